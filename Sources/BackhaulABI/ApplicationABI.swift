@@ -34,7 +34,8 @@ public func bh_application_open(
     }
 }
 
-/// Registers the launch command. With a deadline of nil the command is only sent, and its reply is not awaited.
+/// Sends the launch command to the engine, and waits until the engine has stored it. If the deadline is nil, the
+/// function does not wait for the reply.
 private func register(
     _ launch: LaunchCommand, _ client: ApplicationClient, until deadline: Deadline?
 ) throws(Failure) {

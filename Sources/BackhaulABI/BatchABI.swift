@@ -1,7 +1,7 @@
 internal import BackhaulModel
 public import CBackhaul
 
-// Unsafe: the returned pointers lead into the batch's memory, and are valid as long as the batch.
+// Unsafe: the returned pointers point into the batch's memory, and are valid until the batch is released.
 
 @c @implementation
 public func bh_batch_count(_ batch: OpaquePointer?) -> Int { Batch.of(batch)?.count ?? 0 }

@@ -5,8 +5,8 @@ public import CBackhaul
 
 // Unsafe: until the call returns, the host keeps its arguments readable and its out parameters writable.
 
-/// Checks all requests first. A call that waits converts a large array in chunks, while it sends them. A call that only
-/// starts the operation copies the array.
+/// Checks all requests, and then sends them to the engine. A call that waits copies a large array in chunks, and sends
+/// each chunk before it copies the next one. A call that only starts the operation copies the whole array first.
 private func enqueue(
     _ session: OpaquePointer?, _ requests: UnsafePointer<bh_request>?, _ count: Int, until deadline: Deadline?
 ) throws(Failure) -> StartedVerb {
@@ -29,7 +29,8 @@ public func bh_session_enqueue(
     _ results: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
     Call.verb(timeout_ms, error) { deadline throws(Failure) in
-        // No request is applied yet. A call that only starts the operation does not write `results`.
+        // If the call fails before a request is applied, `results` is NULL. A call that only starts the operation does
+        // not write `results`.
         if deadline != nil { results?.pointee = nil }
         return try enqueue(session, requests, count, until: deadline)
     } deliver: { verb, outcome throws(Failure) in

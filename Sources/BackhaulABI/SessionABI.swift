@@ -4,7 +4,7 @@ public import CBackhaul
 
 // Unsafe: until the call returns, the host keeps its arguments readable and its out parameters writable.
 
-/// Reads a role. `waits`: the caller waits while another handle consumes the session.
+/// Converts the argument `role`. `waits`: whether the call waits until the present consumer releases the session.
 private func role(_ number: Int32) throws(Failure) -> (role: Role, waits: Bool) {
     if Int(number) == BH_ROLE_CONSUME_WHEN_FREE { return (.consume, true) }
     let names = "BH_ROLE_CONSUME, BH_ROLE_PRODUCE, BH_ROLE_OBSERVE or BH_ROLE_CONSUME_WHEN_FREE"

@@ -53,7 +53,7 @@ private func claim(
         throw Failure(.invalidArgument, "if_exists is BH_IF_EXISTS_SKIP, which is for requests only")
     }
     var checker = DestinationChecker()
-    // The file at the destination may be this task's, from an earlier claim. The engine decides that.
+    // An existing file at the destination may come from an earlier claim of the same task. The engine checks that.
     let destination = try checker.check(path: path, ifExists: .replace)
     return StartedVerb(session.client.claim(TaskID(hostValue: task), destination, policy), .empty, session.application)
 }

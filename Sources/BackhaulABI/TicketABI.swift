@@ -15,7 +15,7 @@ public func bh_application_next_ticket(
         let ticket = try NumberArgument.required(ticket, "ticket")
         var pointer: OpaquePointer?
         while pointer == nil, let next = application.client.nextTicket() {
-            // Skips a ticket that another thread has just released.
+            // A ticket that another thread has just released has no handle, and is skipped.
             pointer = HandleTable.current.pointer(of: next)
         }
         ticket.pointee = pointer

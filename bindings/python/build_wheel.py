@@ -15,11 +15,11 @@ class LibraryHook(BuildHookInterface[Any]):
 
     def initialize(self, version: str, build_data: Dict[str, Any]) -> None:
         if version == "editable":
-            return  # BACKHAUL_LIBRARY or the system's search finds the library, which finds the daemon
+            return  # An editable package loads the library from BACKHAUL_LIBRARY or the system, so nothing is included.
         platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{platform}"
-        # The library also looks for the daemon in its own folder.
+        # The library also searches its own directory for the daemon.
         for variable, built, name in (
             ("BACKHAUL_LIBRARY", "lib/libbackhaul.so.1", "libbackhaul.so.1"),
             ("BACKHAUL_DAEMON", "libexec/backhaul/backhauld", "backhauld"),

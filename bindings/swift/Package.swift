@@ -1,11 +1,11 @@
 // swift-tools-version: 6.0
-// Backhaul for Swift: a package over the C API of libbackhaul.so. `Backhaul` does not use Foundation.
-// `BackhaulFoundation` has the structure of URLSession, and `BackhaulURLSession` also its names.
+// Backhaul for Swift: a package that calls the C API of libbackhaul.so. The module `Backhaul` does not use Foundation.
+// `BackhaulFoundation` has the structure of Apple's URLSession, and `BackhaulURLSession` also has its names.
 import Glibc
 import PackageDescription
 
-// In a checkout of Backhaul, the package uses the header and the library of that checkout (`make` builds it), without
-// an installation. A copy of the package elsewhere uses the installed ones, which pkg-config finds.
+// In a checkout of Backhaul, the package uses the header of that checkout, and the library that `make` built there. A
+// copy of the package elsewhere uses the installed header and library, which pkg-config finds.
 let checkout = Context.packageDirectory + "/../.."
 let isInCheckout = access(checkout + "/include/backhaul.h", R_OK) == 0
 let builtLibrary = Context.environment["BACKHAUL_LIBRARY_DIRECTORY"] ?? checkout + "/build/lib"
@@ -24,16 +24,16 @@ let package = Package(
         .library(name: "BackhaulURLSession", targets: ["BackhaulURLSession"]),
     ],
     targets: [
-        // The C API, and C functions that Swift's Glibc module does not have.
+        // This target has the C API, and C functions that Swift's Glibc module does not have.
         .systemLibrary(name: "CBackhaul", pkgConfig: isInCheckout ? nil : "backhaul"),
         .target(
             name: "Backhaul", dependencies: ["CBackhaul"],
             swiftSettings: strict,
             linkerSettings: isInCheckout
                 ? [.unsafeFlags(["-L" + builtLibrary, "-Xlinker", "-rpath", "-Xlinker", builtLibrary])] : []),
-        // Sessions, tasks and delegates with the structure of URLSession.
+        // This target has sessions, tasks and delegates with the structure of URLSession.
         .target(name: "BackhaulFoundation", dependencies: ["Backhaul"], swiftSettings: strict),
-        // Apple's names for them, for sources that are shared with Apple's systems.
+        // This target has Apple's names for these types, for source files that are shared with Apple's systems.
         .target(name: "BackhaulURLSession", dependencies: ["BackhaulFoundation"], swiftSettings: strict),
         .target(name: "TestSupport", path: "Tests/TestSupport"),
         .executableTarget(

@@ -1,11 +1,11 @@
 /*
- * A host that may be killed: it enqueues a list, and the daemon starts it again when all files have arrived.
+ * A host that may be killed: it enqueues a list of files, and the daemon starts it again when all files have arrived.
  *
- *   collection STORE LOG LIST   enqueues the list's files, one "URL<tab>destination" a line, and reports their ends
- *   collection STORE LOG        only reports; the daemon starts it so when no host is connected
+ *   collection STORE LOG LIST   enqueues the files of LIST and reports their ends. Each line is "URL<tab>destination"
+ *   collection STORE LOG        only reports the ends; the daemon uses this command when no host is connected
  *
- * The transfers continue when it is killed. It writes its reports to LOG, because a program that the daemon started has
- * no terminal.
+ * The transfers continue if the program is killed. It writes its reports to LOG, because a program that the daemon
+ * starts has no terminal.
  */
 #define _DEFAULT_SOURCE
 #include <backhaul.h>
@@ -23,10 +23,10 @@ static int log_file;
 static void check(bh_status status, const char *what) {
     if (status == BH_OK) return;
     dprintf(log_file, "cannot %s: %s (%s)\n", what, error.message, bh_status_name(status));
-    exit(1); /* a launch without completing: the daemon starts it again later */
+    exit(1); /* the launch has failed, so the daemon starts the program again later */
 }
 
-/* The daemon starts the registered program without a shell and without a search path. */
+/* The daemon starts the registered program without a shell and without PATH, so its path must be absolute. */
 static bh_application *open_application(char *store, char *log) {
     static char program[PATH_MAX], absolute_log[PATH_MAX];
     const char *arguments[] = {store, absolute_log};
@@ -47,7 +47,7 @@ static bh_application *open_application(char *store, char *log) {
     return application;
 }
 
-/* Enqueues the whole list in one call. With the keys it may be repeated after a crash. */
+/* Enqueues the whole list in one call. The requests have keys, so the call may be repeated after a crash. */
 static void enqueue_list(bh_session *session, const char *path) {
     bh_request *requests = NULL;
     size_t count = 0, room = 0;
@@ -67,7 +67,7 @@ static void enqueue_list(bh_session *session, const char *path) {
         requests[count].destination = strdup(destination);
         requests[count].idempotency_key = requests[count].url;
         requests[count].if_exists = BH_IF_EXISTS_REPLACE;
-        requests[count].flags = BH_REQUEST_IF_CHANGED; /* an earlier run may have fetched it */
+        requests[count].flags = BH_REQUEST_IF_CHANGED; /* an earlier run may have downloaded the file */
         count++;
     }
     check(bh_session_enqueue(session, requests, count, BH_WAIT_DEFAULT, NULL, &error), "hand the list over");
@@ -90,7 +90,7 @@ static int show(const bh_event *event) {
     return event->kind == BH_EVENT_SESSION_FINISHED;
 }
 
-/* Reports the launch that started this process, if one did. */
+/* Reports the launch that started this process, if the daemon started it. */
 static void tell_launch(bh_application *application) {
     bh_batch *batch = NULL;
     check(bh_application_current_launch(application, BH_WAIT_DEFAULT, &batch, &error), "ask for the launch");

@@ -1,11 +1,11 @@
 /*
- * An image downloader: the user starts a download and closes the program, and the picture arrives without it.
+ * An image downloader. The user starts a download and closes the program, and the download continues.
  *
  *   images get URL...   enqueues the pictures and exits
- *   images              shows complete pictures and running downloads until all are complete
- *   images launched     how the engine launches it when the pictures are complete
+ *   images              shows complete pictures and running downloads, until all downloads are complete
+ *   images launched     the command with which the engine launches the program when the pictures are complete
  *
- * The pictures are in ~/Pictures/Backhaul, with images.log beside them. See examples/README.md.
+ * The pictures and the file images.log are in ~/Pictures/Backhaul. See examples/README.md.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <backhaul.h>
@@ -41,7 +41,7 @@ static void say(const char *format, ...) {
     strcat(line, "\n");
     if (!is_launched) fputs(line, stdout);
     snprintf(path, sizeof path, "%s/%s", folder, LOG_NAME);
-    /* One write to a file opened for appending: lines of two programs never mix. */
+    /* The file is opened for appending and written once, so the lines of two processes do not mix. */
     int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (file < 0 || write(file, line, strlen(line)) < 0) perror(path);
     if (file >= 0) close(file);
@@ -50,7 +50,7 @@ static void say(const char *format, ...) {
 static _Noreturn void give_up(const char *what, const char *why) {
     fprintf(stderr, "images: cannot %s: %s\n", what, why);
     if (is_launched) say("cannot %s: %s", what, why);
-    exit(1); /* a launched program that has not completed is launched again, later */
+    exit(1); /* if the engine launched the program, it launches it again later */
 }
 
 static void check(bh_status status, const char *what) {
@@ -71,7 +71,7 @@ static void find_folder(void) {
     }
 }
 
-/* Each run registers its own file as the launch command, so a program that was moved is found after its next run. */
+/* Each run registers its own path as the launch command. So after the program was moved, one run corrects the path. */
 static void open_application(void) {
     char program[4096];
     const char *const arguments[] = {"launched"};
@@ -88,14 +88,14 @@ static void open_application(void) {
     check(bh_application_open(&options, BH_WAIT_DEFAULT, &application, &error), "open the application");
 }
 
-/* Creates the session at the first use, and attaches it in later runs. */
+/* Creates the session in the first run, and attaches to it in later runs. */
 static bh_session *session(void) {
     static bh_session *opened;
     if (!opened) {
         bh_session_configuration configuration = BH_INIT(bh_session_configuration);
         configuration.identifier = "pictures";
         bh_status status = bh_session_create(application, &configuration, role, BH_WAIT_DEFAULT, &opened, NULL, &error);
-        if (status == BH_IN_USE && is_launched) exit(0); /* the user has opened the program, which reads the events */
+        if (status == BH_IN_USE && is_launched) exit(0); /* the user's process reads the events */
         check(status, "open the session");
     }
     return opened;
@@ -103,14 +103,15 @@ static bh_session *session(void) {
 
 /* ---- Enqueue ---- */
 
-/* The last segment of the URL's path, as a visible name without directories and without control characters. */
+/* Makes a file name of the last segment of the URL's path. The name has no directories and no control characters, and
+ * does not begin with a dot. */
 static void name_of(const char *url, char name[NAME_SIZE]) {
     const char *path = strstr(url, "://");
     path = path ? path + 3 : url;
     size_t length = strcspn(path, "?#"), start = length;
     while (start > 0 && path[start - 1] != '/') start--;
-    if (start == 0) start = length; /* a server without a path */
-    if (length - start > NAME_SIZE - 1) start = length - (NAME_SIZE - 1); /* keeps the end, with the type */
+    if (start == 0) start = length; /* the URL has no path */
+    if (length - start > NAME_SIZE - 1) start = length - (NAME_SIZE - 1); /* keeps the end, which has the type */
     size_t size = length - start;
     memcpy(name, path + start, size);
     name[size] = '\0';
@@ -120,7 +121,7 @@ static void name_of(const char *url, char name[NAME_SIZE]) {
     if (size == 0 || strcmp(name, LOG_NAME) == 0) strcpy(name, "picture");
 }
 
-/* When this returns, the task is durable: it survives the end of this program. */
+/* Enqueues a download. When this function returns, the task is stored: it survives the end of this program. */
 static int hand_over(const char *url) {
     char name[NAME_SIZE], destination[sizeof folder + NAME_SIZE + 1];
     bh_request request = BH_INIT(bh_request);
@@ -156,8 +157,8 @@ static void use(const bh_event *event) {
         say("%s does not come: %s", event->idempotency_key, event->error_message);
 }
 
-/* Waits up to timeout_ms for the first event and handles all. It acknowledges them after that: when this program is
- * killed in between, the events are delivered again. */
+/* Waits up to timeout_ms for the first event, and handles all events. It acknowledges the events after it has handled
+ * them: if this program is killed before that, the events are delivered again. */
 static void handle_events(int32_t timeout_ms) {
     for (size_t count = 1; count > 0; timeout_ms = 0) {
         bh_batch *events = NULL;
@@ -171,12 +172,12 @@ static void handle_events(int32_t timeout_ms) {
     }
 }
 
-/* Without a user: handles the events, completes the session, and exits. A program with several sessions does this for
- * each session of the launch. */
+/* Handles the events, completes the session, and exits, because there is no user. A program with several sessions does
+ * this for each session of the launch. */
 static void be_launched(void) {
     bh_batch *launch = NULL;
     check(bh_application_current_launch(application, BH_WAIT_DEFAULT, &launch, &error), "ask for the launch");
-    if (bh_batch_count(launch) > 0) { /* else the user has opened the program meanwhile, and the launch is over */
+    if (bh_batch_count(launch) > 0) { /* 0: the user has opened the program, so the launch is over */
         handle_events(0);
         check(bh_session_complete(session(), BH_WAIT_DEFAULT, &error), "complete");
         say("nothing is outstanding");
@@ -197,7 +198,7 @@ static void show_pictures(void) {
     if (count >= 0) free(entries);
 }
 
-/* Prints the unfinished downloads and returns their number. */
+/* Prints the downloads that have not ended, and returns their number. */
 static size_t show_tasks(void) {
     bh_batch *tasks = NULL;
     bh_task_selection selection = BH_INIT(bh_task_selection);
@@ -216,10 +217,10 @@ static size_t show_tasks(void) {
 }
 
 static void show(void) {
-    handle_events(0); /* events since the last run */
+    handle_events(0); /* handles the events since the last run */
     show_pictures();
     while (show_tasks() > 0) handle_events(500);
-    handle_events(0); /* of downloads that ended between the two calls */
+    handle_events(0); /* handles downloads that ended between the two calls */
     check(bh_session_complete(session(), BH_WAIT_DEFAULT, &error), "complete");
 }
 
@@ -232,7 +233,7 @@ int main(int argc, char **argv) {
         return 2;
     }
     setvbuf(stdout, NULL, _IOLBF, 0);
-    /* Enqueuing needs no events. A program that the user opens waits until a launched one has ended. */
+    /* `get` needs no events. The program that the user opens waits until a launched process has ended. */
     role = gets ? BH_ROLE_PRODUCE : is_launched ? BH_ROLE_CONSUME : BH_ROLE_CONSUME_WHEN_FREE;
     find_folder();
     open_application();

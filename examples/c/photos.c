@@ -1,11 +1,11 @@
 /*
  * A small host with an embedded engine: it downloads the files of a list.
  *
- *   photos STORE LIST   enqueues the list's files, one "URL<tab>destination" a line, and waits for them
- *   photos STORE        attaches the session of an earlier run, and waits for the rest
+ *   photos STORE LIST   enqueues the files of LIST and waits for them. Each line is "URL<tab>destination"
+ *   photos STORE        attaches to the session of an earlier run, and waits for the remaining files
  *
- * When it is killed and started again, no file is lost and none is downloaded twice. With the same list after all files
- * have arrived, it downloads the files that have changed.
+ * If the program is killed and started again, no file is lost, and none is downloaded twice. After all files have
+ * arrived, a run with the same list downloads the files that have changed.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <backhaul.h>
@@ -22,7 +22,7 @@ static void check(bh_status status, const char *what) {
     exit(1);
 }
 
-/* Enqueues the whole list in one call. With the keys it may be repeated after a crash. */
+/* Enqueues the whole list in one call. The requests have keys, so the call may be repeated after a crash. */
 static void enqueue_list(bh_session *session, const char *path) {
     bh_request *requests = NULL;
     size_t count = 0, room = 0;
@@ -58,7 +58,7 @@ static void enqueue_list(bh_session *session, const char *path) {
     fclose(list);
 }
 
-/* Returns 1 when the event is the last of the round. */
+/* Prints the event. Returns 1 if it is the last event of the round. */
 static int show(const bh_event *event) {
     if (event->kind == BH_EVENT_SESSION_FINISHED) {
         printf("round %" PRIu64 " finished\n", event->round);
@@ -103,7 +103,7 @@ int main(int argc, char **argv) {
         if (count)
             check(bh_session_acknowledge_through(session, bh_batch_event_at(events, count - 1)->id, BH_WAIT_DEFAULT,
                                                  NULL, &error), "acknowledge");
-        else { /* an earlier run may have acknowledged the last event: then no task is left */
+        else { /* if an earlier run has acknowledged the last event, no task is left */
             bh_batch *tasks = NULL;
             check(bh_session_tasks(session, NULL, 0, 1, BH_WAIT_DEFAULT, &tasks, &error), "list the tasks");
             finished = bh_batch_count(tasks) == 0;

@@ -1,11 +1,11 @@
-"""An image downloader: the user starts a download and closes the program, and the picture arrives without it.
+"""An image downloader. The user starts a download and closes the program, and the download continues.
 
   images.py get URL...       enqueues the pictures and exits
-  images.py                  shows complete pictures and running downloads until all are complete
+  images.py                  shows complete pictures and running downloads, until all downloads are complete
   images.py gallery [PORT]   shows the pictures as a page for the browser, with a button and live progress
-  images.py launched         how the engine launches it when the pictures are complete
+  images.py launched         the command with which the engine launches the program when the pictures are complete
 
-The pictures are in ~/Pictures/Backhaul, with images.log beside them. See examples/README.md.
+The pictures and the file images.log are in ~/Pictures/Backhaul. See examples/README.md.
 """
 
 import os
@@ -25,44 +25,45 @@ ON_THEIR_WAY = (TaskState.WAITING, TaskState.RUNNING, TaskState.SUSPENDED)
 
 
 def this_program():
-    """Returns the launch command: the interpreter with this file. A launched program has a clean environment, so the
-    command adds the variables that this process needed to find the library."""
+    """Returns the launch command, which is the interpreter with this file. A launched program does not have the
+    variables of this process. So the command adds those that this process needed to find the library."""
     needed = {name: os.environ[name] for name in ("PYTHONPATH", "BACKHAUL_LIBRARY") if name in os.environ}
     return LaunchCommand(sys.executable, [Path(__file__).resolve(), "launched"], environment=needed)
 
 
 def name_of(url):
-    """The last segment of the URL's path, as a visible name without directories and without control characters."""
+    """Makes a file name of the last segment of the URL's path. The name has no directories and no control characters,
+    and does not begin with a dot."""
     name = re.sub(r"[^A-Za-z0-9._-]", "_", urlsplit(url).path.rsplit("/", 1)[-1])[-99:]
     name = re.sub(r"^\.", "_", name)
     return name if name not in ("", LOG.name) else "picture"
 
 
 def pictures():
-    """The names of the complete pictures. The name of a part file begins with a dot."""
+    """Returns the names of the complete pictures. Part files are left out: their names begin with a dot."""
     return sorted(path.name for path in FOLDER.iterdir() if path.name[0] != "." and path != LOG
                   and path.is_file() and not path.is_symlink())
 
 
 def note(line):
     """Writes a line to the log. A launched program has no terminal."""
-    # One write to a file opened for appending: lines of two programs never mix.
+    # The file is opened for appending and written once, so the lines of two processes do not mix.
     with open(LOG, "a", encoding="utf-8") as log:
         log.write(f"{line}\n")
 
 
 class Images:
-    """The program with its one session. The role says which operations its command may use."""
+    """The program with its one session. The role determines which methods of the session the command may call."""
 
     def __init__(self, role, is_launched=False):
         self.role, self.is_launched = role, is_launched
-        # Each run registers its own file as the launch command, so a program that was moved is found after its next
-        # run.
+        # Each run registers its own path as the launch command. So after the program was moved, one run corrects the
+        # path.
         self.application = Application("org.example.images.python", launch=this_program())
 
     @cached_property
     def session(self):
-        """Creates the session at the first use, and attaches it in later runs."""
+        """Creates the session in the first run, and attaches to it in later runs."""
         return self.application.session("pictures", role=self.role)
 
     def close(self):
@@ -76,7 +77,7 @@ class Images:
         note(f"launched: {line}" if self.is_launched else line)
 
     def hand_over(self, url):
-        """Enqueues a download. When this returns, the task is durable: it survives the end of this program."""
+        """Enqueues a download. When this method returns, the task is stored: it survives the end of this program."""
         name = name_of(url)
         if name in pictures():
             return self.say(f"{name} is there already")
@@ -92,53 +93,55 @@ class Images:
             self.say(f"{event.key} is there, {event.size} bytes")
         elif event.is_task_ended:
             self.say(f"{event.key} does not come: {event.error_message}")
-        # It acknowledges after that: if this program is killed in between, it gets the event again.
+        # The event is acknowledged after it was handled. If this program is killed before, it gets the event again.
         event.acknowledge()
 
     def handle_events(self, timeout=0):
-        """Handles all waiting events, and later ones until none has come for ``timeout`` seconds."""
+        """Handles all events, until no event has come for ``timeout`` seconds."""
         for event in self.session.events(timeout=timeout):
             self.use(event)
 
     def be_launched(self):
-        """Without a user: handles the events, completes the session, and exits. A program with several sessions does
+        """Handles the events and completes the session, because there is no user. A program with several sessions does
         this for each session of the launch."""
         if self.application.current_launch() is None:
-            return  # the user has opened the program meanwhile, and the launch is over
+            return  # the user has opened the program, so the launch is over
         try:
             self.handle_events()
         except InUse:
-            return  # the user has opened the program, which reads the events
+            return  # the user has opened the program; that process reads the events
         self.session.complete()
         self.say("nothing is outstanding")
 
     # When the user opens the program
 
     def tasks(self):
-        """The unfinished downloads, each as its name, its percentage or None, and the reason why it waits or None."""
+        """Yields the downloads that have not ended: the name, the percentage or None, and the reason of a wait or
+        None."""
         for task in self.session.tasks(states=ON_THEIR_WAY):
             yield task.key, 100 * task.offset // task.size if task.size else None, task.reason_text
 
     def show(self):
-        self.handle_events()  # events since the last run
+        self.handle_events()  # handles the events since the last run
         for name in pictures():
             print("there:", name)
         while on_their_way := list(self.tasks()):
             for name, percent, why in on_their_way:
                 print(f"on its way: {name}{'' if percent is None else f' {percent} %'}{f', {why}' if why else ''}")
             self.handle_events(timeout=0.5)
-        self.handle_events()  # of downloads that ended between the two calls
+        self.handle_events()  # handles downloads that ended between the two calls
         self.session.complete()
 
     def listen(self):
-        """Handles events as they come, until the program is closed. While it is open, the engine launches nothing."""
+        """Handles each event when it comes, until the program is closed. Meanwhile the engine does not launch the
+        program."""
         with suppress(InvalidHandle):  # the application was closed, which ends the wait
             for event in self.session.events():
                 self.use(event)
 
 
 def gallery(images, port):
-    # Imported here, because only this command needs a server.
+    # The server is imported here, because only this command needs it.
     from images_page import make_server
 
     images.handle_events()
@@ -149,9 +152,9 @@ def gallery(images, port):
 
 
 def get(urls):
-    """Enqueues the URLs and returns the exit status. An invalid URL does not stop the others."""
+    """Enqueues the URLs, and returns the exit status. If a URL is invalid, the others are still enqueued."""
     failed = 0
-    with closing(Images(Role.PRODUCE)) as images:  # enqueuing needs no events
+    with closing(Images(Role.PRODUCE)) as images:  # `get` needs no events
         for url in urls:
             try:
                 images.hand_over(url)
@@ -172,7 +175,7 @@ def main(command="", *arguments):
         with closing(Images(Role.CONSUME_WHEN_FREE)) as images:
             gallery(images, int(arguments[0]) if arguments else 8000)
     elif not command:
-        with closing(Images(Role.CONSUME_WHEN_FREE)) as images:  # waits until a launched one has ended
+        with closing(Images(Role.CONSUME_WHEN_FREE)) as images:  # waits until a launched process has ended
             images.show()
     else:
         print("usage: images.py [get URL... | gallery [PORT]]", file=sys.stderr)
@@ -187,5 +190,5 @@ if __name__ == "__main__":
         sys.exit(130)
     except (BackhaulError, OSError) as error:
         if sys.argv[1:] == ["launched"]:
-            note(f"launched: {error}")  # it has not completed, so it is launched again later
+            note(f"launched: {error}")  # the launch has failed, so the engine launches the program again later
         sys.exit(f"images: {error}")

@@ -1,8 +1,8 @@
 """The gallery of images.py: one page on loopback, with the pictures, a button and live progress.
 
-Each page in the browser can send requests to a server on this machine. So this server accepts requests only for its
-own host name, and a download needs the token of its form. A request never contains a path of the file system, and the
-page runs no script and shows no content of other servers.
+Any page in the browser can send requests to a server on this machine. So this server accepts requests only for its own
+host name, and starts a download only if the request has the token of the form. No request contains a path of the file
+system. The page runs no scripts and shows no content of other servers.
 """
 
 import html
@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, quote, unquote
 
 from backhaul import BackhaulError
 
-#: The types of pictures that are shown. Without SVG, because an SVG file that is opened directly may run a script.
+#: The types of pictures that are shown. SVG is left out, because an SVG file that is opened directly may run a script.
 TYPES = {
     ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".png": "image/png", ".gif": "image/gif", ".webp": "image/webp",
     ".avif": "image/avif",
@@ -62,7 +62,7 @@ PAGE = """<!doctype html>
 
 
 def type_of(name):
-    """The media type of a picture, or None if the file is not shown."""
+    """Returns the media type of a picture, or None if the page does not show the file."""
     return next((kind for ending, kind in TYPES.items() if name.lower().endswith(ending)), None)
 
 
@@ -95,11 +95,12 @@ class Gallery(BaseHTTPRequestHandler):
         except (BackhaulError, ValueError) as error:
             self.show_page(str(error), HTTPStatus.BAD_REQUEST)
             return
-        # A redirect, so that reloading the page does not repeat the download.
+        # The response is a redirect, so that a reload of the page does not repeat the download.
         self.answer(HTTPStatus.SEE_OTHER, "text/plain", b"", Location="/")
 
     def is_asked_by_its_name(self):
-        """Refuses a request for another host name, which an attacker may have pointed to this machine."""
+        """Returns whether the request is for the host name of this server. Otherwise refuses the request: an attacker
+        may have made another host name resolve to this machine."""
         port = self.server.server_port
         if self.headers.get("Host") in (f"127.0.0.1:{port}", f"localhost:{port}"):
             return True
@@ -128,7 +129,7 @@ class Gallery(BaseHTTPRequestHandler):
             self.answer(HTTPStatus.OK, "application/json", json.dumps(state).encode())
 
     def show_picture(self):
-        # The path only selects one of the existing names. It is never used as a path of the file system.
+        # The path of the request only selects one of the existing names. It is not used as a path of the file system.
         wanted = unquote(self.path).removeprefix("/pictures/")
         found = next((name for name in self.pictures() if name == wanted), None)
         try:
@@ -160,12 +161,12 @@ class Gallery(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *_):
-        """Writes no requests to the terminal."""
+        """Does nothing, so that requests are not written to the terminal."""
 
 
 def make_server(images, pictures, folder, port):
-    """A server on loopback. ``images`` enqueues and lists downloads, ``pictures`` returns the names of the pictures in
-    ``folder``. Port 0: any free port."""
+    """Makes a server on the loopback interface. ``images`` enqueues and lists downloads, and ``pictures`` returns the
+    names of the pictures in ``folder``. Port 0 means any free port."""
     server = ThreadingHTTPServer(("127.0.0.1", port), Gallery)
     server.daemon_threads = True
     server.images, server.pictures, server.folder = images, pictures, folder

@@ -1,10 +1,10 @@
 """A small host with an embedded engine: it downloads the files of a list.
 
-  photos.py STORE LIST   enqueues the list's files, one "URL<tab>destination" a line, and waits for them
-  photos.py STORE        attaches the session of an earlier run, and waits for the rest
+  photos.py STORE LIST   enqueues the files of LIST and waits for them. Each line is "URL<tab>destination"
+  photos.py STORE        attaches to the session of an earlier run, and waits for the remaining files
 
-When it is killed and started again, no file is lost and none is downloaded twice. With the same list after all files
-have arrived, it downloads the files that have changed.
+If the program is killed and started again, no file is lost, and none is downloaded twice. After all files have arrived,
+a run with the same list downloads the files that have changed.
 """
 
 import sys
@@ -16,7 +16,7 @@ def requests(path):
     with open(path, encoding="utf-8") as lines:
         for number, line in enumerate(lines):
             url, destination = line.rstrip("\n").split("\t")
-            # With the keys the enqueue may be repeated after a crash.
+            # The requests have keys, so the enqueue may be repeated after a crash.
             yield Request(url, destination, key=f"photo-{number}", if_exists="replace", if_changed=True)
 
 
@@ -35,7 +35,7 @@ def main(store, path=None):
         with application.session("gallery") if path else application.attach("gallery") as session:
             if path:
                 print(f"handed over {len(session.enqueue(requests(path)))} files", flush=True)
-            # An earlier run may have acknowledged the last event: then no task is left.
+            # If an earlier run has acknowledged the last event, no task is left.
             if any(True for _ in session.tasks()) or session.poll(timeout=0).items:
                 for event in session.events():
                     show(event)

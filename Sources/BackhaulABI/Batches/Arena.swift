@@ -28,7 +28,7 @@ struct Arena: ~Copyable {
         return place(text)
     }
 
-    /// Places a copy of bytes, aligned for any type that a host may have stored in them.
+    /// Places a copy of the bytes, aligned for every C type, because the host may read a struct from it.
     mutating func place(_ bytes: [UInt8]?) -> UnsafeRawPointer? {
         guard let bytes else { return nil }
         let copy = reserve(bytes.count, alignment: 16)

@@ -2,11 +2,12 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import CBackhaul
 
-// Unsafe: items are read as the type with which they were placed. They live as long as the batch.
+// Unsafe: each item is read as the type with which it was written. The items stay in memory until the batch is
+// released.
 
 /// A `bh_batch`: an array of C structs with everything that they point to. It does not change after `init`.
 final class Batch: @unchecked Sendable {
-    // Unchecked: nothing changes after `init` but `resized`, which has a lock. Any thread may read the items.
+    // Unchecked: only `resized` changes after `init`, and it has a mutex. Any thread may read the items.
     let count: Int
     let more: Bool
     private let items: UnsafeRawPointer
@@ -39,8 +40,8 @@ final class Batch: @unchecked Sendable {
         for address in resized.withLock({ $0.values }) { UnsafeMutableRawPointer(bitPattern: address)?.deallocate() }
     }
 
-    /// The item at an index. Nil if the batch has another kind of items, or fewer. `size`: the size of the struct in
-    /// the host's version of the header.
+    /// The item at an index. Nil if the batch has items of another kind, or no item at this index. `size`: the size of
+    /// the struct in the host's version of the header.
     func item(at index: Int, kind: Int32, size: Int) -> UnsafeRawPointer? {
         guard kind == self.kind, index >= 0, index < count,
             (MemoryLayout<Int>.size...StructArgument.largestSize).contains(size)
@@ -63,7 +64,7 @@ final class Batch: @unchecked Sendable {
 }
 
 extension Batch {
-    /// Places the reply to a listing or a poll. `storePath`: the store's path as the host has opened it.
+    /// Copies the engine's reply to a listing or a poll. `storePath`: the path by which the host opened the store.
     convenience init(_ reply: Reply, storePath: String) throws(Failure) {
         switch reply {
         case .events(let events, let more): self.init(events, more: more, bh_event.init(_:in:))
@@ -85,7 +86,7 @@ extension Batch {
         }
     }
 
-    /// Places the requests of an enqueue that were applied.
+    /// Copies the results of those requests of an enqueue that were applied.
     convenience init(_ enqueued: EnqueuedList) {
         let applied = enqueued.enumerated().filter { $0.element.disposition != .notApplied }
         self.init(applied) { item, _ in bh_enqueued(item.element, of: item.offset) }
@@ -93,7 +94,7 @@ extension Batch {
 }
 
 extension Reply {
-    /// Whether a batch can be made of the reply.
+    /// Whether the host gets the reply as a batch.
     var isListing: Bool {
         switch self {
         case .events, .tasks, .sessions, .configuration, .challenges, .attempts, .limits, .waits, .conditions, .holds,

@@ -1,6 +1,6 @@
 internal import CBackhaul
 
-/// A C struct that can be an item of a batch. `itemKind`: its constant `BH_ITEM_…`.
+/// A C struct that can be an item of a batch. `itemKind`: the constant `BH_ITEM_…` of the struct.
 protocol BatchItem {
     static var itemKind: Int32 { get }
 }

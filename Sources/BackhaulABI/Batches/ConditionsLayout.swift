@@ -1,7 +1,7 @@
 internal import BackhaulModel
 internal import CBackhaul
 
-// Unsafe: the pointers of an item lead into the arena of its batch, which lives as long as the batch.
+// Unsafe: the pointers in an item point into the arena of its batch, and are valid until the batch is released.
 
 extension bh_wait_record {
     init(_ wait: WaitRecord, in arena: inout Arena) {
@@ -97,7 +97,7 @@ extension bh_budget {
 }
 
 extension bh_constraints {
-    /// The constraints as the host gave them: a preset is not expanded.
+    /// Writes the constraints as the host set them. A preset is not replaced by the constraints that it stands for.
     init(_ constraints: Constraints, in arena: inout Arena) {
         self.init()
         var constraints = constraints

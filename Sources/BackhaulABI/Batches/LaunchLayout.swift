@@ -2,7 +2,7 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import CBackhaul
 
-// Unsafe: the pointers of an item lead into its batch's arena, and are valid as long.
+// Unsafe: the pointers in an item point into the arena of its batch, and are valid until the batch is released.
 
 extension bh_launch_info {
     init(_ info: LaunchInfo, in arena: inout Arena) {

@@ -6,7 +6,8 @@ internal import CBackhaul
 // Unsafe: out parameters are written once, before the call returns. The host promises that they are writable until
 // then.
 
-/// The frames of the exported functions. A thrown failure becomes the status, and fills the host's `bh_error`.
+/// Runs the bodies of the exported functions. A failure that a body throws becomes the returned status, and is written
+/// into the host's `bh_error`.
 enum Call {
     typealias ErrorPointer = UnsafeMutablePointer<bh_error>
     typealias HandlePointer = UnsafeMutablePointer<OpaquePointer?>
@@ -22,8 +23,9 @@ enum Call {
         }
     }
 
-    /// Runs a call that waits for the engine, or that only starts its operation (`BH_START`: the deadline is nil).
-    /// `deliver` passes the results to the host. If the operation has not ended by then, the host gets a ticket.
+    /// Runs a call that waits for the engine. With `BH_START` the deadline is nil: the call only starts its operation.
+    /// `deliver` passes the results to the host. If the operation has not ended by the deadline, the host gets a
+    /// ticket.
     static func verb(
         _ timeout: Int32, _ error: ErrorPointer?, _ start: (Deadline?) throws(Failure) -> StartedVerb,
         deliver: (StartedVerb, Ticket.Outcome) throws(Failure) -> Void = { _, _ in }
@@ -100,7 +102,8 @@ enum Call {
         }
     }
 
-    /// Gives the host a ticket. If the host has no usable `bh_error`, the operation continues without one.
+    /// Writes the verb's ticket into the host's `bh_error`. If the host has no usable `bh_error`, the operation
+    /// continues without a ticket.
     private static func deliverTicket(
         of verb: StartedVerb, for failure: Failure, _ error: ErrorPointer?
     ) -> bh_status {
@@ -111,7 +114,7 @@ enum Call {
         do throws(Failure) {
             let ticket = try handle(of: verb)
             let status = ErrorReport.report(failure, ticket: ticket, to: error)
-            // This is the last step, because another thread can get the ticket after it.
+            // This is the last step: after it, another thread may get the ticket and release it.
             verb.ticket.announce()
             return status
         } catch let failure {
@@ -125,7 +128,7 @@ extension Batch {
 }
 
 extension StartedVerb {
-    /// Gives the session of the outcome a handle. Possible once.
+    /// Makes a handle for the session in the outcome, and returns it to the host. It succeeds only once.
     func deliverSession(
         _ outcome: Ticket.Outcome, to session: Call.HandlePointer, _ disposition: Call.DispositionPointer?
     ) throws(Failure) {
@@ -140,8 +143,8 @@ extension StartedVerb {
         disposition?.pointee = Int32(isNew ? BH_SESSION_CREATED : BH_SESSION_ATTACHED)
     }
 
-    /// Gives the batch of the outcome a handle. Possible once. For a failed enqueue the batch has the requests that
-    /// were applied.
+    /// Makes a handle for the batch in the outcome, and returns it to the host. It succeeds only once. After a failed
+    /// enqueue, the batch has the requests that were applied.
     func deliverBatch(_ outcome: Ticket.Outcome, to batch: Call.HandlePointer) throws(Failure) {
         guard case .enqueued(let enqueued, let failure) = outcome else {
             return try deliver(self.batch(of: outcome), to: batch)

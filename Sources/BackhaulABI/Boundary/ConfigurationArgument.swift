@@ -3,9 +3,10 @@ internal import CBackhaul
 
 // Unsafe: the host guarantees that the struct can be read until the call returns. All of it is copied here.
 
-/// Reads `bh_session_configuration` and fills in its defaults.
+/// Reads `bh_session_configuration`. Fields that are not set get their defaults.
 enum ConfigurationArgument {
-    /// `identifier`: the session's identifier, if the struct may omit it. If the struct has one, it must be equal.
+    /// `identifier`: the identifier of an existing session. The struct may then omit it; if it does not, the two must
+    /// be equal.
     static func read(
         _ pointer: UnsafePointer<bh_session_configuration>?, of identifier: String? = nil
     ) throws(Failure) -> SessionConfiguration {
@@ -22,7 +23,7 @@ enum ConfigurationArgument {
         let name = "configuration.identifier"
         guard let session else { return try TextArgument.required(pointer, name, limit: Limits.identifierSize) }
         guard let given = try TextArgument.optional(pointer, name, limit: Limits.identifierSize) else { return session }
-        // Compared as bytes, because Swift's == treats canonically equivalent texts as equal.
+        // The identifiers are compared as bytes, because Swift's == treats canonically equivalent texts as equal.
         guard given.utf8.elementsEqual(session.utf8) else {
             throw Failure(
                 .invalidArgument,

@@ -1,11 +1,11 @@
 internal import BackhaulModel
 internal import CBackhaul
 
-// The fields of a session's configuration and of a request's policy: on the left in the header, on the right in the
-// model.
+// This file lists the fields of a session's configuration and of a request's policy. In each line, the first argument
+// is the field in the header, and the second one is the field in the model.
 
 extension FieldExchange {
-    /// The size of the struct's first version.
+    /// The size of the first version of `bh_session_configuration`.
     static let configurationSize = StructArgument.end(of: \bh_session_configuration.reserved)
 
     /// Copies all fields except `identifier`.

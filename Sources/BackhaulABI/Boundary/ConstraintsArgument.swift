@@ -1,7 +1,8 @@
 internal import BackhaulModel
 internal import CBackhaul
 
-// Unsafe: the host guarantees that texts can be read until the call returns. They are copied here.
+// Unsafe: the host guarantees that the structs and their texts can be read until the call returns. All of it is copied
+// here.
 
 /// Reads `bh_constraints`.
 enum ConstraintsArgument {
@@ -39,7 +40,7 @@ enum NetworkArgument {
         ByteBudget(daily: bytes(given.daily), monthly: bytes(given.monthly))
     }
 
-    /// A budget in bytes. BH_BUDGET_NOTHING means a budget of 0 bytes, and 0 means no limit.
+    /// Converts a budget of the header to bytes. `BH_BUDGET_NOTHING` becomes 0 bytes, and 0 becomes nil: no limit.
     private static func bytes(_ given: UInt64) -> UInt64? {
         switch given {
         case 0: nil

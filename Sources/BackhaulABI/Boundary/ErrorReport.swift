@@ -21,7 +21,7 @@ enum ErrorReport {
         return failure.status.rawValue
     }
 
-    /// Clears the status and the ticket of an earlier call in the host's `bh_error`.
+    /// Clears the status and the ticket in the host's `bh_error`, which an earlier call may have set.
     static func reportSuccess(to error: UnsafeMutablePointer<bh_error>?) -> bh_status {
         if let destination = HostError(error) {
             destination.store(Status.ok.rawValue, \.status)
@@ -33,7 +33,8 @@ enum ErrorReport {
     /// Whether the host's `bh_error` can take a ticket.
     static func isUsable(_ error: UnsafeMutablePointer<bh_error>?) -> Bool { HostError(error) != nil }
 
-    /// Writes the text and a NUL in at most `capacity` bytes. A longer text is cut between characters of UTF-8.
+    /// Writes the text and a NUL in at most `capacity` bytes. A longer text is cut between two characters, not inside
+    /// one.
     static func write(_ text: String, to destination: UnsafeMutableRawPointer, capacity: Int) {
         var text = text
         let size = text.withUTF8 { bytes in
@@ -47,7 +48,7 @@ enum ErrorReport {
     }
 }
 
-/// The host's `bh_error`. Only the fields of its version of the struct are written.
+/// The host's `bh_error`. Only the fields that the host's version of the struct has are written.
 private struct HostError {
     private static let minimumSize = StructArgument.end(of: \bh_error.message)
 

@@ -4,9 +4,9 @@ internal import CBackhaul
 // Unsafe: the host guarantees that the struct, and all data that it points to, can be read until the call returns. All
 // of it is copied here. Data for the host is in the arena of a batch.
 
-/// Copies fields between a struct of the header and a value. One list of fields serves both directions
-/// (`ConfigurationFields.swift`). In the header 0 and NULL mean the default: then reading keeps the value as it is, or
-/// nil. Writing never throws.
+/// Copies fields between a struct of the header and a Swift value. One list of fields serves both directions
+/// (`ConfigurationFields.swift`). In the header, 0 and NULL mean the default. Reading such a field does not change the
+/// value, or sets an optional value to nil. Writing never throws.
 struct FieldExchange: ~Copyable {
     private let isReading: Bool
     private var arena = Arena()
@@ -28,7 +28,7 @@ struct FieldExchange: ~Copyable {
     }
 }
 
-/// Copying of numbers, bits and codes. `name`: the field's name in messages.
+/// Functions that copy numbers, bits and codes. `name`: the field's name in error messages.
 extension FieldExchange {
     func field<Number: FixedWidthInteger>(_ given: inout Number, _ value: inout Number) {
         if !isReading { given = value } else if given != 0 { value = given }
@@ -38,7 +38,7 @@ extension FieldExchange {
         if isReading { value = PolicyArgument.unlessZero(given) } else { given = value ?? 0 }
     }
 
-    /// `ignored`: the number that means nil, for a field in which 0 means a default other than nil.
+    /// Copies a field in which 0 means a default other than nil. `ignored`: the number that means nil.
     func field<Number: FixedWidthInteger>(_ given: inout Number, _ value: inout Number?, nilIs ignored: Number) {
         if !isReading { given = value ?? ignored } else if given != 0 { value = given == ignored ? nil : given }
     }
@@ -67,7 +67,7 @@ extension FieldExchange {
         value = try PolicyArgument.choice(given, name)
     }
 
-    /// `names`: the constants that are valid.
+    /// `names`: the valid constants, for the error message.
     func code<Code: RawRepresentable>(
         _ given: inout Int32, _ value: inout Code, _ name: String, of names: String
     ) throws(Failure) where Code.RawValue == Int32 {
@@ -83,7 +83,7 @@ extension FieldExchange {
     }
 }
 
-/// Copying of texts, arrays and structs.
+/// Functions that copy texts, arrays and structs.
 extension FieldExchange {
     mutating func text(
         _ given: inout UnsafePointer<CChar>?, _ value: inout String?, _ name: String, limit: Int = Limits.pathSize

@@ -1,13 +1,13 @@
 internal import CLinux
 internal import Glibc
 
-/// The host's umask. It is read from /proc, because umask(2) can read it only by changing it for all threads of the
-/// host.
+/// The host's umask. It is read from /proc, because umask(2) would have to change the umask of all threads in order to
+/// read it.
 enum FileCreationMask {
-    /// The umask of most systems. It is used without /proc, and with a kernel before 4.7.
+    /// The umask of most systems. It is used if /proc is not mounted, or if the kernel is older than 4.7.
     static let fallback: UInt32 = 0o022
 
-    /// The umask of the calling thread, which may have its own.
+    /// The umask of the calling thread. A thread may have a umask of its own (unshare(2)).
     static func current() -> UInt32 {
         let descriptor = bhl_open("/proc/thread-self/status", O_RDONLY, 0)
         guard descriptor >= 0 else { return fallback }

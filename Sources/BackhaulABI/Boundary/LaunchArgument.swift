@@ -1,10 +1,10 @@
 internal import BackhaulModel
 internal import CBackhaul
 
-// Unsafe: the host promises that its struct, and all that it points to, is readable until the call returns. Everything
-// is copied here.
+// Unsafe: the host guarantees that the struct, and all data that it points to, can be read until the call returns. All
+// of it is copied here.
 
-/// Reads `bh_launch_command` and fills in defaults.
+/// Reads `bh_launch_command`. Fields that are not set get their defaults.
 enum LaunchArgument {
     private static let minimumSize = StructArgument.end(of: \bh_launch_command.maximum_launches)
 

@@ -1,9 +1,9 @@
 internal import BackhaulModel
 internal import CBackhaul
 
-// Unsafe: the host promises that its struct is readable until the call returns. Everything is copied here.
+// Unsafe: the host guarantees that its struct can be read until the call returns. All of it is copied here.
 
-/// Reads `bh_limits` and fills in defaults.
+/// Reads `bh_limits`. Fields that are not set get their defaults.
 enum LimitsArgument {
     private static let minimumSize = StructArgument.end(of: \bh_limits.reserved)
 

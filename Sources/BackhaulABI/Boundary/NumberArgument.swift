@@ -1,11 +1,11 @@
 internal import BackhaulModel
 internal import CBackhaul
 
-// Unsafe: an array is used only during the call. The host promises that it is readable until then.
+// Unsafe: an array is used only during the call. The host guarantees that it can be read until the call returns.
 
-/// Checks numbers that stand for values or have a range, and pointers that are required.
+/// Checks numbers that are constants or have a range, and pointers that must not be NULL.
 enum NumberArgument {
-    /// - names: the allowed constants, for the message.
+    /// The enum value for a constant of the header. `names`: the valid constants, for the error message.
     static func value<Value: RawRepresentable>(
         _ number: Int32, _ name: String, of names: String
     ) throws(Failure) -> Value where Value.RawValue == Int32 {
@@ -15,7 +15,7 @@ enum NumberArgument {
         return value
     }
 
-    /// Checks a size_t, which is an Int in Swift. A number above Int's range is negative here.
+    /// Checks a `size_t`, which Swift imports as Int. A `size_t` above the range of Int is negative here.
     static func count(_ count: Int, _ name: String, in range: ClosedRange<Int>) throws(Failure) -> Int {
         guard range.contains(count) else {
             throw Failure(
@@ -36,7 +36,7 @@ enum NumberArgument {
         return pointer
     }
 
-    /// The array of a pointer and its count. It is not copied.
+    /// The host's array, given by its pointer and its count. The array is not copied.
     static func array<Element>(
         _ pointer: UnsafePointer<Element>?, _ name: String, count: Int, _ countName: String, limit: Int
     ) throws(Failure) -> UnsafeBufferPointer<Element> {

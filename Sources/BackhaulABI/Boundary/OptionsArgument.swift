@@ -2,9 +2,9 @@ internal import BackhaulClient
 internal import BackhaulModel
 internal import CBackhaul
 
-// Unsafe: the host promises that its options are readable until the call returns. Everything is copied here.
+// Unsafe: the host guarantees that its options can be read until the call returns. All of them are copied here.
 
-/// Reads `bh_application_options` and fills in defaults.
+/// Reads `bh_application_options`. Fields that are not set get their defaults.
 enum OptionsArgument {
     static func read(
         _ given: bh_application_options, application: String

@@ -20,7 +20,7 @@ enum PolicyArgument {
         return policy
     }
 
-    /// The number. Nil: 0, which means "not set".
+    /// The number, or nil if it is 0, which means "not set".
     static func unlessZero<Number: FixedWidthInteger>(_ number: Number) -> Number? { number == 0 ? nil : number }
 
     static func choice(_ given: Int32, _ name: String) throws(Failure) -> Bool? {

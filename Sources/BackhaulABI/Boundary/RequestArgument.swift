@@ -14,7 +14,7 @@ struct RequestArray {
     private let stride: Int
     private var reader = RequestReader()
 
-    /// The bytes from one request to the next: the struct_size of the first one.
+    /// Checks the `struct_size` of the first request. It is also the distance from each request to the next, in bytes.
     init(_ requests: UnsafePointer<bh_request>?, count: Int) throws(Failure) {
         self.count = try NumberArgument.count(count, "count", in: 0...Limits.enqueueCount)
         first = count > 0 ? UnsafeRawPointer(try NumberArgument.required(requests, "requests")) : nil
@@ -29,7 +29,8 @@ struct RequestArray {
         }
     }
 
-    /// A copy of one request. An error includes its index. `isChecked`: the request was checked before in this call.
+    /// A copy of one request. An error includes the index of the request. `isChecked`: the request was already checked
+    /// in this call.
     mutating func request(at index: Int, isChecked: Bool) throws(Failure) -> Request {
         guard let first, (0..<count).contains(index) else {
             throw Failure(.internal, "there is no request \(index); please report it")
@@ -53,7 +54,7 @@ struct RequestArray {
 }
 
 enum RequestArgument {
-    /// Copies and checks a request outside an array. Its struct_size states its size, and errors need no index.
+    /// Copies and checks a request that is not in an array. Errors then have no index.
     static func readSingle(_ request: UnsafePointer<bh_request>) throws(Failure) -> Request {
         var array = try RequestArray(request, count: 1)
         do throws(Failure) {
@@ -78,7 +79,7 @@ enum RequestArgument {
     }
 }
 
-/// Copies the requests of one call. They share data that is read once: the umask and the destinations' directories.
+/// Copies the requests of one call. The umask and the directories of the destinations are read once for all requests.
 private struct RequestReader {
     private var intake = RequestIntake()
     private var destinations = DestinationChecker()
@@ -98,15 +99,16 @@ private struct RequestReader {
         if RequestOptionsArgument.isNeeded(given) { request.options = try RequestOptionsArgument.read(given) }
         let path = try TextArgument.optional(given.destination, "destination", limit: Limits.pathSize)
         let isDirectory = request.options.isNamedByServer
-        // Checked only as far as possible without the file system.
+        // This check of the destination does not use the file system.
         request.destination = path.map {
             Destination(
                 path: isDirectory ? Destination.directoryPath($0) : $0, directoryDevice: 0, directoryInode: 0)
         }
         if !isChecked { try intake.check(request) }
-        // Last, because it uses the file system.
+        // The destination is checked in the file system after all other checks.
         if let path {
-            // An existing file may belong to a task with the same key.
+            // A request with an idempotency key is not refused here if the file exists: the file may belong to an
+            // earlier task with the same key. The engine checks this.
             let policy = request.idempotencyKey == nil ? request.ifExists : .replace
             request.destination =
                 isDirectory

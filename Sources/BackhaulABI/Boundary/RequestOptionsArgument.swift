@@ -2,8 +2,8 @@ internal import BackhaulClient
 internal import BackhaulModel
 internal import CBackhaul
 
-// Unsafe: the host promises that its requests, and all that they point to, are readable until the call returns.
-// Everything is copied here.
+// Unsafe: the host guarantees that its requests, and all data that they point to, can be read until the call returns.
+// All of it is copied here.
 
 /// Reads the fields of `bh_request` that few requests set.
 enum RequestOptionsArgument {
@@ -18,7 +18,7 @@ enum RequestOptionsArgument {
         }
     }
 
-    /// Whether the request sets one of these fields.
+    /// Whether the request sets a field that `read` reads.
     static func isNeeded(_ given: bh_request) -> Bool {
         given.method != nil || given.group != nil || given.checksum != nil || given.expected_size != 0
             || given.body_file != nil || given.body != nil || given.body_size != 0 || given.parts != nil

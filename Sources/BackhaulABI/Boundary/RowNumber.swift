@@ -1,6 +1,7 @@
 internal import BackhaulModel
 
-// SQLite's row numbers end at Int64.max. A larger number from the host names no row either.
+// A row number of SQLite is at most Int64.max, so a larger number from the host is reduced to Int64.max. No row has
+// that number.
 extension TaskID {
     init(hostValue number: UInt64) { self.init(rawValue: min(number, UInt64(Int64.max))) }
 }

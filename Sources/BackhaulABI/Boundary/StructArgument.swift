@@ -6,7 +6,8 @@ internal import CBackhaul
 /// Reads structs that begin with `size_t struct_size`. The host's version of a struct may be older or newer than this
 /// library's.
 enum StructArgument {
-    /// The largest valid struct_size. No version of a struct is larger; a larger value is an uninitialized struct.
+    /// The largest valid struct_size. No version of a struct is larger. A larger value means that the host did not
+    /// initialize its struct.
     static let largestSize = 65_536
 
     /// A copy of the host's struct. Fields that the host's version lacks have the values of `empty`, which are zero.
@@ -25,7 +26,8 @@ enum StructArgument {
         return copy
     }
 
-    /// Copies of the elements of an array. All elements have the same struct_size, which is also their stride.
+    /// Copies of the elements of an array. All elements must have the same struct_size, which is also the distance from
+    /// one element to the next.
     static func array<Struct: BitwiseCopyable>(
         _ pointer: UnsafePointer<Struct>?, _ name: String, count: Int, _ countName: String, limit: Int,
         empty: Struct, minimumSize: Int
@@ -45,7 +47,7 @@ enum StructArgument {
         return copies
     }
 
-    /// Checks that an element has the struct_size of the first one, so that no element exceeds the array.
+    /// Checks that an element has the same struct_size as the first one. Otherwise it could extend beyond the array.
     static func checkStride(_ element: UnsafeRawPointer, _ name: String, _ stride: Int) throws(Failure) {
         guard element.loadUnaligned(as: Int.self) == stride else {
             throw Failure(
@@ -61,8 +63,8 @@ enum StructArgument {
         }
     }
 
-    /// Checks a struct_size. Structs are aligned for `size_t`, so the size of each version is a multiple of its
-    /// alignment. Any other size would end inside a field, such as a pointer.
+    /// Checks a struct_size. Structs are aligned for `size_t`, so the size of each version is a multiple of this
+    /// alignment. A struct of any other size would end inside a field, such as a pointer.
     @inline(never)
     static func check(
         _ size: Int, _ name: String, minimumSize: Int, available: Int = largestSize, ownSize: Int
@@ -82,7 +84,7 @@ enum StructArgument {
         }
     }
 
-    /// Checks that the fields of a newer header are 0, because this library cannot do what they request.
+    /// Checks that fields which only a newer header has are 0, because this library cannot do what they request.
     @inline(never)
     private static func checkUnknown(
         _ pointer: UnsafeRawPointer, _ name: String, from ownSize: Int, to size: Int
@@ -96,7 +98,8 @@ enum StructArgument {
         }
     }
 
-    /// The offset after a field: the size of the struct's version in which it is the last field, without padding.
+    /// The offset of the first byte after a field. If a version of the struct ends with this field, it is the
+    /// size of that version, without padding.
     static func end<Struct, Field>(of field: KeyPath<Struct, Field>) -> Int {
         (MemoryLayout<Struct>.offset(of: field) ?? 0) + MemoryLayout<Field>.size
     }

@@ -1,9 +1,9 @@
 internal import BackhaulModel
 internal import Glibc
 
-// Unsafe: the host promises that its strings are readable until the call returns.
+// Unsafe: the host guarantees that its strings can be read until the call returns.
 
-/// Copies the host's NUL-terminated strings. Reads no bytes beyond the limits, and does not repair invalid UTF-8.
+/// Copies the host's NUL-terminated strings. It reads no bytes beyond the limits, and refuses invalid UTF-8.
 enum TextArgument {
     static func required(
         _ pointer: UnsafePointer<CChar>?, _ name: String, limit: Int

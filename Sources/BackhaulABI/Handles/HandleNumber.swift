@@ -1,15 +1,15 @@
 internal import CBackhaul
 
-// Unsafe: an opaque pointer is made of a number, and is never dereferenced.
+// Unsafe: the value of each opaque pointer is computed from a number, and no pointer is dereferenced.
 
-/// The number of a handle, and the pointer that the host gets for it.
+/// The number of a handle, and the conversion between the number and the pointer that the host gets.
 struct HandleNumber: Hashable, Sendable {
     static let first: UInt64 = 1
     private static let last: UInt64 = (1 << 40) - 1
 
-    // Pointers are within the 47 bits of a user-space address, because other languages' runtimes store tags above them.
-    // They are aligned like those of malloc, because some runtimes check that. Nothing is mapped there, so that an
-    // access faults.
+    // The pointers fit into the 47 bits of a user-space address, because runtimes of other languages store tags in the
+    // bits above. They are aligned like the pointers of malloc, because some runtimes check the alignment. No memory is
+    // mapped at these addresses, so a host that dereferences a handle crashes immediately.
     private static let base: UInt = 0x4000_0000_0000
     private static let alignment: UInt = 16
 

@@ -4,14 +4,16 @@ internal import BackhaulPlatform
 internal import CBackhaul
 internal import Synchronization
 
-// Unsafe: handles are pointers whose value is a number. They are never dereferenced.
+// Unsafe: the value of a handle is computed from a number, and no handle is dereferenced.
 
 /// All open handles of a process.
 ///
-/// Each handle has a number that no other handle of the process ever had. So a use after close is always found.
+/// Each handle has a number that no earlier handle of the process had. So the use of a closed handle is always
+/// detected.
 ///
-/// A forked child may inherit a table during a change, locked by a thread that does not exist in the child. The child
-/// reads only `nextNumber` of it and makes its own table. Lower numbers belong to the parent.
+/// A forked child does not use the parent's table, because a thread that does not exist in the child may have locked
+/// it. The child makes its own table, and reads only `nextNumber` of the inherited one. Handles with lower numbers
+/// belong to the parent.
 final class HandleTable: Sendable {
     private struct State {
         var targets: [HandleNumber: HandleTarget] = [:]
@@ -39,7 +41,7 @@ final class HandleTable: Sendable {
         nextNumber = Atomic(firstNumber)
     }
 
-    /// Adds a handle. Throws if the target's application was closed in between.
+    /// Adds a handle. Throws if another thread has closed the target's application during the call.
     func insert(_ target: HandleTarget) throws(Failure) -> OpaquePointer {
         let number = HandleNumber(rawValue: nextNumber.add(1, ordering: .relaxed).oldValue)
         guard let pointer = number.pointer else {
@@ -57,7 +59,7 @@ final class HandleTable: Sendable {
         return pointer
     }
 
-    /// The number of the handle, and its target. `name`: the argument's name for messages.
+    /// The number of the handle, and its target. `name`: the argument's name in error messages.
     func target(of pointer: OpaquePointer?, _ name: String) throws(Failure) -> (HandleNumber, HandleTarget) {
         guard let pointer else { throw Failure(.invalidHandle, "\(name) is NULL, but an open handle is required") }
         guard let number = HandleNumber(pointer) else {

@@ -2,16 +2,16 @@ internal import BackhaulClient
 internal import BackhaulModel
 internal import CBackhaul
 
-// Unsafe: the pointers are handles, whose numbers are never dereferenced.
+// Unsafe: the pointers are handles, which are never dereferenced.
 
-/// The object of a handle.
+/// The object that a handle stands for.
 enum HandleTarget: Sendable {
     case application(ApplicationClient)
     case session(SessionClient, ApplicationHandle)
     case ticket(StartedVerb)
     case batch(Batch)
 
-    /// The application whose close also closes the handle.
+    /// The application that owns the handle. Closing the application also closes the handle.
     var application: HandleNumber? {
         switch self {
         case .application, .batch: nil
@@ -43,7 +43,7 @@ struct ApplicationHandle: Sendable {
     }
 }
 
-/// A session that a call uses.
+/// An open session and the application that it belongs to.
 struct SessionHandle {
     let client: SessionClient
     let application: ApplicationHandle
@@ -57,7 +57,7 @@ struct SessionHandle {
 }
 
 extension StartedVerb {
-    /// Nil for a ticket that is released or belongs to the parent process.
+    /// The verb of a ticket. Nil if the ticket is released, or belongs to the parent process.
     static func find(_ pointer: OpaquePointer?) -> StartedVerb? {
         do throws(Failure) { return try of(pointer) } catch { return nil }
     }
@@ -70,7 +70,8 @@ extension StartedVerb {
 }
 
 extension Batch {
-    /// Nil if it is not an open batch of this process. Functions that read batches return no status.
+    /// The batch of a handle. Nil if the handle is not an open batch of this process. This function does not throw,
+    /// because the functions that read batches return no status.
     static func of(_ pointer: OpaquePointer?) -> Batch? {
         guard case .batch(let batch) = try? HandleTable.current.target(of: pointer, "batch").1 else { return nil }
         return batch

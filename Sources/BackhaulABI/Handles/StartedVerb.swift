@@ -2,7 +2,8 @@ internal import BackhaulClient
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// A verb that was sent to the engine, and its result when there is one: the object of a `bh_ticket`.
+/// A verb that was sent to the engine, and its result as soon as the engine has replied. A `bh_ticket` is a handle to
+/// it.
 final class StartedVerb: Sendable {
     /// The kind of the verb's result.
     enum Kind: Equatable, Sendable {
@@ -27,25 +28,26 @@ final class StartedVerb: Sendable {
         self.application = application
     }
 
-    /// The address that the host has stored with its ticket.
+    /// A number or address that the host stores with the ticket. The library does not use it.
     var hostData: UInt {
         get { data.withLock { $0 } }
         set { data.withLock { $0 = newValue } }
     }
 
-    /// Waits for the outcome. Nil if the engine has not replied until the deadline. A nil deadline does not wait.
+    /// Waits for the outcome. Returns nil if the engine has not replied by the deadline. If the deadline is nil, it
+    /// does not wait.
     func outcome(until deadline: Deadline?) throws(Failure) -> Ticket.Outcome? {
         guard let outcome = ticket.wait(until: deadline) else { return nil }
         return try kind.checked(outcome)
     }
 
-    /// Makes the batch that the host gets from the outcome.
+    /// Makes a batch from the outcome, for the host.
     func batch(of outcome: Ticket.Outcome) throws(Failure) -> Batch {
         guard case .reply(let reply) = outcome else { throw Self.unexpectedReply }
         return try Batch(reply, storePath: application.client.storePath)
     }
 
-    /// Lets only the first caller have the result, because a session or batch has one owner.
+    /// Marks the result as taken. It throws for every caller but the first, because a session or batch has one owner.
     func take() throws(Failure) {
         let isFirst = isTaken.withLock { isTaken in
             defer { isTaken = true }
@@ -54,11 +56,11 @@ final class StartedVerb: Sendable {
         guard isFirst else { throw Failure(.wrongState, "the ticket's result was taken already") }
     }
 
-    /// Releases the ticket; the operation continues. A session that was not taken is closed. Events that were not taken
-    /// will be delivered again.
+    /// Releases the ticket. The operation continues. If the result was not taken, its session is closed, and its events
+    /// are delivered again.
     func release() {
         ticket.release(isRead: isTaken.withLock { $0 })
-        // A wait counts as taking for the ticket, but the host has no handle to close.
+        // If the host has not taken the session, it has no handle with which it could close the session.
         guard kind == .session, case .session(let client, _) = ticket.wait(until: nil) else { return }
         do throws(Failure) {
             try take()
@@ -66,7 +68,8 @@ final class StartedVerb: Sendable {
         } catch {}
     }
 
-    /// Why a wait ended before the verb. The engine is slow, or its process is stopped.
+    /// The failure of a call that ended before its verb, for example because the engine is slow or its process is
+    /// stopped.
     var notCompletedFailure: Failure {
         let failure = application.client.timeoutFailure()
         guard let waitingFor = ticket.waitingFor, failure.status == .timeout else { return failure }
@@ -78,8 +81,8 @@ final class StartedVerb: Sendable {
 }
 
 extension StartedVerb.Kind {
-    /// Checks that the outcome fits this kind of verb. Throws the failure of the verb, or an error if the reply belongs
-    /// to another command. A failed enqueue has an outcome, too: the result of each request.
+    /// Checks that the outcome fits this kind of verb. Throws the failure of the verb, or an error if the reply has
+    /// another kind. A failed enqueue does not throw: its outcome has the failure and the applied requests.
     func checked(_ outcome: Ticket.Outcome) throws(Failure) -> Ticket.Outcome {
         switch (self, outcome) {
         case (.enqueue, .reply(.failed(let failure))): return .enqueued(EnqueuedList(), failure)
@@ -88,7 +91,7 @@ extension StartedVerb.Kind {
             guard tasks.count == 1 else { throw Failure(.notFound, "the session has no such task") }
             return .reply(.tasks(tasks, more: false))
         case (.batch, .reply(let reply)) where reply.isListing: return outcome
-        // Some replies have a count although the header promises no result.
+        // For some verbs the engine replies with a count, although the function of the header has no result.
         case (.empty, .reply(.done)), (.empty, .reply(.completed)), (.empty, .reply(.count)),
             (.count, .reply(.count)), (.session, .session), (.enqueue, .enqueued):
             return outcome

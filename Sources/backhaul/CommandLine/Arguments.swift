@@ -39,7 +39,7 @@ struct Arguments {
                     found.code >= firstLongCode
                     ? options[Int(found.code - firstLongCode)]
                     : options.first { $0.letter?.asciiValue.map(Int32.init) == found.code }
-                // getopt has written on stderr which option is wrong.
+                // getopt has written to stderr which option is wrong, so this error needs no text.
                 guard let description else { throw .usage("") }
                 values[description.name, default: []].append(found.argument.map { String(cString: $0) } ?? "")
             }
@@ -67,8 +67,8 @@ struct Arguments {
         return number
     }
 
-    /// The operands as numbers of tasks.
-    /// - Parameter some: The operands to convert. Nil: all.
+    /// Converts operands to the numbers of tasks.
+    /// - Parameter some: The operands to convert. Nil: all operands.
     func taskIDs(_ some: ArraySlice<String>? = nil) throws(CommandError) -> [UInt64] {
         var ids: [UInt64] = []
         for operand in some ?? operands[...] {
@@ -82,8 +82,9 @@ struct Arguments {
 }
 
 extension [UnsafeMutablePointer<CChar>?] {
-    // Unsafe: argv is an array of pointers. The array lives until the call returns, its strings as long as the arena.
-    /// Calls `body` with the words as argv, which getopt permutes and which ends with a null pointer.
+    // Unsafe: argv is an array of pointers. The array is valid until the call returns, and its strings are valid as
+    // long as the arena exists.
+    /// Calls `body` with the words as argv, which ends with a null pointer. getopt changes the order of its elements.
     fileprivate func withMutableBuffer<Result>(
         _ body: (UnsafeMutableBufferPointer<UnsafeMutablePointer<CChar>?>) throws(CommandError) -> Result
     ) throws(CommandError) -> Result {

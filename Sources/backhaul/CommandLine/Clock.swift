@@ -1,10 +1,10 @@
 import Glibc
 
 enum Clock {
-    /// Milliseconds of the monotonic clock.
+    /// The time of the monotonic clock, in milliseconds.
     static var milliseconds: Int64 { read(CLOCK_MONOTONIC) }
 
-    /// Milliseconds since 1970 of the wall clock.
+    /// The time of the wall clock, in milliseconds since 1970.
     static var wallMilliseconds: Int64 { read(CLOCK_REALTIME) }
 
     private static func read(_ clock: clockid_t) -> Int64 {

@@ -16,7 +16,7 @@ struct CommandDescription {
     var storeUse = StoreUse.needs
     /// Whether the command concerns one session.
     var usesSession = true
-    /// Whether the operands are a program and its arguments. Then options end at the first operand.
+    /// Whether the operands are a program and its arguments. Then all words after the first operand are operands, too.
     var takesProgram = false
 }
 
@@ -24,13 +24,13 @@ struct CommandDescription {
 enum StoreUse {
     /// It creates the store.
     case makes
-    /// It lists nothing. It fails only if `--session` names a session.
+    /// It lists nothing, and succeeds. If the user gave `--session`, it fails.
     case lists
     /// It fails, because the task or session does not exist.
     case needs
 }
 
-/// A command of the program. Its initializer checks the arguments before the store is opened.
+/// A command such as `get`. Its initializer checks the arguments, before the store is opened.
 protocol Command {
     static var description: CommandDescription { get }
     init(_ arguments: Arguments) throws(CommandError)

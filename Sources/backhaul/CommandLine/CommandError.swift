@@ -4,7 +4,7 @@ enum CommandError: Error {
     case usage(String)
     /// A call of the library failed.
     case failure(Failure)
-    /// The command itself cannot continue.
+    /// The command cannot continue, for a reason that it found itself.
     case stopped(ExitCode, String)
     /// A signal requested the end of the process.
     case interrupted(Int32)

@@ -7,7 +7,7 @@ struct Context {
     let output: Output
     let signals: Signals
     let applicationName: String
-    /// Whether `--session` names the session. If not, a missing session is no error: it has no tasks yet.
+    /// Whether the user gave `--session`. If not, a missing session is no error: the default session has no tasks yet.
     let isSessionNamed: Bool
     let isEmbedded: Bool
     private let isHost: Bool
@@ -30,7 +30,7 @@ struct Context {
         session = SessionName(arguments.value("session") ?? Context.defaultSession)
         isSessionNamed = arguments.has("session")
         isEmbedded = arguments.has("embedded")
-        // A command that a launched program runs acts for that program.
+        // If a launched program runs this command, the command acts as a host, in place of that program.
         isHost = command.isHost || isLaunched
         storeUse = command.storeUse
         usesSession = command.usesSession
@@ -67,7 +67,7 @@ struct Context {
         }
     }
 
-    /// Whether the store can be opened. If not, it does not exist, and a note states this.
+    /// Whether the store exists. If it does not, this function writes a note, or throws, as `storeUse` demands.
     private func storeExists() throws(CommandError) -> Bool {
         if storeUse == .makes { return true }
         let path = try storePath(making: false)
@@ -82,7 +82,7 @@ struct Context {
         return false
     }
 
-    /// Uses the session of the launch in a launched program, if the launch has only one session.
+    /// In a launched program: selects the session of the launch. Throws if the launch has several sessions.
     private func takeSession(ofLaunch application: Application) throws(CommandError) {
         let sessions = try application.sessionsOfLaunch()
         guard sessions.count <= 1 else {

@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// The exit codes of the process. They are a contract with scripts: see docs/command-line.md.
+/// The exit codes of the process. Scripts depend on them. docs/command-line.md lists them.
 enum ExitCode: Int32, CaseIterable {
     case done = 0
     case transferFailed = 1

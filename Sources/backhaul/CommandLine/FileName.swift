@@ -2,7 +2,7 @@
 /// characters, and is short enough for the file system. So a URL cannot choose a directory.
 enum FileName {
     static let fallback = "index.html"
-    /// The longest name in bytes. It is below NAME_MAX (255), because a part file's name adds a suffix.
+    /// The length of the longest name, in bytes. It is below NAME_MAX (255), because the part file's name is longer.
     static let longestName = 200
 
     static func from(url: String) -> String {
@@ -20,7 +20,7 @@ enum FileName {
         var start = 0
         let colon = bytes[..<end].firstIndex(of: UInt8(ascii: ":"))
         if let colon, colon + 2 < end, bytes[colon + 1] == UInt8(ascii: "/"), bytes[colon + 2] == UInt8(ascii: "/") {
-            // Skips the authority, because it is not a file name: "http://host" has no path.
+            // The host name is skipped, because it is not a file name: "http://host" has no path.
             start = bytes[(colon + 3)..<end].firstIndex(of: UInt8(ascii: "/")) ?? end
         }
         let path = bytes[start..<end]

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// Files that options name as input. '-' is standard input.
+/// Reads the input files that options name. '-' means standard input.
 enum InputFile {
     static func lines(_ file: String) throws(CommandError) -> [String] {
         try content(file).split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }

@@ -22,7 +22,7 @@ struct LocalTime: Equatable {
     init(milliseconds: Int64) {
         var seconds = time_t(milliseconds >= 0 ? milliseconds / 1000 : (milliseconds - 999) / 1000)
         var fields = tm()
-        // Only tzset reads the time zone from the environment; localtime_r need not.
+        // localtime_r may ignore a change of the variable TZ, so tzset reads it first.
         tzset()
         localtime_r(&seconds, &fields)
         self.init(fields)

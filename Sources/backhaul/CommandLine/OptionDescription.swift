@@ -6,7 +6,8 @@ struct OptionDescription {
     /// The word for the option's argument in the help. Nil: the option has no argument.
     let argument: String?
     let help: String
-    /// Whether the help lists the option. An option that is not listed is always refused, with advice.
+    /// Whether the help lists the option. The command refuses an option that is not listed, and says what to use
+    /// instead.
     let isShown: Bool
 
     init(
@@ -19,7 +20,7 @@ struct OptionDescription {
         self.help = help
     }
 
-    /// "-o, --output FILE"
+    /// The option as the help shows it, such as "-o, --output FILE".
     var synopsis: String {
         let letterPart = letter.map { "-\($0), " } ?? "    "
         return letterPart + "--" + name + (argument.map { " " + $0 } ?? "")

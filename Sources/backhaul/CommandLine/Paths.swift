@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// Conversions of paths to absolute ones, which the library requires, and checks of files.
+/// Converts paths to absolute paths, which the library requires, and checks files.
 enum Paths {
     static func absolute(_ path: String) throws(CommandError) -> String {
         if path.isEmpty { throw .usage("A path on the command line is empty; give the path of a file or directory.") }
@@ -41,8 +41,9 @@ enum Paths {
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// The size of a regular file in bytes. Nil if there is no regular file, or if it has not changed since `time`.
-    /// - Parameter time: Milliseconds since 1970. Nil: the time of the last change does not matter.
+    /// The size of a regular file in bytes. Nil if the path is not a regular file, or if the file has not changed since
+    /// `time`.
+    /// - Parameter time: Milliseconds since 1970. Nil: any time of the last change is accepted.
     static func sizeOfFile(_ path: String, changedSince time: Int64?) -> UInt64? {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
@@ -56,9 +57,9 @@ enum Paths {
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && UInt64(max(0, status.st_size)) == size
     }
 
-    /// The default store, the same as the library's: `$BACKHAUL_STORE`, else `$XDG_STATE_HOME/backhaul`, else
-    /// `~/.local/state/backhaul`. As the XDG Base Directory Specification requires, relative values are ignored and
-    /// new directories have mode 0700.
+    /// The default store, which is also the default of the library: `$BACKHAUL_STORE`, else `$XDG_STATE_HOME/backhaul`,
+    /// else `~/.local/state/backhaul`. As the XDG Base Directory Specification requires, relative values are ignored
+    /// and new directories have mode 0700.
     static func defaultStore(making: Bool = true) throws(CommandError) -> String {
         let state: String
         if let value = environment("BACKHAUL_STORE"), value.hasPrefix("/") { return value }

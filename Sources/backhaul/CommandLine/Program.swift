@@ -4,7 +4,8 @@ import Glibc
 /// Runs the command that the command line names, and returns the exit code.
 enum Program {
     static func run(_ words: [String]) -> Int32 {
-        // Loads the locale's table of character widths. Messages and numbers do not depend on the locale.
+        // Loads the locale's table of character widths, which the progress display needs. Messages and numbers do not
+        // depend on the locale.
         setlocale(LC_CTYPE, "")
         var output = Output(isJSON: false, isQuiet: false)
         var command = "backhaul"

@@ -5,8 +5,8 @@ import Glibc
 struct Prompt {
     private let descriptor: Int32
 
-    /// Nil if there is no terminal or the process is a background job: the kernel stops a background job that reads
-    /// from the terminal.
+    /// Opens the terminal. Nil if there is no terminal, or if the process is a background job, which the kernel would
+    /// stop when it reads from the terminal.
     init?() {
         let terminal = bhl_open("/dev/tty", O_RDWR, 0)
         guard terminal >= 0 else { return nil }
@@ -28,7 +28,7 @@ struct Prompt {
             // Input that was typed before is discarded, because the terminal has shown it.
             tcsetattr(descriptor, TCSAFLUSH, &hidden)
         }
-        // Written only now, because the user may type as soon as the prompt is visible.
+        // The prompt is written after the input is hidden, because the user may type as soon as the prompt is visible.
         _ = Output.write(Text.visible(question), to: descriptor)
         defer {
             if isHidden {

@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// Option values that are numbers with units or words. Units are spelled as in curl.
+/// Parses option values that are numbers with units, or words. The units are those of curl's options.
 extension Arguments {
     /// A number of bytes: "500k", "1.5M" and "2G" in powers of 1,024, as in `curl --limit-rate`; "2GB" in powers of
     /// 1,000, as in data plans. 0 means no limit.
@@ -34,8 +34,8 @@ extension Arguments {
         return UInt64(exactly: (number * factor).rounded())
     }
 
-    /// A budget in bytes: nil if not given, 0 for no limit, BH_BUDGET_NOTHING for a budget of 0 bytes. The text "0" is
-    /// refused, because it could mean either.
+    /// A budget in bytes: nil without the option, 0 for no limit, `BH_BUDGET_NOTHING` for a budget of 0 bytes. The text
+    /// "0" is refused, because it could mean "no limit" or "no bytes".
     func budget(_ name: String) throws(CommandError) -> UInt64? {
         switch value(name) {
         case nil: return nil
@@ -51,7 +51,7 @@ extension Arguments {
         }
     }
 
-    /// BH_YES for "yes", BH_NO for "no", and BH_DEFAULT for ''.
+    /// `BH_YES` for "yes", `BH_NO` for "no", and `BH_DEFAULT` for an empty value. Nil without the option.
     func yesOrNo(_ name: String) throws(CommandError) -> Int32? {
         switch value(name) {
         case nil: return nil
@@ -67,7 +67,7 @@ extension Arguments {
         try number(name, in: 0...100).map { UInt32($0) }
     }
 
-    /// Milliseconds of a value in seconds, such as "90" or "0.5".
+    /// Converts a value in seconds, such as "90" or "0.5", to milliseconds.
     func milliseconds(_ name: String, upTo limit: Double = 315_360_000) throws(CommandError) -> UInt64? {
         guard let text = value(name) else { return nil }
         guard Arguments.isPlain(text[...]), let seconds = Double(text), seconds > 0, seconds <= limit else {
@@ -81,7 +81,7 @@ extension Arguments {
         try milliseconds(name).map { Clock.wallMilliseconds + Int64($0) }
     }
 
-    /// The number for one of these words.
+    /// The number of the word that the option gives. `words`: the valid words with their numbers.
     func choice(_ name: String, _ words: [(String, Int)]) throws(CommandError) -> Int32? {
         guard let text = value(name) else { return nil }
         guard let found = words.first(where: { $0.0 == text }) else {
@@ -91,7 +91,7 @@ extension Arguments {
         return Int32(found.1)
     }
 
-    /// The bits for a list of these words, separated by commas.
+    /// The bits of the words that the option gives, separated by commas. `words`: the valid words with their bits.
     func bits(_ name: String, _ words: [(String, Int)]) throws(CommandError) -> UInt32? {
         guard has(name) else { return nil }
         var bits = 0

@@ -3,7 +3,8 @@ import Glibc
 
 /// Runs a program of the system and waits until it ends.
 enum Subprocess {
-    /// Runs the program. Returns nil if it exits with 0, else its output on stderr as one line, or the reason.
+    /// Runs the program. Returns nil if it exits with code 0. Otherwise it returns what the program wrote to stderr, as
+    /// one line, or the reason of the failure.
     static func run(_ words: [String], signals: Signals) throws(CommandError) -> String? {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { return reasonOfLastError() }
@@ -38,7 +39,7 @@ enum Subprocess {
         return text.isEmpty ? "\(words.joined(separator: " ")) failed" : text
     }
 
-    /// Starts the program. Its stdout is discarded, and no signal is blocked in it.
+    /// Starts the program. The program's output on stdout is discarded, and it starts without blocked signals.
     private static func spawn(_ words: [String], errors: Int32, _ process: inout pid_t) -> Int32 {
         let arena = CStringArena()
         var actions = posix_spawn_file_actions_t()
@@ -56,7 +57,7 @@ enum Subprocess {
         sigemptyset(&none)
         posix_spawnattr_setsigmask(&attributes, &none)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-        // Unsafe: the strings live as long as the arena, the array until the call returns.
+        // Unsafe: the strings are valid as long as the arena exists, and the array is valid until the call returns.
         let arguments: [UnsafeMutablePointer<CChar>?] = words.map { UnsafeMutablePointer(mutating: arena.string($0)) }
         return posix_spawnp(&process, words[0], &actions, &attributes, arguments + [nil], Glibc.environ)
     }

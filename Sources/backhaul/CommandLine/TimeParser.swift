@@ -3,8 +3,8 @@ enum TimeParser {
     static let advice = "a time such as 06:30, +2h, 2026-11-21T06:30 or 2026-11-21T06:30+01:00"
 
     /// A time in milliseconds since 1970. Nil if the text is not a time.
-    /// - Parameter after: The start of a relative time, in milliseconds since 1970. A time of day is the next one after
-    ///   it.
+    /// - Parameter after: The time from which a relative time such as "+2h" counts, in milliseconds since 1970. A time
+    ///   of day such as "06:30" is the first one after it.
     static func milliseconds(_ text: String, after: Int64) -> Int64? {
         if text.hasPrefix("+") {
             guard let duration = duration(text.dropFirst()) else { return nil }
@@ -23,7 +23,7 @@ enum TimeParser {
     private static func next(_ hour: Int, _ minute: Int, _ second: Int, after: Int64) -> Int64? {
         var time = LocalTime(milliseconds: after)
         (time.hour, time.minute, time.second) = (hour, minute, second)
-        // Two further days, because daylight saving may skip this time on one of them.
+        // The next two days are tried, too: today the time may have passed, and tomorrow daylight saving may skip it.
         for days in 0...2 {
             if let moment = time.adding(days: days).milliseconds(), moment > after { return moment }
         }
@@ -104,7 +104,7 @@ enum TimeParser {
 
 extension Arguments {
     /// The time that an option gives, in milliseconds since 1970.
-    /// - Parameter after: A time of day is the next one after this time, or after now if now is later.
+    /// - Parameter after: A time of day is the first one after this time, or after the present if that is later.
     func time(_ name: String, after: Int64? = nil) throws(CommandError) -> Int64? {
         guard let text = value(name) else { return nil }
         let now = Clock.wallMilliseconds

@@ -62,8 +62,8 @@ struct Attempts: Command {
             ], remarks)
     }
 
-    /// "next attempt in 4 s", or for an attempt with a successor "tried again after 2 s". Nil if that is not known: the
-    /// end of an attempt without a response is not measured, and the last attempt may have ended for another reason.
+    /// When the next attempt starts or started: "next attempt in 4 s" or "tried again after 2 s". Nil if no retry
+    /// follows, or if the time is not known: the end of an attempt without a response is not measured.
     private static func retry(_ attempt: AttemptRecord, isLast: Bool) -> String? {
         guard attempt.nextAttempt > 0, Int(attempt.next) == BH_NEXT_RETRY else { return nil }
         if isLast {

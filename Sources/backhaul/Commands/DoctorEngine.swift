@@ -26,13 +26,14 @@ struct DoctorEngine {
             }
         } catch {
             guard case .failure(let failure) = error else { throw error }
-            // The engine ended during this check, which starts no other one.
+            // The engine ended during this check, and the check starts no other engine.
             findings += failure.is(BH_DAEMON_UNAVAILABLE) && !store.isLocked
                 ? [DoctorEngine.none(store, context)] : [.error("engine", failure.message), store.socket]
         }
     }
 
-    /// The finding if no engine runs. An engine that exits because nothing is left to do removes its socket.
+    /// The finding for a store without an engine. If the socket still exists, the last engine was killed, because an
+    /// engine that exits by itself removes its socket.
     private static func none(_ store: DoctorStore, _ context: Context) -> Finding {
         guard store.hasSocket else { return .ok("engine", "no engine runs; the next program that needs one starts it") }
         return .warning(
@@ -41,8 +42,9 @@ struct DoctorEngine {
             "`\(context.waitCommand)` starts it and follows them.")
     }
 
-    /// Adds the findings of `question`, or a warning if it fails: an engine of another version may lack a command.
-    /// After a time-out nothing more is asked, because each further call would wait as long.
+    /// Adds the findings that `question` returns. If it fails, adds a warning instead, because an engine of another
+    /// version may lack the command. After one time-out this function does nothing, because each further call would
+    /// wait as long.
     private mutating func ask(
         _ subject: String, _ question: () throws(CommandError) -> [Finding]
     ) throws(CommandError) {

@@ -3,7 +3,7 @@ import BackhaulUserManager
 import CLinux
 import Glibc
 
-/// The findings of `backhaul doctor` about the files of a store, without opening it.
+/// The findings of `backhaul doctor` about the files of a store. The store is not opened.
 struct DoctorStore {
     let path: String
     private(set) var findings: [Finding] = []
@@ -46,7 +46,7 @@ struct DoctorStore {
         return .ok("store", text)
     }
 
-    /// Whether the store belongs to the user, and other users cannot read it.
+    /// The finding about the owner and the mode of the store. Only the user may be able to read and write it.
     private func access(_ status: stat) -> Finding? {
         let mode = String(status.st_mode & 0o7777, radix: 8)
         if status.st_uid != geteuid() {
@@ -75,8 +75,8 @@ struct DoctorStore {
     /// The bytes that all files of the store occupy on disk.
     private var size: UInt64 { DoctorStore.size(path, depth: 4) }
 
-    /// The size of a directory. Files that cannot be read, and names that are not UTF-8, do not count. The store
-    /// creates no such names.
+    /// The size of a directory. Files that cannot be read, and files whose name is not UTF-8, do not count. The
+    /// store creates only names in UTF-8.
     private static func size(_ path: String, depth: Int) -> UInt64 {
         var sum: UInt64 = 0
         for name in (try? DirectoryReader.textNames(in: path)) ?? [] {

@@ -45,7 +45,7 @@ struct Events: Command {
                 let (events, more) = try session.poll(after: cursor)
                 try context.output.result(
                     lines: events.map { context.output.isJSON ? $0.json.text : Events.line($0) })
-                // Acknowledged only after the output, so that a failed output loses no event.
+                // The events are acknowledged after they were written, so that no event is lost if the output fails.
                 if acknowledges { try session.acknowledge(events.map { $0.id }) }
                 cursor = events.last?.id ?? cursor
                 if !more { break }

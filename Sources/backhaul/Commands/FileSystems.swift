@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// The types of file systems, as the kernel names them.
+/// The types of file systems, by their names in the kernel, such as "ext4".
 enum FileSystems {
     static let network: Set = [
         "nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "ceph", "glusterfs", "9p", "fuse.sshfs", "fuse.glusterfs",
@@ -15,7 +15,7 @@ enum FileSystems {
         var best: (length: Int, kind: String)?
         var line: UnsafeMutablePointer<CChar>?
         var room = 0
-        // Unsafe: getline makes the buffer, which is freed at the end.
+        // Unsafe: getline allocates the buffer, which is freed when the function returns.
         defer { free(line) }
         while getline(&line, &room, file) > 0, let text = line {
             let halves = split(String(cString: text))

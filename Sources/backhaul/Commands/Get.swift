@@ -40,8 +40,8 @@ struct Get: Command {
         }
     }
 
-    /// Acknowledges the ends of earlier transfers to the same files. Otherwise an earlier transfer would be found in
-    /// place of the new one. That is right only if its file is still complete and is not to be replaced.
+    /// Acknowledges the ends of earlier transfers to the same files, so that the new requests start new transfers. An
+    /// earlier transfer is found instead if its file is still complete, and the command does not replace files.
     private func acknowledgeFormerEnds(_ session: Session) throws(CommandError) {
         let replaces = options.transfers.contains { $0.replaces }
         let keys = Set(options.transfers.compactMap { $0.key })

@@ -100,7 +100,7 @@ struct Networks: Command {
         return Text.table([["NETWORK", "KIND", "METERED", "TODAY", "THIS MONTH", "NEXT MONTH"]] + rows)
     }
 
-    /// "1.2 GB of 2.0 GB [======    ]", or "1.2 GB" without a budget.
+    /// The use of a budget, such as "1.2 GB of 2.0 GB [======    ]". Without a budget: "1.2 GB".
     static func use(_ used: UInt64, _ budget: Budget) -> String {
         guard let bytes = budget.bytes else { return Text.size(used) }
         let columns = 10

@@ -32,7 +32,7 @@ struct Put: Command {
     init(_ arguments: Arguments) throws(CommandError) {
         guard let url = arguments.operands.last else { throw .usage("`put` needs a URL: `backhaul put FILE URL`.") }
         let files = arguments.operands.dropLast() + arguments.all("upload-file")
-        // In curl, -T - and a file named - mean standard input.
+        // For `curl -T`, a file with the name "-" means standard input. `put` refuses it.
         if files.contains("-") { throw .usage("Standard input is sent with --data-binary @-, as one request.") }
         if arguments.has("max-filesize") { throw .usage("--max-filesize limits downloads; `put` has none.") }
         let request = try RequestOptions(arguments)

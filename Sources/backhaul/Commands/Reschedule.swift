@@ -64,11 +64,11 @@ struct Reschedule: Command {
     private func running(_ session: Session) throws(CommandError) -> Int {
         var selection = options.selection
         selection.states = [BH_TASK_RUNNING]
-        // An engine runs at most 1,024 tasks.
+        // One page of the listing is enough, because an engine runs at most 1,024 tasks.
         return try session.tasks(selection, maximum: 1024).tasks.count
     }
 
-    /// Checks that the latest start is not before the earliest. 0 means that there is no such time.
+    /// Checks that the latest start is not before the earliest start. A time of 0 means that the start is not limited.
     private static func check(_ earliest: Int64, _ latest: Int64, of task: TaskRecord? = nil) throws(CommandError) {
         guard earliest > 0, latest > 0, latest < earliest else { return }
         let whose = task.map { "Of transfer \($0.id) " } ?? ""

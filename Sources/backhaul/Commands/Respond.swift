@@ -33,7 +33,7 @@ struct Respond: Command {
     private let challenge: UInt64
     private let user: String?
     private let passwordFile: String?
-    /// The response that the options give. Nil: a user name and a password.
+    /// The response that the options give. Nil: a user name and a password, for which the command may prompt.
     private let given: Response.Kind?
     private let isKept: Bool
     private let expires: Int64?
@@ -64,7 +64,7 @@ struct Respond: Command {
     }
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
-        // Asked for before anything is opened, because the user may take long.
+        // The prompt comes before the store is opened, because the user may need a long time to reply.
         let response = try response(context.signals)
         return try context.withApplication { (application) throws(CommandError) in
             let session = try application.attach(context.sessionName, role: BH_ROLE_PRODUCE)

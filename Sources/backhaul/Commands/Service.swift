@@ -70,8 +70,7 @@ struct Service: Command {
         return .done
     }
 
-    /// Prints the line for a crontab, where no systemd exists. The line is the result on stdout, so that it can be
-    /// piped.
+    /// On a machine without systemd: writes the line for a crontab to stdout, so that the user can pipe it.
     private func printCrontab(
         _ unit: ServiceUnit, _ file: ServiceFile, _ context: Context
     ) throws(CommandError) -> ExitCode {

@@ -10,7 +10,7 @@ struct ServiceFile {
     /// - Parameter store: The store's path without symbolic links.
     init(store: String) throws(CommandError) {
         name = DaemonService.name(store: store)
-        // systemd.unit(5), "User Unit Search Path".
+        // systemd.unit(5), "User Unit Search Path", defines this directory.
         if let configuration = environment("XDG_CONFIG_HOME"), configuration.hasPrefix("/") {
             directory = Paths.join(configuration, "systemd/user")
         } else if let home = environment("HOME"), home.hasPrefix("/") {

@@ -57,7 +57,7 @@ struct Tasks: Command {
             Text.visible(task.url + (remark(task).map { " (\($0))" } ?? "")))
     }
 
-    /// Why the last attempt failed or which condition is not met, and the time of the next attempt or check.
+    /// Says why the last attempt failed, or which condition is not met, and when the next attempt or check is.
     private static func remark(_ task: TaskRecord) -> String? {
         let isRetry = Int(task.reason) == BH_REASON_RETRY
         guard !task.hasEnded, isRetry || Int(task.reason) >= BH_REASON_POWER else { return nil }

@@ -72,7 +72,7 @@ struct Why: Command {
     }
 }
 
-/// Reads from the engine only the data that the explanations need.
+/// Reads the data for the explanations from the engine. It reads only what the reasons of the waits require.
 private struct Gathering {
     let context: Context
     let application: Application
@@ -102,7 +102,7 @@ private struct Gathering {
         return facts
     }
 
-    /// The holds of this session.
+    /// The holds of this session, if one of the reasons is a condition or a constraint.
     func holds(_ reasons: Set<Int32>) throws(CommandError) -> [HoldRecord] {
         guard reasons.contains(where: { WaitPhrases.isCondition($0) }) else { return [] }
         return try application.holds().filter {

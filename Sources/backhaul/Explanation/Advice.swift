@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// One thing that the user can do about a wait.
+/// One action by which the user can end a wait.
 struct Advice: Equatable {
     /// A sentence. If a command follows, it ends with a colon.
     let text: String
@@ -28,7 +28,8 @@ struct WaitFacts {
 
     func condition(_ kind: Int) -> ConditionRecord? { conditions.first { Int($0.kind) == kind } }
 
-    /// The limits of pressure that are exceeded now. If none is, as during a change, all of them.
+    /// The limits of pressure that are exceeded now. If no limit is exceeded, because the pressure has just fallen,
+    /// returns all of them.
     func exceeded(_ pressures: [ConstraintsRecord.Pressure]) -> [ConstraintsRecord.Pressure] {
         let reached = pressures.filter { pressure in
             // The hysteresis: tasks are released five points below the limit, or at half of it if the limit is small.
@@ -38,7 +39,7 @@ struct WaitFacts {
         return reached.isEmpty ? pressures : reached
     }
 
-    /// The constraint of the session that causes this reason.
+    /// The option or preset of the session that causes this reason.
     func origin(_ reason: Int32) -> ConstraintsRecord.Origin? { requirements.constraints.origin(reason, self) }
 
     var network: NetworkRecord? { networks.first { $0.isCurrent } }

@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// Advice that changes the constraint behind a wait: the session's, the transfers' own, or both.
+/// Advice to change the constraint that causes a wait. The session, its transfers, or both may have the constraint.
 extension AdviceTable {
     func change(_ anyway: String) -> [Advice] {
         let advice = sessionAdvice(anyway) + ofTransfers(anyway)
@@ -23,7 +23,8 @@ extension AdviceTable {
         let asking = waitExplanation.transfers.filter { $0.constraints?.origin(reason, facts) != nil }
         guard let first = asking.first?.constraints, let asked = first.origin(reason, facts) else { return [] }
         let isOne = waitExplanation.count == 1
-        // One command must suit all these tasks, with a preset or with a single constraint.
+        // The advice is one command for all these tasks. If one of them has a preset, the command must override the
+        // preset.
         let stated = asking.compactMap(\.constraints).first(where: \.isDiscretionary) ?? first
         let numbers = waitExplanation.count <= waitExplanation.transfers.count
             ? asking.map { String($0.id) } : ["TASK..."]
@@ -51,7 +52,8 @@ extension AdviceTable {
         ]
     }
 
-    /// The options that remove only the constraint behind the wait. If a preset causes it, they override the preset.
+    /// The options that remove only the constraint that causes the wait. If it comes from a preset, they override the
+    /// preset.
     /// - Parameter nothing: The option values for no minimum, all networks, and no quiet hours.
     private func overridingOptions(to stated: ConstraintsRecord, nothing: [String]) -> [String] {
         let hasPreset = stated.isDiscretionary

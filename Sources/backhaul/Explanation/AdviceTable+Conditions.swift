@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// Advice about waits for conditions of the machine, and for times.
+/// Advice about waits for a condition of the machine or for a time.
 extension AdviceTable {
     var conditionAdvice: [Advice] {
         switch Int(reason) {

@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// The advice for each reason. Every command in it either ends the wait or shows more about it.
+/// The advice for each reason. Each command in the advice either ends the wait, or shows more about it.
 struct AdviceTable {
     let waitExplanation: WaitExplanation
 

@@ -15,7 +15,7 @@ extension ConstraintsRecord {
         }
     }
 
-    /// The option or preset that causes this reason. Nil if none of these constraints does.
+    /// The option or preset that causes this reason. Nil if none of these constraints causes it.
     func origin(_ reason: Int32, _ facts: WaitFacts) -> Origin? {
         switch Int(reason) {
         case BH_REASON_POWER: optionOrPreset(Int(externalPower), "--external-power yes")
@@ -41,7 +41,7 @@ extension ConstraintsRecord {
         }
     }
 
-    /// The option if it is "yes"; nil if it is "no"; else the preset.
+    /// The origin of a constraint whose option takes "yes" or "no". "Yes": the option. "No": nil. Not set: the preset.
     private func optionOrPreset(_ given: Int, _ option: String) -> Origin? {
         switch given {
         case BH_YES: .option(option)
@@ -52,7 +52,7 @@ extension ConstraintsRecord {
 
     private var presetOrigin: Origin? { preset == 0 ? nil : .preset(Names.word(preset, Names.presets)) }
 
-    /// A kind of pressure that has a limit.
+    /// A limit of one kind of pressure.
     struct Pressure {
         let option: String
         let percent: UInt32

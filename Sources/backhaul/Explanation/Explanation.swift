@@ -83,7 +83,7 @@ struct Explanation {
         return text.isEmpty ? nil : text
     }
 
-    /// The latest start, after which presets are ignored, if a preset causes the wait.
+    /// A phrase about the task's latest start, after which presets are ignored. Nil if no preset causes the wait.
     private var latest: String? {
         guard task.latestStart > now, isFromPreset else { return nil }
         for case .option? in [facts.origin(task.reason), own] { return nil }

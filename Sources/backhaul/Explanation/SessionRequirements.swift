@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// The constraints and limits of a session. An explanation names the one that causes a wait.
+/// The constraints and limits of a session. An explanation names the constraint or limit that causes a wait.
 @dynamicMemberLookup
 struct SessionRequirements: Equatable {
     var constraints = ConstraintsRecord()
@@ -23,7 +23,7 @@ struct SessionRequirements: Equatable {
         set { constraints[keyPath: member] = newValue }
     }
 
-    /// "the daily limit of session 'photos' is 0 B", if the wait is for a budget of 0 bytes. Else nil.
+    /// A phrase such as "the daily limit of session 'photos' is 0 B". Nil if the reason is not a budget of 0 bytes.
     func zeroBudgetSentence(_ reason: Int32, _ facts: WaitFacts, session: String) -> String? {
         guard Int(reason) == BH_REASON_BUDGET else { return nil }
         let network = facts.network

@@ -2,13 +2,13 @@
 struct TransferName {
     let task: TaskRecord
 
-    /// "Download 2 (02-map.bin from example.org, 0 B of 4.0 MB)"
+    /// The name at the start of a sentence: "Download 2 (02-map.bin from example.org, 0 B of 4.0 MB)".
     var text: String { (task.isUpload ? "Upload " : "Download ") + "\(task.id) (\(description))" }
 
-    /// "download 2: 02-map.bin from example.org, 0 B of 4.0 MB"
+    /// The name in a list: "download 2: 02-map.bin from example.org, 0 B of 4.0 MB".
     var item: String { (task.isUpload ? "upload " : "download ") + "\(task.id): \(description)" }
 
-    /// "the received part (3.0 MB)". Nil if no bytes were moved.
+    /// The bytes that were moved so far, such as "the received part (3.0 MB)". Nil if no bytes were moved.
     var kept: String? {
         task.done > 0 ? "the \(task.isUpload ? "sent" : "received") part (\(Text.size(task.done)))" : nil
     }

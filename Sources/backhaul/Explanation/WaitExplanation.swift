@@ -1,7 +1,7 @@
 import CBackhaul
 
-/// The explanation of a wait that one or more transfers share. Its four parts: who waits for what, why, when it goes
-/// on, and what to do.
+/// The explanation of a wait that one or more transfers share. It has four parts: which transfer waits for what, why,
+/// when it continues, and what the user can do.
 struct WaitExplanation {
     static let listedTransferLimit = 5
 
@@ -11,7 +11,7 @@ struct WaitExplanation {
     /// The time of the next check or attempt, in Unix milliseconds. 0: not known.
     let nextLook: Int64
     let isRunning: Bool
-    /// The first of the waiting transfers.
+    /// The waiting transfers, or the first few of them. `count` is the number of all.
     let transfers: [TaskRecord]
     let count: Int
     let session: String
@@ -78,7 +78,7 @@ struct WaitExplanation {
             + meaning(of: last.httpStatus)
     }
 
-    /// The meaning of a status (RFC 9110, section 15, and RFC 6585) in everyday words.
+    /// The meaning of an HTTP status (RFC 9110, section 15, and RFC 6585) in everyday words.
     private func meaning(of status: Int32) -> String {
         switch status {
         case 429: " (too many requests)"
@@ -107,7 +107,7 @@ struct WaitExplanation {
         }
     }
 
-    /// Where the next attempt continues after the server has stopped sending.
+    /// For a stalled transfer: a phrase that says from which byte the next attempt continues.
     private var again: String {
         guard Int(reason) == BH_REASON_STALLED else { return "" }
         guard let one else { return "" }
@@ -139,7 +139,7 @@ struct WaitExplanation {
         return lines
     }
 
-    /// The line of one transfer. After a failed attempt it includes the error.
+    /// The line of one transfer. If the transfer waits for a retry, the line includes the error.
     private func item(_ task: TaskRecord) -> String {
         let error = Int(reason) == BH_REASON_RETRY ? task.errorMessage.map { " - " + Text.visible($0) } : nil
         return TransferName(task: task).item + (error ?? "")

@@ -47,12 +47,13 @@ enum WaitPhrases {
         }
     }
 
-    /// Whether a condition of the system, or a constraint, holds the task. All other reasons concern the task alone.
+    /// Whether the reason is a condition of the system, or a constraint. Any other reason concerns only the task.
     static func isCondition(_ reason: Int32) -> Bool {
         Int(reason) >= BH_REASON_POWER || Int(reason) == BH_REASON_CONNECTIVITY
     }
 
-    /// "next attempt in 40 s". Nil if the time is not known, or if the reason's sentence includes it.
+    /// The time of the next attempt or check, such as "next attempt in 40 s". Nil if the time is not known, or if the
+    /// reason's sentence includes it.
     static func next(_ task: TaskRecord) -> String? {
         guard task.nextAttempt > 0 else { return nil }
         switch Int(task.reason) {

@@ -1,6 +1,7 @@
 import CBackhaul
 
-/// The transfers of a session that wait for the same reason. It stores the count, and only the first few transfers.
+/// The transfers of a session that wait for the same reason. The group stores their number, and only the first few
+/// transfers.
 struct WaitingGroup {
     struct Key: Hashable {
         let reason: Int32
@@ -8,21 +9,23 @@ struct WaitingGroup {
     }
 
     static let storedTransferLimit = 10
-    /// The number of groups after which waits with different sentences share one group.
+    /// Each sentence has its own group until there are this many groups. Further tasks are grouped by their reason
+    /// alone.
     static let groupLimit = 50
 
     let reason: Int32
     let text: String
     private(set) var count = 0
     private(set) var first: [TaskRecord] = []
-    /// The earliest next check or attempt, in Unix milliseconds. 0: not known, because it depends on a change.
+    /// The earliest time of the next check or attempt, in Unix milliseconds. 0: not known, because the group waits for
+    /// a change.
     private(set) var nextLook: Int64 = 0
     private(set) var isRunning = true
 
     /// Adds a task to its group. `order`: the groups in the order in which they were first seen.
     static func gather(_ task: TaskRecord, into groups: inout [Key: WaitingGroup], order: inout [Key]) {
         guard !task.hasEnded, Int(task.reason) != BH_REASON_NONE else { return }
-        // Each failed attempt may have a different sentence; separate groups would be too many.
+        // Failed attempts form one group, because each one may have a different sentence.
         let hasOwnSentence = Int(task.reason) != BH_REASON_RETRY && groups.count < groupLimit
         let key = Key(reason: task.reason, text: hasOwnSentence ? task.reasonText ?? "" : "")
         if groups[key] == nil { order.append(key) }

@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// An activity to set: work that repeats.
+/// An activity that a command creates: work that repeats.
 struct Activity {
     var identifier: String
     var interval: UInt64
@@ -10,7 +10,8 @@ struct Activity {
     var quality: Int32 = 0
     /// The first time at which the activity may start, in Unix milliseconds, or 0.
     var first: Int64 = 0
-    /// The transfer that the activity enqueues. Nil: it starts the registered program.
+    /// The transfer that the activity enqueues. Nil: the activity delivers an event, for which the registered program
+    /// is launched.
     var transfer: Transfer?
 
     func activity(_ arena: CStringArena) -> bh_activity {
@@ -34,7 +35,7 @@ struct ActivityRecord {
     let tolerance: UInt64
     let repeats: Bool
     let quality: Int32
-    /// The begin of the next window in Unix milliseconds, or 0. The times below have the same form.
+    /// The start of the next window in Unix milliseconds, or 0. The next two times have the same form.
     let next: Int64
     let nextEnds: Int64
     let lastStarted: Int64

@@ -1,12 +1,13 @@
 import CBackhaul
 
-/// An open application. Closing it lets another process run the store's engine, if this process ran it.
+/// An open application. If this process runs the store's engine, closing the application ends that engine.
 final class Application {
     // Unsafe: an opaque handle of the library, never dereferenced here.
     let handle: OpaquePointer?
     let signals: Signals
 
-    /// - Parameter observes: Whether the process is an observer and does not count as a host of the application.
+    /// - Parameter observes: Whether the process only observes. An observer does not count as a host of the
+    ///   application.
     init(
         identifier: String, store: String?, isEmbedded: Bool, daemon: String?, observes: Bool, signals: Signals
     ) throws(CommandError) {
@@ -20,14 +21,14 @@ final class Application {
         options.daemon = arena.optionalString(daemon)
         options.flags = observes ? UInt32(BH_APPLICATION_OBSERVES) : 0
         var handle: OpaquePointer?
-        // Opens without waiting. The first verb waits, and can be interrupted by Ctrl-C.
+        // This call does not wait for the engine. The first verb waits, and Ctrl-C can interrupt it.
         do { try check { error in bh_application_open(&options, 0, &handle, error) } } catch { throw .failure(error) }
         self.handle = handle
     }
 
-    /// Opens the application as an observer that starts no daemon and replaces no engine.
+    /// Opens the application as an observer that starts no daemon and does not become the engine.
     convenience init(observing store: String, identifier: String, signals: Signals) throws(CommandError) {
-        // No program has this path, so that no daemon starts if the engine ends just now.
+        // No program can have this path, so no daemon is started, even if the engine ends at this moment.
         try self.init(
             identifier: identifier, store: store, isEmbedded: false, daemon: "/dev/null/backhauld", observes: true,
             signals: signals)
@@ -47,7 +48,8 @@ final class Application {
         return try ticket.batch().sessions()
     }
 
-    /// Whether another consumer waits for the session's events, so that this process should yield. True only once.
+    /// Whether another consumer waits for the session's events, so that this process should yield. It returns true only
+    /// once for each request to yield.
     func isAskedToYield(_ session: String) throws(CommandError) -> Bool {
         var batch: OpaquePointer?
         do { try check { error in bh_application_poll(handle, 0, &batch, error) } } catch { throw .failure(error) }
@@ -77,7 +79,7 @@ final class Application {
         try ticket.wait(signals)
     }
 
-    /// The sessions of the launch that started this program. None if no launch started it.
+    /// The sessions of the launch that started this program. The list is empty if the engine did not launch it.
     func sessionsOfLaunch() throws(CommandError) -> [String] {
         let ticket = try Ticket { bh_application_current_launch(handle, BH_START, nil, $0) }
         try ticket.wait(signals)
@@ -103,7 +105,7 @@ final class Application {
         return Session(try ticket.session().0, signals: signals)
     }
 
-    /// Creates the session, or attaches an existing one and changes its stored settings to the given ones.
+    /// Creates the session. If it exists, attaches to it, and changes its stored settings to the given settings.
     func create(_ settings: SessionSettings, role: Int) throws(CommandError) -> Session {
         let arena = CStringArena()
         var configuration = settings.configuration(arena, over: nil)
@@ -121,7 +123,8 @@ final class Application {
 }
 
 extension CommandError {
-    /// The error "in use" in the words of the command line, with the session and the process that reads its events.
+    /// Replaces the message of the error `BH_IN_USE` by one that names the session and the process that reads its
+    /// events.
     fileprivate func inUse(_ session: String) -> CommandError {
         guard case .failure(let failure) = self, failure.is(BH_IN_USE) else { return self }
         return .failure(

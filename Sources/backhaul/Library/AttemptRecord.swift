@@ -13,8 +13,8 @@ struct AttemptRecord {
     let redirects: UInt32
     let offset: UInt64
     let endOffset: UInt64
-    /// The end of the lookup in microseconds from the start of the attempt. Nil if this phase was not reached or not
-    /// needed. The phases below have the same form.
+    /// When the lookup of the host name ended, in microseconds since the start of the attempt. Nil if the attempt did
+    /// not reach or did not need this phase. The phases below have the same form.
     let domainLookup: Int64?
     let connect: Int64?
     let secureConnection: Int64?

@@ -1,9 +1,9 @@
 import CBackhaul
 import Glibc
 
-/// C copies of strings and bytes, for structs that point to them. The copies live as long as this object.
+/// Copies of strings and bytes for C structs that point to them. The copies are valid as long as this object exists.
 final class CStringArena {
-    // Unsafe: C structs point to this memory, which is freed only with the arena.
+    // Unsafe: C structs point to this memory, which is freed when the arena is deinitialized.
     private var allocations: [UnsafeMutableRawPointer] = []
 
     func string(_ text: String) -> UnsafePointer<CChar> {
@@ -25,10 +25,10 @@ final class CStringArena {
         return UnsafePointer(copy)
     }
 
-    /// A copy of the text. Nil, which means the default, if the text is empty.
+    /// A copy of the text. Nil if the text is empty: a NULL pointer means the default.
     func string(unlessEmpty text: String) -> UnsafePointer<CChar>? { text.isEmpty ? nil : string(text) }
 
-    /// A copy of the bytes. The pointer is not null even for no bytes, because an empty body is still a body.
+    /// A copy of the bytes. The pointer is not NULL even if there are no bytes, because a NULL pointer means "no body".
     func bytes(_ bytes: [UInt8]) -> UnsafeRawPointer? { UnsafeRawPointer(array(bytes + [0])) }
 
     func headers(_ headers: [(name: String, value: String)]) -> UnsafePointer<bh_header>? {

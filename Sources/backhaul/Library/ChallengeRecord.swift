@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// A copy of a challenge: a server or proxy demands a credential, or a request needs a refresh.
+/// A copy of a challenge, by which a server or proxy demands a credential, or the engine demands a refresh.
 struct ChallengeRecord {
     let id: UInt64
     let kind: Int32
@@ -29,7 +29,7 @@ struct ChallengeRecord {
 
     var isRefresh: Bool { Int(kind) == BH_CHALLENGE_REFRESH }
     var takesPassword: Bool { Int(schemes) & (BH_SCHEME_BASIC | BH_SCHEME_DIGEST) != 0 }
-    /// The option of `respond` that suits this challenge best.
+    /// The option of `backhaul respond` that suits this challenge best.
     var advice: String {
         if isRefresh { return task != 0 ? "--url URL" : "--header-file FILE" }
         return takesPassword ? "--user NAME" : "--header-file FILE"
@@ -51,7 +51,7 @@ struct ChallengeRecord {
     /// Whether the user name and password would be sent unencrypted.
     var sendsPasswordInClear: Bool { origin.hasPrefix("http://") && Int(schemes) & BH_SCHEME_BASIC != 0 }
 
-    /// What the server demands, such as
+    /// A sentence that says what the server demands, such as
     /// `http://example.org asks for a user name and a password (for what it calls "Staff")`.
     var requestSentence: String {
         if isRefresh { return sentence }

@@ -3,7 +3,7 @@ import CBackhaul
 /// A copy of a condition from a listing.
 struct ConditionRecord {
     let kind: Int32
-    /// Whether the condition could be read. A condition that could not holds no task.
+    /// Whether the engine could read the condition. A condition that cannot be read holds no task.
     let isKnown: Bool
     let value: Int64
     /// The name of the network, if the condition is a network.
@@ -45,7 +45,7 @@ struct ConditionRecord {
     }
 }
 
-/// A copy of a hold: the tasks of a session that one reason holds.
+/// A copy of a hold: one reason, and the number of tasks of a session that it holds.
 struct HoldRecord {
     let application: String
     let session: String

@@ -1,8 +1,8 @@
 import CBackhaul
 
-// Unsafe: the pointers lead into a batch, which lives while its items are copied.
+// Unsafe: the pointers point into a batch, which is released after its items are copied.
 
-/// A copy of a session's configuration as JSON. It contains no secrets, so that none can be shown.
+/// A copy of a session's configuration as JSON, without its secrets, so that no command shows them.
 struct ConfigurationRecord {
     let json: JSON
 

@@ -1,6 +1,6 @@
 import CBackhaul
 
-// Unsafe: the pointers lead into a batch, which lives while its items are copied.
+// Unsafe: the pointers point into a batch, which is released after its items are copied.
 func text(_ pointer: UnsafePointer<CChar>?) -> String? { pointer.map { String(cString: $0) } }
 
 func bytes(_ pointer: UnsafeRawPointer?, _ count: Int) -> [UInt8]? {
@@ -84,7 +84,7 @@ struct EventRecord {
     var isActivity: Bool { Int(kind) == BH_EVENT_ACTIVITY }
     var succeeded: Bool { Int(state) == BH_TASK_SUCCEEDED }
 
-    /// The event as JSON. Members that its kind does not set are null.
+    /// The event as JSON. A member that this kind of event does not have is null.
     var json: JSON {
         let end = isEndOfTask
         func ofTask<Number: BinaryInteger>(_ value: Number) -> JSON { end ? .number(value) : .null }

@@ -1,6 +1,7 @@
 import CBackhaul
 
-/// Structs of the header as JSON, with the same structure and names. Tests compare the keys with the header's fields.
+/// Functions that make JSON from structs of the header. The JSON has the structure and the names of the header's
+/// fields; tests compare them.
 extension JSON {
     /// An object with all fields of a struct.
     static func record<Struct>(of _: Struct.Type, _ fields: [(String, JSON)]) -> JSON { .object(fields) }
@@ -25,7 +26,7 @@ extension JSON {
 
     static func status(_ status: bh_status) -> JSON { .string(String(cString: bh_status_name(status))) }
 
-    /// The names and values of the members that are not null, for users: "retry.maximum_attempts", "5".
+    /// The names and values of all members that are not null, for users, such as "retry.maximum_attempts" and "5".
     var lines: [(String, String)] {
         guard case .object(let members) = self else { return [] }
         return members.flatMap { name, value -> [(String, String)] in

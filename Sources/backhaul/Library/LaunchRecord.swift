@@ -2,7 +2,7 @@ import CBackhaul
 import CLinux
 import Glibc
 
-// Unsafe: the arrays and their C strings belong to a batch, which lives while its items are copied.
+// Unsafe: the arrays and their C strings belong to a batch, which is released after its items are copied.
 private func texts(_ pointer: UnsafePointer<UnsafePointer<CChar>?>?, _ count: Int) -> [String] {
     UnsafeBufferPointer(start: pointer, count: pointer == nil ? 0 : count).compactMap { text($0) }
 }
@@ -47,7 +47,7 @@ struct LaunchRecord {
         ])
     }
 
-    /// Why the program cannot be started, as far as this process can check. Nil: no fault was found.
+    /// The reason why the program cannot be started, if this process can see it. Nil: no reason was found.
     var programFault: String? {
         var status = stat()
         guard stat(program, &status) == 0 else { return reasonOfLastError() }

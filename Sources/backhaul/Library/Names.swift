@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// The names of the header's constants in JSON and in tables: the header's names in lower case.
+/// The names of the header's constants in JSON and in tables. They are the header's names in lower case.
 enum Names {
     static let taskStates: [(Int, String)] = [
         (BH_TASK_WAITING, "waiting"), (BH_TASK_RUNNING, "running"), (BH_TASK_SUSPENDED, "suspended"),
@@ -93,7 +93,7 @@ enum Names {
         ("bluetooth", BH_NETWORK_BLUETOOTH), ("tunnel", BH_NETWORK_TUNNEL), ("other", BH_NETWORK_OTHER),
     ]
 
-    /// The values of --maximum-heat. Above "serious" no task runs, whatever the option allows.
+    /// The values of `--maximum-heat`. In the state "critical" no task runs, with any value of the option.
     static let heatLimits = [
         ("nominal", BH_THERMAL_NOMINAL), ("fair", BH_THERMAL_FAIR), ("serious", BH_THERMAL_SERIOUS),
     ]

@@ -1,4 +1,4 @@
-/// Replaces the names of fields in the library's messages by the names of options.
+/// Replaces the names of the header's fields in messages of the library by the names of the options.
 enum OptionNaming {
     private static let spoken = [
         ("accepted_statuses", "--accept-status"), ("retry.statuses", "--retry-status"),
@@ -13,8 +13,9 @@ enum OptionNaming {
         ("the option `store`", "--store"), ("the option `daemon`", "--daemon"),
     ] + settings
 
-    /// Only names with an underscore or suffix: a name of one word may be an ordinary word of a message. Numbers are
-    /// left out, because the limits of the store have fields of the same names.
+    /// The fields and options of constraints and of sessions. Names without an underscore are left out, because they
+    /// may be ordinary words of a message. Of the session's options only durations are included, because the limits of
+    /// the store have fields with the names of the others.
     private static let settings =
         ConstraintsRecord.settings.map { ($0.field, "--" + $0.option.name) }.filter { $0.0.contains("_") }
         + SessionOptions.settings.map { ($0.field, "--" + $0.option.name) }.filter { $0.0.hasSuffix("_ms") }

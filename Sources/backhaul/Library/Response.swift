@@ -10,9 +10,9 @@ struct Response {
         case url(String)
     }
     var kind: Kind
-    /// Whether the credential is kept in the store, too.
+    /// Whether the engine also stores the credential.
     var isKept = false
-    /// The time at which the credential expires, in Unix milliseconds. Nil: never.
+    /// The time at which the credential expires, in Unix milliseconds. Nil: it does not expire.
     var expires: Int64?
 
     func response(_ arena: CStringArena) -> bh_challenge_response {

@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// An attached session. Its handle is freed with this object.
+/// An attached session. The handle is closed when this object is deinitialized.
 final class Session {
     // Unsafe: an opaque handle of the library, never dereferenced here.
     private(set) var handle: OpaquePointer?
@@ -106,14 +106,14 @@ final class Session {
         return task
     }
 
-    /// The attempts of a task in the list or the history.
+    /// The attempts of a task. The end of the task may have been acknowledged.
     func attempts(_ task: UInt64) throws(CommandError) -> [AttemptRecord] {
         let ticket = try Ticket { bh_task_attempts(handle, task, BH_START, nil, $0) }
         try ticket.wait(signals)
         return try ticket.batch().attempts()
     }
 
-    /// The tasks whose end was acknowledged, after the task `after`.
+    /// The tasks whose end was acknowledged. The list starts after the task `after`.
     func history(after: UInt64, maximum: Int = 1000) throws(CommandError) -> (tasks: [TaskRecord], more: Bool) {
         let ticket = try Ticket { bh_session_history(handle, after, maximum, BH_START, nil, $0) }
         try ticket.wait(signals)

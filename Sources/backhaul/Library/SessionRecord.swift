@@ -7,11 +7,11 @@ struct SessionRecord {
     let events: UInt64
     let attention: UInt32
     let isInvalidated: Bool
-    /// The process id of the consumer. 0: none.
+    /// The process id of the consumer. 0: the session has no consumer.
     let consumer: Int64
     let created: Int64
     let openChallenges: UInt64
-    /// The time since which the consumer is stopped, in Unix milliseconds, or 0.
+    /// The time at which the consumer was stopped (`SIGSTOP`), in Unix milliseconds. 0: it is not stopped.
     let consumerStopped: Int64
     let waitingConsumers: UInt32
     let launchState: Int32

@@ -4,14 +4,15 @@ import CBackhaul
 struct SessionSettings {
     var identifier: String
     var options: SessionOptions
-    /// The policy for all transfers of the session. Nil: unchanged.
+    /// The policy for all transfers of the session. Nil: the policy does not change.
     var policy: PolicyOptions?
-    /// The headers for all requests. Nil: unchanged.
+    /// The headers for all requests of the session. Nil: the headers do not change.
     var headers: [(name: String, value: String)]?
 
     var hasChanges: Bool { options.isGiven || policy?.isGiven == true || headers != nil }
 
-    /// - Parameter remembered: The session's configuration, whose settings stay unless an option changes them.
+    /// - Parameter remembered: The session's stored configuration. Options change some of its settings; the others
+    ///   stay.
     func configuration(
         _ arena: CStringArena, over remembered: bh_session_configuration?
     ) -> bh_session_configuration {

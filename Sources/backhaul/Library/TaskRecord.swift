@@ -33,7 +33,7 @@ struct TaskRecord {
     let latestStart: Int64
     let expectedReceived: UInt64
     let expectedSent: UInt64
-    /// The task's own constraints. Nil: none.
+    /// The constraints of the task itself. Nil: it has only those of its session.
     let constraints: ConstraintsRecord?
 
     init(_ task: bh_task_info) {
@@ -71,7 +71,7 @@ struct TaskRecord {
 
     var isUpload: Bool { Int(kind) == BH_TASK_KIND_UPLOAD }
 
-    /// The bytes received of a download, or sent of an upload.
+    /// The received bytes of a download, or the sent bytes of an upload.
     var done: UInt64 { isUpload ? bodySent : offset }
     /// The size of the file or body in bytes. Nil: not known yet.
     var total: UInt64? { isUpload ? bodySize : size }

@@ -1,7 +1,7 @@
 import CBackhaul
 
-/// A selection of tasks: those with one of the ids (empty: all), in one of the states (empty: any), and in the group
-/// (nil: any).
+/// A selection of tasks by ids, states and group. A task is selected if it meets all three. An empty list or nil
+/// selects all tasks.
 struct TaskSelection {
     var ids: [UInt64] = []
     var states: [Int] = []

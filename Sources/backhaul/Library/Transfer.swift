@@ -57,15 +57,16 @@ struct Transfer {
     var expires: Int64?
     var policy: PolicyOptions?
     var start: StartOptions?
-    /// The ended task under the same key that this transfer follows.
+    /// The ended transfer to the same file that this transfer replaces or repeats. Its number becomes part of the key.
     var former: UInt64?
-    /// Whether an activity enqueues it repeatedly. Then it has no key, because each one is a new transfer.
+    /// Whether an activity enqueues this transfer repeatedly. Then it has no key, because each enqueue makes a new
+    /// task.
     var isRepeated = false
 
     var replaces: Bool { ifExists == BH_IF_EXISTS_REPLACE }
 
-    /// The idempotency key, made from the destination, so that the same command line finds the task that it enqueued
-    /// before. Nil for paths that are too long for a key, and for uploads, because a second upload may be intended.
+    /// The idempotency key. It is made from the destination, so that a repeated command finds the same task.
+    /// Nil if the path is too long for a key, and for uploads, because a second upload may be intended.
     var key: String? {
         guard let destination, !isRepeated else { return nil }
         let key = isNamedByServer ? "into:" + destination + ":" + url : "file:" + destination
@@ -73,7 +74,7 @@ struct Transfer {
         return whole.utf8.count <= 255 ? whole : nil
     }
 
-    /// Splits a key into the key of the first transfer to the same file, and the task that this transfer follows.
+    /// Splits a key into the key of the first transfer to the same file, and the number of the task in `former`.
     static func parts(ofKey key: String) -> (first: String, former: UInt64?) {
         let parts = key.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, parts[0] == "after", let former = UInt64(parts[1]) else { return (key, nil) }

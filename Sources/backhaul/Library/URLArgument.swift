@@ -1,12 +1,12 @@
 /// A URL argument of the command line, which may be invalid.
 struct URLArgument {
-    /// The URL without the text before the host name, which may be a password.
+    /// The URL without its user name and password.
     let redacted: String
-    /// What to write instead, for common mistakes. The library reports other errors.
+    /// For common mistakes: what is wrong, and what to write instead. The library reports all other errors.
     let advice: String?
 
     init(_ text: String) {
-        // Any number of slashes is accepted, so that a mistyped URL shows no password either.
+        // Any number of slashes is accepted, so that the password of a mistyped URL is removed, too.
         let isWeb = ["http:", "https:"].contains { text.lowercased().hasPrefix($0) }
         let colon = isWeb ? text.firstIndex(of: ":") : text.firstRange(of: "://")?.lowerBound
         let server = colon.map { text[$0...].dropFirst().drop { $0 == "/" }.startIndex } ?? text.startIndex

@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// The options for a request's body, named as in curl.
+/// The options for a request's body. They have the names of curl's options.
 struct BodyOptions {
     static let descriptions = [
         OptionDescription("data-binary", nil, "DATA", "send DATA; @FILE sends that file, '@-' standard input"),

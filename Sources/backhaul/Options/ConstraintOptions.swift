@@ -1,7 +1,7 @@
 import CBackhaul
 
-/// The options for constraints. With `get`, `add` and `put` they apply to the new transfers, with `configure` to the
-/// session, with `constrain` to existing transfers. The word `default` removes a constraint.
+/// The options for constraints. `get`, `add` and `put` apply them to the new transfers, `configure` to the session, and
+/// `constrain` to existing transfers. The value `default` removes a constraint.
 struct ConstraintOptions {
     static let descriptions = [
         OptionDescription(
@@ -10,7 +10,7 @@ struct ConstraintOptions {
         OptionDescription("overnight", nil, nil, "wait for the same, and for the time from 23:00 to 07:00"),
     ] + ConstraintsRecord.settings.map(\.option)
 
-    /// The changes by the given options.
+    /// The changes that the given options make.
     private let changes: [ConstraintSetting.Change]
 
     var isGiven: Bool { !changes.isEmpty }
@@ -25,7 +25,7 @@ struct ConstraintOptions {
         self.changes = changes
     }
 
-    /// The preset, which three options can give.
+    /// The preset that one of three options selects. Nil without such an option.
     @Sendable
     static func preset(_ arguments: Arguments) throws(CommandError) -> Int32? {
         if arguments.has("discretionary") { return Int32(BH_PRESET_DISCRETIONARY) }
@@ -33,7 +33,7 @@ struct ConstraintOptions {
         return try arguments.choice("preset", Names.presets)
     }
 
-    /// Changes the constraints whose options are given. Others stay.
+    /// Changes the constraints whose options are given. The other constraints stay.
     func change(_ constraints: inout ConstraintsRecord) {
         for change in changes { change(&constraints) }
     }

@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// A constraint that one option sets: how it is parsed and printed, and its field in the header.
+/// A constraint that one option sets: how it is parsed and printed, and which field of the header has it.
 struct ConstraintSetting: Sendable {
     typealias Change = (inout ConstraintsRecord) -> Void
     typealias Path<Value> = any WritableKeyPath<ConstraintsRecord, Value> & Sendable
@@ -9,14 +9,14 @@ struct ConstraintSetting: Sendable {
     let option: OptionDescription
     /// The field's name in JSON and in messages of the library.
     let field: String
-    /// The change that the option makes. Nil: the option is not given.
+    /// Parses the option, and returns the change that it makes. Nil: the option is not given.
     let change: @Sendable (Arguments) throws(CommandError) -> Change?
     let read: @Sendable (bh_constraints, inout ConstraintsRecord) -> Void
     let write: @Sendable (ConstraintsRecord, inout bh_constraints, CStringArena) -> Void
-    /// The value as JSON. Null: not set, so that the preset decides.
+    /// The value as JSON. Null: the constraint is not set, so the preset decides.
     let json: @Sendable (ConstraintsRecord) -> JSON
 
-    /// A number. 0 means the default; the words `default` and '' mean 0.
+    /// A constraint that is a number. 0 means the default. The word `default` and an empty value mean 0.
     private init<Value: FixedWidthInteger & Sendable>(
         _ name: String, _ field: Field<Value>, _ path: Path<Value>, _ option: OptionDescription,
         given: @escaping @Sendable (Arguments) throws(CommandError) -> Value?,
@@ -33,7 +33,7 @@ struct ConstraintSetting: Sendable {
         self.json = { $0[keyPath: path] == 0 ? .null : json($0[keyPath: path]) }
     }
 
-    /// A text. Nil means the default.
+    /// A constraint that is a text. Nil means the default.
     static func text(
         _ name: String, _ field: Field<UnsafePointer<CChar>?>, _ path: Path<String?>, _ option: OptionDescription
     ) -> ConstraintSetting {
@@ -50,8 +50,8 @@ struct ConstraintSetting: Sendable {
             let value = given.isEmpty || arguments.resetsToDefault(option.name) ? nil : given
             return { $0[keyPath: path] = value }
         }
-        // Unsafe: the text belongs to a batch, which lives while the text is copied, or to an arena, which lives as
-        // long as the struct.
+        // Unsafe: a text that is read belongs to a batch, which is released after the text is copied. A text that is
+        // written belongs to the arena, which exists as long as the struct.
         read = { fields, constraints in constraints[keyPath: path] = backhaul.text(fields[keyPath: field]) }
         write = { constraints, fields, arena in
             fields[keyPath: field] = constraints[keyPath: path].flatMap { arena.string(unlessEmpty: $0) }
@@ -85,7 +85,7 @@ struct ConstraintSetting: Sendable {
             name, field, path, option, given: given, json: { .word($0, words) })
     }
 
-    /// A set of bits. The word `all` means no constraint.
+    /// A constraint that is a set of bits. The word `all` means no constraint.
     static func bits(
         _ name: String, _ field: Field<UInt32>, _ path: Path<UInt32>, _ option: OptionDescription,
         _ words: [(String, Int)]

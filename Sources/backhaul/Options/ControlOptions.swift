@@ -37,19 +37,20 @@ struct ControlOptions {
     struct Change {
         /// The number of changed tasks.
         var affected: UInt64
-        /// The number of selected tasks that are running, if the command reports it. `remark` is a sentence about them.
+        /// The number of selected tasks that are running. Nil if the command does not report it.
         var running: Int?
+        /// A sentence about the running tasks.
         var remark: String?
     }
 
-    /// - Parameter control: Called with the session and the tasks that the operands name.
+    /// - Parameter control: Performs the command on the session and the tasks that the operands name.
     func run(
         _ participle: String, _ context: Context,
         _ control: (Session, [TaskRecord]) throws(CommandError) -> Change
     ) throws(CommandError) -> ExitCode {
         try context.withApplication { (application) throws(CommandError) in
             let session = try application.attach(context.sessionName, role: BH_ROLE_PRODUCE)
-            // A selection ignores numbers without a task. A number that the user types must be reported.
+            // The engine ignores a number that no task has. Here such a number is an error, because the user typed it.
             var named: [TaskRecord] = []
             for id in ids { named.append(try session.task(id)) }
             let change = try control(session, named)

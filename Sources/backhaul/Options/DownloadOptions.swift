@@ -74,8 +74,8 @@ struct DownloadOptions {
         session = try SessionOptions(arguments)
     }
 
-    /// The transfers to enqueue. With --skip-existing, these are the ones whose file does not exist, or whose end is
-    /// not acknowledged.
+    /// The transfers to enqueue. With `--skip-existing`, a transfer is left out if its file exists, unless an earlier
+    /// transfer to this file has not ended, or its end is not acknowledged.
     func wanted(_ session: Session, _ output: Output) throws(CommandError) -> [Transfer] {
         guard skipsExisting else { return transfers }
         let isThere = transfers.map { $0.destination.map(Paths.exists) ?? false }
@@ -125,8 +125,8 @@ struct DownloadOptions {
         }
     }
 
-    /// The path without "." components: "/a/./b" becomes "/a/b". The destination identifies the transfer, so that one
-    /// file needs one spelling. ".." stays, because only the file system can resolve it.
+    /// The path without "." components: "/a/./b" becomes "/a/b". The destination is part of the idempotency key, so
+    /// each file must have one spelling. ".." stays, because only the file system can resolve it.
     private static func withoutDots(_ path: String) -> String {
         let parts = path.split(separator: "/", omittingEmptySubsequences: true).filter { $0 != "." }
         return "/" + parts.joined(separator: "/") + (path.hasSuffix("/") && !parts.isEmpty ? "/" : "")
@@ -138,10 +138,10 @@ struct DownloadOptions {
     }
 }
 
-/// Conversion of checksums in the spellings of users and tools.
+/// Converts checksums from the spellings of users and of other programs.
 enum Checksum {
-    /// The form "sha-256:…" of a checksum such as "sha256:…" or "SHA256=…". For digits alone, their number selects the
-    /// algorithm.
+    /// Converts a checksum such as "sha256:…" or "SHA256=…" to the form "sha-256:…". For digits without a name, the
+    /// number of digits selects the algorithm.
     static func normalized(_ text: String) throws(CommandError) -> String {
         let lower = text.lowercased()
         for (name, digits) in [("sha-256", 64), ("sha-512", 128)] {

@@ -1,7 +1,7 @@
 import CBackhaul
 
-/// The options for HTTP, limits and retries. With `get`, `add` and `put` they apply to the new transfers, with
-/// `configure` to all transfers of the session.
+/// The options for HTTP, limits and retries. `get`, `add` and `put` apply them to the new transfers, and `configure`
+/// applies them to all transfers of the session.
 struct PolicyOptions {
     static let descriptions = [
         OptionDescription("retry", nil, "NUMBER", "give up after this number of retries without progress"),
@@ -91,7 +91,7 @@ struct PolicyOptions {
         return policy
     }
 
-    /// Changes the fields whose options are given. Others stay.
+    /// Changes the fields whose options are given. The other fields stay.
     func change(_ session: inout bh_session_configuration, _ arena: CStringArena) {
         if let attempts { session.retry.maximum_attempts = attempts }
         if let firstDelay { session.retry.first_delay_ms = firstDelay }

@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// The options of `get`, `add` and `put` for each of their requests.
+/// The options of `get`, `add` and `put` that apply to each of their requests.
 struct RequestOptions {
     static let descriptions = [
         OptionDescription("request", "X", "METHOD", "the request's method"),

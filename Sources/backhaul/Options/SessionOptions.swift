@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// The options that are stored with a session and apply to all its transfers from now on.
+/// The options that are stored with a session, and apply to all its transfers after the command.
 struct SessionOptions {
     static let descriptions = [
         OptionDescription(
@@ -23,7 +23,7 @@ struct SessionOptions {
         OptionDescription("tlsv1.3", nil, nil, "TLS 1.3 or newer"),
     ] + settings.map(\.option)
 
-    /// The options that set one field each.
+    /// The options that each set one field of the configuration.
     static let settings: [SessionSetting] = [
         .word("cookies", \.cookies, "cookie-jar", Names.cookies, "where the session's cookies live (none)"),
         .number(
@@ -55,7 +55,7 @@ struct SessionOptions {
 
     private let certificates: String?
     private let maximumAttempts: UInt32?
-    /// Whether the session asks for credentials. Nil: not given; a new session asks.
+    /// Whether the session asks for credentials. Nil: the option is not given; then a new session asks.
     private let asksForCredentials: Bool?
     private let proxy: String?
     private let proxyUser: String?
@@ -65,7 +65,7 @@ struct SessionOptions {
     private let clientKey: String?
     private let pins: String?
     private let minimumTLS: Int?
-    /// The changes by the given options.
+    /// The changes that the given options make.
     private let changes: [SessionSetting.Change]
 
     let isGiven: Bool
@@ -132,7 +132,7 @@ struct SessionOptions {
         for change in changes { change(&session) }
     }
 
-    /// The absolute path that an option gives. '' means none.
+    /// The absolute path that an option gives. An empty value means that no file is used.
     private static func path(_ arguments: Arguments, _ name: String) throws(CommandError) -> String? {
         guard let path = arguments.value(name) else { return nil }
         return path.isEmpty ? "" : try Paths.absolute(path)

@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// The options for the time at which transfers may start, and for the bytes that they are expected to move.
+/// The options for the times at which transfers may start, and for the number of bytes that they will probably move.
 struct StartOptions {
     static let descriptions = [
         OptionDescription(

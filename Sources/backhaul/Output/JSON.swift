@@ -1,4 +1,5 @@
-/// A JSON value (RFC 8259) for output. It is encoded here, because Swift's only encoder is in Foundation.
+/// A JSON value (RFC 8259) for output. It has its own encoder, because the one of Swift is in Foundation, which this
+/// program does not use.
 enum JSON {
     case null
     case bool(Bool)
@@ -13,7 +14,7 @@ enum JSON {
     /// Bytes as base64 (RFC 4648 section 4).
     static func bytes(_ bytes: [UInt8]?) -> JSON { bytes.map { .string(base64($0)) } ?? .null }
 
-    /// The JSON text, on one line and without control characters, on which a terminal would act.
+    /// The JSON text on one line. Control characters are escaped, because a terminal would obey them.
     var text: String {
         var result = ""
         write(to: &result)

@@ -31,7 +31,7 @@ final class Output {
 
     func result(_ value: JSON) throws(CommandError) { try result(value.text) }
 
-    /// Writes a sentence for the user on stderr. It is not part of the result.
+    /// Writes a sentence for the user to stderr. The sentence is not part of the result.
     func note(_ sentence: String) {
         if isQuiet { return }
         panel?.clear()
@@ -43,7 +43,7 @@ final class Output {
         _ = Output.write("backhaul: " + Text.visible(sentence) + "\n", to: STDERR_FILENO)
     }
 
-    /// Writes an error on stderr. With --json it is one line of JSON.
+    /// Writes an error to stderr. With `--json` the error is one line of JSON.
     func error(_ failure: Failure, sentence: String? = nil) {
         guard isJSON else { return error(sentence ?? failure.message) }
         panel?.clear()
@@ -74,8 +74,8 @@ final class Output {
     }
 }
 
-/// A few lines at the bottom of a terminal that are redrawn in place. Each drawing is one write, so that nothing
-/// flickers.
+/// A few lines at the bottom of a terminal, which are redrawn in place. Each drawing is one write, so that the lines do
+/// not flicker.
 private final class Panel {
     let terminal: Terminal
     private var height = 0

@@ -1,20 +1,20 @@
 import CLinux
 import Glibc
 
-/// A terminal that an output stream leads to.
+/// The terminal to which an output stream writes.
 struct Terminal {
     let descriptor: Int32
     let hasColors: Bool
 
-    /// Nil if the descriptor leads to a file, a pipe, or a terminal that cannot move its cursor.
+    /// Nil if the descriptor belongs to a file, a pipe, or a terminal that cannot move its cursor.
     init?(_ descriptor: Int32) {
         guard isatty(descriptor) == 1, let kind = environment("TERM"), kind != "dumb" else { return nil }
         self.descriptor = descriptor
-        // https://no-color.org: any value but the empty one.
+        // As https://no-color.org demands, any value of NO_COLOR except an empty one turns colors off.
         hasColors = environment("NO_COLOR") == nil
     }
 
-    /// The size of the terminal, read for each drawing, because the user may resize the window.
+    /// The size of the terminal. It is read before each drawing, because the user may resize the window.
     var size: (columns: Int, rows: Int) {
         var size = winsize()
         guard bhl_terminal_size(descriptor, &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return (80, 24) }

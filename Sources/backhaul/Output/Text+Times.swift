@@ -25,7 +25,8 @@ extension Text {
         return start + " - " + (first.isSameDay(as: last) ? "" : date(last, today) + " ") + clock(last)
     }
 
-    /// "at 06:30 (in 40 min)", "tomorrow at 06:30 (in 9 h 26 min)", "on 23 Nov at 06:30 (in 3 days)"
+    /// A time and the duration until then, such as "at 06:30 (in 40 min)", "tomorrow at 06:30 (in 9 h 26 min)" or "on
+    /// 23 Nov at 06:30 (in 3 days)".
     static func timeWithCountdown(_ milliseconds: Int64, now: Int64 = Clock.wallMilliseconds) -> String {
         let seconds = (milliseconds - now + 999) / 1000
         if seconds <= 0 { return "now" }
@@ -37,7 +38,7 @@ extension Text {
         } else if !time.isSameDay(as: today) {
             day = "on \(date(time, today)) "
         }
-        // Rounded up to minutes, so that the time has come when the countdown is over.
+        // The countdown is rounded up to minutes, so that it never ends before the time.
         let upwards = seconds < 60 ? seconds : seconds.addingReportingOverflow(59).partialValue / 60 * 60
         return "\(day)at \(clock(time)) (in \(approximate(seconds: upwards)))"
     }

@@ -3,8 +3,8 @@ import Glibc
 
 /// Formatting of text for users.
 enum Text {
-    /// The text with control characters, and characters that reorder a line, replaced by visible escapes. Names and
-    /// sentences may come from servers.
+    /// The text with visible escapes in place of control characters and of characters that reorder a line. Names and
+    /// sentences may come from servers, which could otherwise control the terminal.
     static func visible(_ text: String) -> String {
         if text.unicodeScalars.allSatisfy(isPrintable) { return text }
         var result = ""
@@ -26,7 +26,7 @@ enum Text {
         }
     }
 
-    /// The columns of the text on a terminal, by the locale's table of character widths.
+    /// The number of columns that the text takes on a terminal, by the locale's table of character widths.
     static func width(_ text: String) -> Int {
         text.unicodeScalars.reduce(0) { $0 + width($1) }
     }
@@ -35,7 +35,7 @@ enum Text {
         scalar.isASCII ? 1 : Int(max(0, wcwidth(wchar_t(scalar.value))))
     }
 
-    /// The text with its middle left out, if it is wider than `columns`.
+    /// The text, at most `columns` wide. The middle of a wider text is replaced by dots.
     static func fitted(_ text: String, columns: Int) -> String {
         guard width(text) > columns else { return text }
         guard columns >= 5 else { return String(repeating: ".", count: max(0, min(columns, 3))) }
@@ -134,8 +134,8 @@ enum Text {
         "\(number) " + (number == 1 ? noun : plural ?? noun + "s")
     }
 
-    /// The lines of a table. The first row has the titles. A column is as wide as its widest cell; the last column is
-    /// not padded.
+    /// The lines of a table. The first row has the titles. Each column is as wide as its widest cell, but the last
+    /// column is not padded.
     static func table(_ rows: [[String]]) -> [String] {
         let cells = rows.map { $0.map(visible) }
         let count = cells.map { $0.count }.max() ?? 0

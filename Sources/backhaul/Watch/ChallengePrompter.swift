@@ -1,8 +1,10 @@
 import CBackhaul
 
-/// Handles open challenges while a command follows transfers: prompts at the terminal, or writes a note with advice.
+/// Handles open challenges while a command follows transfers. It prompts the user at the terminal, or writes a note
+/// with advice.
 struct ChallengePrompter {
-    /// A challenge that was reported. After a rejected credential, the same challenge is reported again.
+    /// A challenge that was reported to the user. When a credential is rejected, `failures` grows, so that the
+    /// challenge is reported again.
     private struct AskedChallenge: Hashable {
         let challenge: UInt64
         let failures: UInt32
@@ -11,14 +13,15 @@ struct ChallengePrompter {
     private let context: Context
     private var reported: Set<AskedChallenge> = []
     private(set) var open: [ChallengeRecord] = []
-    /// Whether there may be a challenge that was not reported yet.
+    /// Whether the session may have a challenge that was not reported yet.
     private var isDue = true
 
     init(_ context: Context) { self.context = context }
 
     mutating func noteNewChallenge() { isDue = true }
 
-    /// - Parameter always: Whether to check even if no event has reported a challenge.
+    /// Reads the open challenges, and prompts for those that were not reported yet.
+    /// - Parameter always: Whether to read the challenges even if no event has reported one.
     mutating func look(_ session: Session, of application: Application, always: Bool) throws(CommandError) {
         guard isDue || always else { return }
         let name = context.sessionName
@@ -50,7 +53,7 @@ struct ChallengePrompter {
         return true
     }
 
-    /// Nil if there is no terminal, or if the user leaves the challenge open.
+    /// Prompts the user. Nil if there is no terminal, or if the user leaves the challenge open.
     private func promptForResponse(_ challenge: ChallengeRecord) throws(CommandError) -> Response? {
         guard context.output.progressTerminal != nil, let prompt = Prompt() else { return nil }
         defer { prompt.end() }

@@ -1,11 +1,11 @@
 import CBackhaul
 
-/// The downloads of a command, enqueued or found.
+/// The downloads of a command. Each one is a new task, or a task that an earlier command enqueued.
 ///
-/// A request's key finds a succeeded task until the end of the round is acknowledged, which is later while another
-/// transfer of the session runs. If the task's file exists and is not to be replaced, the found task counts as the new
-/// one. Otherwise the download is enqueued again, with a key that includes the former task's number, by which the same
-/// command finds it again.
+/// A request finds an earlier task with the same idempotency key, until the end of the round is acknowledged. If that
+/// task has succeeded, its file still exists, and the command does not replace files, then the earlier task counts as
+/// the requested download. Otherwise the download is enqueued again. Its new key includes the number of the earlier
+/// task, so that the same command finds the new download.
 struct DownloadList {
     /// The downloads that have not ended, or whose end is not acknowledged.
     private(set) var enqueued: [UInt64: Transfer] = [:]
@@ -48,14 +48,15 @@ struct DownloadList {
         }
     }
 
-    /// The former task in the key of a repeated download to the same file, if that download's end is not acknowledged.
+    /// Finds a later download to the same file whose end is not acknowledged. Returns the task in its key (`former`).
     private static func later(_ transfer: Transfer, _ unread: [String: UInt64?]) -> UInt64? {
         guard let key = transfer.key, let former = unread[Transfer.parts(ofKey: key).first] else { return nil }
         return former == transfer.former ? nil : former
     }
 
-    /// The downloads that have not ended, or have succeeded without being acknowledged: for the first key of each, the
-    /// task that it follows. Running downloads count, because the file is placed before the store records the end.
+    /// The downloads that have not ended, or whose success is not acknowledged. The result maps the key of the first
+    /// download to a file to the task in the key of the last one (`former`). Running downloads count, because the file
+    /// is placed before the store records the end.
     static func unread(_ session: Session) throws(CommandError) -> [String: UInt64?] {
         var unread: [String: UInt64?] = [:]
         var cursor: UInt64 = 0
@@ -71,7 +72,7 @@ struct DownloadList {
         }
     }
 
-    /// The end of a found task that counts as the requested transfer. Nil: the transfer must be enqueued again.
+    /// The result of an earlier task that counts as the requested transfer. Nil: the transfer must be enqueued again.
     private static func ending(
         of found: EnqueueResult, _ transfer: Transfer, _ session: Session
     ) throws(CommandError) -> Ending? {

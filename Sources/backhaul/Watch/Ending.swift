@@ -5,7 +5,7 @@ struct Ending {
     let taskID: UInt64
     let url: String
     let path: String?
-    /// BH_TASK_…. Nil if another process acknowledged the end before this one read it.
+    /// A constant `BH_TASK_…`. Nil if another process acknowledged the end before this process read it.
     let state: Int32?
     let status: bh_status
     private(set) var errorMessage: String?
@@ -20,7 +20,7 @@ struct Ending {
     init(_ event: EventRecord) {
         taskID = event.taskID
         url = event.url
-        // For a task that has not succeeded, the event's path is that of a consumed file, which is given back.
+        // If an upload does not succeed, the event's path is that of its consumed body file, which the host gets back.
         path = Int(event.state) == BH_TASK_SUCCEEDED ? event.path : nil
         state = event.state
         status = event.error.status
@@ -46,7 +46,7 @@ struct Ending {
         responseBody = nil
     }
 
-    /// The result of a task that succeeded before this command and is not in the history any more.
+    /// The result of a task that succeeded before this command started, and that the history no longer has.
     init(former id: UInt64, _ transfer: Transfer, path: String, size: UInt64) {
         taskID = id
         url = transfer.url
@@ -61,11 +61,11 @@ struct Ending {
         responseBody = nil
     }
 
-    /// The result of a task that is not listed any more, because another process acknowledged its end.
+    /// The result of a task that the list no longer has, because another process acknowledged its end.
     /// - Parameters:
     ///   - knownSize: The size of the complete file in the last listing.
     ///   - started: The start of the command in milliseconds since 1970. If the transfer replaces a file, a file that
-    ///     has not changed since is the old one. Otherwise no file existed, so that any file is the new one.
+    ///     has not changed since then is the old one. If it replaces no file, any file at the path is the new one.
     init(acknowledgedElsewhere id: UInt64, _ transfer: Transfer?, knownSize: UInt64?, since started: Int64) {
         let file = transfer.flatMap { transfer in
             transfer.destination.flatMap { Paths.sizeOfFile($0, changedSince: transfer.replaces ? started : nil) }
@@ -84,7 +84,7 @@ struct Ending {
         responseBody = nil
     }
 
-    /// Adds the last attempt's error to a time-out, because the time-out alone does not show the cause.
+    /// Adds the last attempt's error to the message of a time-out, because a time-out alone does not show its cause.
     /// - Parameter attempts: The attempts of the task.
     mutating func explain(by attempts: [AttemptRecord]) {
         guard Int(status) == BH_RESOURCE_TIMEOUT else { return }
@@ -95,7 +95,7 @@ struct Ending {
 
     var succeeded: Bool { state.map(Int.init) == BH_TASK_SUCCEEDED }
 
-    /// The error in words:
+    /// The error in words, such as
     /// "https://example.org/a: the server responded with status 403 (BH_HTTP_STATUS): the quota is used up"
     var failureSentence: String {
         var reason = errorMessage ?? String(cString: bh_status_text(status))

@@ -2,8 +2,8 @@
 enum ErrorBody {
     private static let longestLine = 200
 
-    /// The first line that has printable text, without other characters. Nil if there is none, and for a page of HTML,
-    /// whose first lines have no message.
+    /// The printable characters of the first line that has any. Nil if no line has any, or if the body is HTML, whose
+    /// first lines have no message.
     static func line(_ body: [UInt8]) -> String? {
         // A byte order mark is a format character, so it is not printable and is removed.
         let text = String(decoding: body, as: UTF8.self)
@@ -22,7 +22,7 @@ enum ErrorBody {
     /// The body as text. Nil if it is not valid UTF-8.
     static func text(_ body: [UInt8]?) -> String? { body.flatMap { String(validating: $0, as: UTF8.self) } }
 
-    /// Whether a character is shown. U+FFFD is not, because it replaces bytes that are no text.
+    /// Whether a character is shown. U+FFFD is not shown, because it stands for bytes that are not valid UTF-8.
     private static func isShown(_ scalar: Unicode.Scalar) -> Bool { Text.isPrintable(scalar) && scalar != "\u{fffd}" }
 
     /// The text after `<?xml …?>`, which may be on the same line as the message.

@@ -11,10 +11,11 @@ struct FailureNotes {
     /// The latest failure, such as "https://example.org/a: connection refused (BH_CONNECTION_FAILED)".
     private(set) var last: String?
 
-    /// - Returns: Sentences about kinds of failures that were not reported before.
+    /// Finds failures in a list of tasks.
+    /// - Returns: Sentences about the kinds of failures that were not reported before.
     mutating func look(at tasks: [TaskRecord]) -> [String] {
-        // Tasks that wait for a credential, or have just got one, have other notes. Their records have the 401 or 407
-        // as a failed attempt. So the status is checked as well as the reason, which a released task does not have.
+        // `ChallengePrompter` reports tasks that wait for a credential, although their last attempt failed with 401 or
+        // 407. A task that has just got its credential no longer has the reason, so the status is checked, too.
         let failed = tasks.filter {
             !$0.hasEnded && Int($0.status) != BH_OK && Int($0.status) != BH_AUTHENTICATION_REQUIRED
                 && Int($0.reason) != BH_REASON_CREDENTIAL

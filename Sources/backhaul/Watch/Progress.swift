@@ -1,14 +1,14 @@
 import CBackhaul
 
-/// The counts of transfers that have ended so far.
+/// Counts the transfers that have ended so far, by their results.
 struct Tally {
     private(set) var ended = 0
-    /// The failed transfers, without the cancelled ones.
+    /// The number of failed transfers, without the cancelled ones.
     private(set) var failed = 0
     private(set) var cancelled = 0
-    /// The transfers that failed because their destination cannot be used.
+    /// The number of transfers that failed because their destination cannot be used.
     private(set) var refused = 0
-    /// The transfers that count as failed because another process acknowledged their end.
+    /// The number of transfers that count as failed because another process acknowledged their end.
     private(set) var unknown = 0
     private(set) var bytes: UInt64 = 0
 
@@ -36,15 +36,15 @@ struct Tally {
         return ([done] + unsuccessful).joined(separator: ", ") + "."
     }
 
-    /// The counts in words: "2 failed", "1 cancelled".
+    /// The counts of transfers without success, in words: "2 failed", "1 cancelled".
     var unsuccessful: [String] {
         (failed > 0 ? ["\(failed) failed"] : []) + (cancelled > 0 ? ["\(cancelled) cancelled"] : [])
     }
 }
 
-/// A reading of the transfers' progress, and the lines that show it.
+/// The progress of the transfers at one moment, and the lines that show it.
 struct ProgressReading {
-    /// The tasks that have their own line.
+    /// The tasks for which a line is drawn.
     let shown: [TaskRecord]
     let running: [TaskRecord]
     /// The number of tasks that have not ended.
@@ -94,7 +94,7 @@ struct ProgressReading {
         return rest + " " + bar
     }
 
-    /// The line of a task that is not moving, with the reason.
+    /// The line of a task that moves no bytes, with the reason.
     private static func waitingLine(_ task: TaskRecord, _ name: String, _ columns: Int) -> String {
         // After a failed attempt, its error is more useful than the reason "retry".
         let isRetry = Int(task.reason) == BH_REASON_RETRY
@@ -106,7 +106,7 @@ struct ProgressReading {
             + Text.fitted(reason, columns: max(0, columns - nameColumns - 2))
     }
 
-    /// A line in which the name uses the columns that the numbers leave free.
+    /// A line with a name and numbers. The name gets all columns that the numbers do not need.
     private static func row(_ name: String, _ cells: [String], _ widths: [Int], _ columns: Int) -> String {
         let right = zip(cells, widths).map { Text.padded(left: $0, columns: $1 + 1) }.joined()
         let room = max(3, columns - Text.width(right))

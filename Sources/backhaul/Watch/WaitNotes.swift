@@ -4,7 +4,8 @@ import CBackhaul
 struct WaitNotes {
     private var reported: Set<Int32> = []
 
-    /// - Returns: Sentences about reasons that were not reported before.
+    /// Finds waiting tasks in a list of tasks.
+    /// - Returns: Sentences about the reasons that were not reported before.
     mutating func look(at tasks: [TaskRecord], _ context: Context) -> [String] {
         tasks.compactMap { task in
             guard !task.hasEnded, Int(task.reason) >= BH_REASON_POWER, reported.insert(task.reason).inserted else {

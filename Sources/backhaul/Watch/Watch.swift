@@ -2,11 +2,12 @@ import CBackhaul
 
 /// Follows transfers until they have ended, reports each end, and acknowledges it.
 ///
-/// If this process is the session's consumer, ends arrive as events. While another process is the consumer, this one
-/// finds ends in the list, and regularly tries to become the consumer, in order to acknowledge them.
+/// If this process is the session's consumer, events report the ends. While another process is the consumer, this
+/// process finds the ends in the list of tasks. It regularly tries to become the consumer, in order to acknowledge the
+/// ends.
 final class Watch {
     enum Scope {
-        /// The transfers that this command enqueued. Events of others stay unacknowledged.
+        /// The transfers that this command enqueued. The command does not acknowledge events of other transfers.
         case tasks([UInt64: Transfer])
         /// All transfers of the session.
         case session
@@ -98,15 +99,15 @@ final class Watch {
             }
             if now >= nextCredentialCheck {
                 try askForCredentials()
-                // On a terminal the progress shows failures.
+                // On a terminal, the progress lines show the failures.
                 if context.output.progressTerminal == nil { try reportFailures() }
-                // The next request waits, so that the waiting consumer gets the session first.
+                // The next attempt to become the consumer is delayed, so that the other process gets the session first.
                 if try yieldIfAsked() { nextConsumerRequest = Clock.milliseconds + 5 * Watch.pollInterval }
                 nextCredentialCheck = Clock.milliseconds + Watch.pollInterval
             }
             if !isConsumer && now >= nextConsumerRequest {
                 try becomeConsumer()
-                // Ends that the earlier consumer acknowledged since the last check arrive as no event.
+                // No event reports the ends that the earlier consumer acknowledged since the last check.
                 if isConsumer { try findEndedTasks() }
                 nextConsumerRequest = now + Watch.pollInterval
                 continue
@@ -146,13 +147,13 @@ final class Watch {
                     acknowledged.append(event.id)
                 } else if event.isChallenge {
                     prompter.noteNewChallenge()
-                    // The event is acknowledged; the challenge stays open until a client responds to it.
+                    // The challenge stays open after the event is acknowledged, until a client responds to it.
                     if case .session = scope { acknowledged.append(event.id) }
                 } else if event.isActivity, case .session = scope {
                     tell(of: event)
                 }
             }
-            // Acknowledged after the report, so that the events are returned again if the report fails.
+            // The events are acknowledged after the report, so that they are returned again if the report fails.
             try report(endings)
             try session.acknowledge(acknowledged)
             if !more { return }
@@ -163,7 +164,7 @@ final class Watch {
         if case .tasks = scope { transfer(task) != nil } else { true }
     }
 
-    /// Finds ended tasks in the list, without events.
+    /// Finds ended tasks in the list of tasks, without events.
     private func findEndedTasks() throws(CommandError) {
         let ids = remaining.sorted()
         for start in stride(from: 0, to: ids.count, by: 1000) {
@@ -221,7 +222,7 @@ final class Watch {
         let moving = TaskSelection(states: [BH_TASK_WAITING, BH_TASK_RUNNING])
         if try !session.tasks(moving, maximum: 1).tasks.isEmpty { return false }
         let suspended = try session.tasks(TaskSelection(states: [BH_TASK_SUSPENDED]), maximum: 1).tasks
-        // The last end may have come after the events were read and before the list was.
+        // The last task may have ended after the events were read, and before the list was read.
         try drain()
         if suspended.isEmpty { return true }
         throw .stopped(
@@ -229,7 +230,8 @@ final class Watch {
                 + "continues them.")
     }
 
-    /// Prompts for credentials. Ends the command if none is given and all remaining transfers wait for one.
+    /// Prompts for credentials. Ends the command if the user gives none, and all remaining transfers wait for a
+    /// credential.
     private func askForCredentials() throws(CommandError) {
         try prompter.look(session, of: application, always: !isConsumer)
         guard !prompter.open.isEmpty, try waitsForCredentialsOnly() else { return }
@@ -237,8 +239,8 @@ final class Watch {
         throw .stopped(.credentialNeeded, "The remaining transfers wait for a credential. " + prompter.advice)
     }
 
-    /// Yields the events if another process asks for them. `get` continues without events, and reads them again after
-    /// the other process has ended. `wait` ends.
+    /// Yields the session if another process waits for its events. `wait` then ends. `get` continues without events,
+    /// and becomes the consumer again when the other process has released the session.
     private func yieldIfAsked() throws(CommandError) -> Bool {
         guard isConsumer, try application.isAskedToYield(context.sessionName) else { return false }
         try finish()
@@ -300,7 +302,7 @@ final class Watch {
         do {
             try session.complete()
         } catch {
-            // Events of transfers that other processes enqueued are acknowledged by those.
+            // The remaining events are about transfers of other processes, which acknowledge them.
             guard case .failure(let failure) = error, failure.is(BH_EVENTS_OUTSTANDING) else { throw error }
         }
     }

@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// The notes and the progress that are shown while transfers are followed.
+/// Writes the notes and draws the progress while a command follows transfers.
 extension Watch {
     func noteRemaining(_ beginning: String) {
         let count: String
@@ -45,8 +45,8 @@ extension Watch {
         if shown.count < visible {
             let waiting = try session.tasks(
                 TaskSelection(ids: ids, states: [BH_TASK_WAITING, BH_TASK_SUSPENDED]), maximum: 32).tasks
-            // Waiting tasks with a problem are shown. Tasks that only wait for a slot, or are suspended, are shown if
-            // there is nothing else.
+            // A waiting task is shown if it has a problem. Tasks that only wait for a slot, or are suspended, are shown
+            // only if no other task is shown.
             let notable = waiting.filter { Int($0.reason) != BH_REASON_SLOT && Int($0.reason) != BH_REASON_SUSPENDED }
             shown += (shown.isEmpty && notable.isEmpty ? Array(waiting.prefix(3)) : notable)
                 .prefix(visible - shown.count)

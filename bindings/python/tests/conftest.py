@@ -1,4 +1,4 @@
-"""The package's tests use the library that was built in this repository, unless the environment names another."""
+"""Makes the tests use the library that was built in this repository, unless BACKHAUL_LIBRARY names another one."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Constraints, networks and activities: every field is written to C, and read back unchanged."""
+"""Every field of constraints, networks and activities is written to C, and is read back unchanged."""
 
 import gc
 from ctypes import pointer, sizeof
@@ -63,7 +63,7 @@ def test_the_constraints_of_a_policy_are_written():
     same_constraints(_writing_transfers.policy(Policy(constraints=CONSTRAINTS)).constraints)
 
 
-def test_names_are_accepted_for_enumeration_members():
+def test_a_constraint_is_accepted_by_the_name_of_its_value():
     raw = _writing_transfers.constraints(Constraints(preset="discretionary", maximum_thermal_state="nominal"))
     assert (raw.preset, raw.maximum_thermal_state) == (1, 1)
 
@@ -190,7 +190,7 @@ def test_the_event_of_an_activity_is_read():
         ({"expected_bytes_sent": -1}, "expected_bytes_sent is -1"),
     ],
 )
-def test_values_outside_the_c_range_are_refused_with_the_index(options, words):
+def test_a_request_with_a_value_outside_the_c_range_is_refused_with_its_index(options, words):
     with pytest.raises(InvalidArgument, match=words) as caught:
         _writing_transfers.requests([Request("http://a/"), Request("http://b/", **options)])
     assert caught.value.index == 1
@@ -207,7 +207,7 @@ def test_values_outside_the_c_range_are_refused_with_the_index(options, words):
         ("quiet_hours", 22, "quiet_hours is a int instead of a str"),
     ],
 )
-def test_constraints_outside_the_c_range_are_refused_with_the_index(field, value, words):
+def test_a_request_with_constraints_outside_the_c_range_is_refused_with_its_index(field, value, words):
     policy = Policy(constraints=Constraints(**{field: value}))
     with pytest.raises(InvalidArgument, match=words) as caught:
         _writing_transfers.requests([Request("http://a/"), Request("http://b/", policy=policy)])

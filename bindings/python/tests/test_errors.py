@@ -1,4 +1,4 @@
-"""Exceptions: each status has a class, and the exception has all details that the library returned."""
+"""Each status has an exception class, and each exception has all details that the library returned."""
 
 import pickle
 
@@ -8,7 +8,7 @@ import backhaul
 from backhaul import _errors
 from backhaul._constants import Domain, Status
 
-#: Statuses without their own class.
+#: The statuses that have no class of their own.
 PLAIN = {Status.OK, Status.STARTED, Status.INTERNAL}
 
 
@@ -30,11 +30,11 @@ def test_every_status_has_an_exception_class(status):
         (Status.DESTINATION_EXISTS, FileExistsError),
     ],
 )
-def test_python_hosts_may_catch_the_built_in_exception(status, builtin):
+def test_an_exception_is_also_a_built_in_exception(status, builtin):
     assert isinstance(_errors.error_for(status), builtin)
 
 
-def test_a_status_of_a_newer_library_is_the_base_class():
+def test_a_status_of_a_newer_library_becomes_an_exception_of_the_base_class():
     error = _errors.error_for(999, "Something new.")
     assert type(error) is backhaul.BackhaulError
     assert (error.status, str(error)) == (999, "Something new.")
@@ -48,7 +48,7 @@ def test_a_status_of_a_newer_library_is_the_base_class():
         (Status.AUTHENTICATION_REQUIRED, backhaul.AuthenticationRequired, backhaul.TransferError),
     ],
 )
-def test_exceptions_have_families_and_specific_classes(status, family, wider):
+def test_an_exception_has_its_own_class_and_a_wider_class(status, family, wider):
     error = _errors.error_for(status)
     assert type(error) is family
     assert isinstance(error, wider)

@@ -1,4 +1,4 @@
-"""Every field of the library's structs is read into a value, and every option is written."""
+"""Every field of the library's structs is read into a Python object, and every option is written into a struct."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ WRITERS = {
     "bh_network": _writing_conditions.network,
     "bh_session_configuration": _writing_transfers.configuration,
 }
-#: Fields that have no value in Python.
+#: Fields of structs that have no counterpart in Python.
 NOTHING = {"struct_size", "reserved", "reserved_number"}
-#: Fields of an activity that are written and never read: its request is not listed.
+#: Fields of an activity that are written and never read, because a listing does not have them.
 NOT_READ = {("bh_activity", "request"), ("bh_activity", "first_ms")}
 #: Fields of a network that are only read.
 ONLY_READ = {"kind", "is_current", "used_today", "used_this_month", "day_ends_ms", "month_ends_ms"}
@@ -82,7 +82,7 @@ def says_something(struct, path, kind):
     elif hasattr(kind, "contents"):
         setattr(owner, name, pointer_to(kind._type_))
     else:
-        # The value is BH_NO for a choice, which is no field's default.
+        # 2 is a value that is not the default of any field. For a choice it is BH_NO.
         setattr(owner, name, 2)
     return raw
 
@@ -100,7 +100,7 @@ def fields():
 
 
 def read(reader, raw):
-    # A condition that is not known has no value.
+    # The value of a condition is None unless `is_known` is set.
     if reader.struct.__name__ == "bh_condition":
         raw.is_known = not raw.is_known
     return reader(raw, None) if reader.struct.__name__ == "bh_event" else reader(raw)
@@ -122,7 +122,7 @@ def test_a_field_is_written(reader, field, kind):
 
 
 def test_every_field_of_a_request_is_written():
-    # No real request has all of these options. The library refuses those that contradict each other.
+    # The library would refuse this request, because some of the options exclude each other. It is only converted here.
     request = Request(
         "http://a/", "/d", "k", {"A": "b"}, b"u", "replace", 1, suspended=True, mode=0o600, method="PUT", group="g",
         checksum="c", expected_size=1, body_file="/b", body=b"b", parts=[Part("p", "v")], body_source="snapshot",

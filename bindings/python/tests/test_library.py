@@ -1,4 +1,4 @@
-"""Loading: the right library is found, and a library that does not fit is refused with a clear message."""
+"""The right library is loaded, and a library with another layout is refused with a clear message."""
 
 import copy
 import json
@@ -42,24 +42,24 @@ def test_every_constant_of_the_header_is_known():
     assert theirs == ours
 
 
-def test_the_loaded_library_fits():
+def test_the_loaded_library_has_the_declared_layout():
     assert _library.differences(manifest()) == []
 
 
-def test_a_struct_that_grew_at_its_end_still_fits():
+def test_a_library_with_a_struct_that_grew_at_its_end_is_accepted():
     newer = manifest()
     newer["structs"]["bh_event"]["size"] += 16
     newer["structs"]["bh_event"]["fields"]["something_new"] = sizeof(_ctypes.bh_event)
     assert _library.differences(newer) == []
 
 
-def test_an_embedded_struct_may_not_grow():
+def test_a_library_with_a_larger_embedded_struct_is_refused():
     newer = manifest()
     newer["structs"]["bh_budget"]["size"] += 8
     assert _library.differences(newer) == ["bh_budget has 24 bytes instead of 16"]
 
 
-def test_a_reserved_field_may_be_replaced_by_a_new_one():
+def test_a_library_with_a_new_field_in_place_of_a_reserved_one_is_accepted():
     newer = manifest()
     fields = newer["structs"]["bh_constraints"]["fields"]
     fields["something_new"] = fields.pop("reserved")
@@ -82,14 +82,14 @@ def test_each_difference_of_the_layout_is_reported(change, difference):
     assert _library.differences(other) == [difference]
 
 
-def test_a_missing_named_library_is_an_import_error_that_says_what_to_do(tmp_path):
+def test_a_missing_library_raises_an_import_error_with_advice(tmp_path):
     done = import_with(tmp_path / "nowhere.so")
     assert done.returncode == 1
     assert "ImportError: Backhaul's library cannot be loaded" in done.stderr
     assert "set BACKHAUL_LIBRARY" in done.stderr
 
 
-def test_another_library_is_an_import_error_that_names_it():
+def test_a_library_other_than_backhauls_raises_an_import_error_with_its_name():
     done = import_with("libc.so.6")
     assert done.returncode == 1
     assert "ImportError: libc.so.6 has no function bh_" in done.stderr

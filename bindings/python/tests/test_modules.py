@@ -1,4 +1,4 @@
-"""The imports between the package's modules have no cycles."""
+"""The modules of the package do not import each other in a cycle, and asyncio is loaded only if it is needed."""
 
 import ast
 import subprocess
@@ -12,7 +12,8 @@ PACKAGE = Path(backhaul.__file__).parent
 
 
 def imported(module):
-    """Yields the modules of the package that this module imports, also those only for type hints."""
+    """Yields the modules of the package that this module imports, including those that it imports only for type
+    hints."""
     for node in ast.walk(ast.parse(module.read_text())):
         if isinstance(node, ast.ImportFrom) and node.level == 1:
             yield from [node.module] if node.module else (alias.name for alias in node.names)
@@ -41,6 +42,6 @@ def test_a_blocking_program_does_not_load_asyncio():
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
-def test_all_lists_each_public_name_once_and_each_exists():
+def test_each_public_name_of_the_package_exists_and_is_listed_once():
     assert sorted(backhaul.__all__, key=str.lower) == sorted(set(backhaul.__all__), key=str.lower)
     assert all(hasattr(backhaul, name) for name in backhaul.__all__)

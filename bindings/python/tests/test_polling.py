@@ -1,4 +1,4 @@
-"""How long a poll takes when the engine does not reply, on a fake clock."""
+"""A poll waits for the right time if the engine does not reply. The tests use a fake clock."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from backhaul._waiting import Deadline
 
 
 class Engine:
-    """A fake library whose tickets finish at a given time. Only waiting moves its clock."""
+    """A fake library. Its tickets get their replies at a given time, and only a wait moves its clock."""
 
     def __init__(self, status, answers_at=None):
         self.now, self._status, self._answers_at = 0.0, status, answers_at
@@ -55,7 +55,7 @@ def test_a_stopped_engine_is_reported_at_the_deadline(ask, seconds):
 
 
 @pytest.mark.parametrize(("seconds", "taken"), [(0, 5), (1, 5), (20, 20), (None, 30)])
-def test_a_slow_engine_has_a_minimum_reply_time(ask, seconds, taken):
+def test_a_poll_waits_for_a_slow_engine_for_a_minimum_time(ask, seconds, taken):
     assert ask(seconds, Status.TIMEOUT) == (Status.TIMEOUT, taken)
 
 

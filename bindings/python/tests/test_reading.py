@@ -1,4 +1,4 @@
-"""The library's structs are read into Python: every field has its value, also after the batch was released."""
+"""Structs of the library are converted to Python objects, which have the right values after the batch is released."""
 
 from ctypes import POINTER, Structure, c_char_p, c_uint64, cast, pointer, sizeof
 
@@ -33,7 +33,7 @@ def test_a_challenge_of_an_event_is_read():
     challenge = event.challenge
     assert (challenge.id, challenge.kind, challenge.origin) == (7, ChallengeKind.PROXY, "http://proxy:3128")
     assert (challenge.realm, challenge.failures, challenge.waiting_tasks) == ("Staff only", 2, 40)
-    # An unknown scheme of a newer library does not affect the others.
+    # The flag 32 is a scheme that only a newer library knows. It does not affect the other schemes.
     assert Scheme.BASIC in challenge.schemes and Scheme.DIGEST in challenge.schemes
     assert challenge.time.timestamp() == 1
 
@@ -66,7 +66,7 @@ def test_a_registered_launch_command_is_read():
 
 
 class NewerInfo(Structure):
-    """The layout of a newer library, with one more field at the end."""
+    """A struct of a newer library, which has one more field at its end."""
 
     _fields_ = [("known", _ctypes.bh_session_info), ("new", c_uint64)]
 
@@ -93,7 +93,7 @@ def test_engine_info_is_read():
     assert engine.started.timestamp() == 1
 
 
-def test_the_other_fields_of_a_session_are_read():
+def test_the_fields_of_a_session_for_consumers_and_launches_are_read():
     raw = _ctypes.bh_session_info(
         sizeof(_ctypes.bh_session_info), b"s", consumer_stopped_ms=5_000, waiting_consumers=2, launch_state=1,
         next_launch_ms=9_000, attention=8 | 4,

@@ -1,4 +1,4 @@
-"""Configurations, limits, attempts and groups are read into Python: every field has its value."""
+"""Structs for configurations, limits, attempts and groups are converted to Python objects with the right values."""
 
 from ctypes import c_void_p, cast, create_string_buffer, sizeof
 
@@ -72,7 +72,7 @@ def test_a_failed_attempt_is_read():
     assert (attempt.started.timestamp(), attempt.next_attempt.timestamp()) == (1, 3)
     assert (attempt.url, attempt.http_status, attempt.redirects) == ("https://a/x", 206, 1)
     assert (attempt.offset, attempt.end_offset) == (10, 90)
-    # -1 is a time that was not measured; 0 is the begin.
+    # -1 means that the time was not measured. 0 is the start of the attempt.
     assert (attempt.domain_lookup_us, attempt.connect_us, attempt.secure_connection_us) == (None, None, None)
     assert (attempt.request_start_us, attempt.request_end_us, attempt.response_start_us) == (0, 20, 30)
     assert attempt.response_end_us is None

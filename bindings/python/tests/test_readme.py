@@ -1,6 +1,6 @@
-"""Runs each program of the package's README as it is printed there.
+"""Runs each program of the package's README.
 
-https://example.org is replaced by a server of this test, and /home/me by one of its folders.
+Only https://example.org is replaced by a server of this test, and /home/me by a directory of this test.
 """
 
 import http.server

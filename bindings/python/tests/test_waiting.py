@@ -1,4 +1,4 @@
-"""Waiting in asyncio: shared descriptors, no busy loop, and no reader left in the loop."""
+"""Coroutines that wait in asyncio share descriptors, run no busy loop, and leave no reader in the event loop."""
 
 import asyncio
 import os
@@ -49,12 +49,13 @@ def test_a_cancelled_waiter_does_not_affect_the_others(pipe):
 
 
 @pytest.mark.parametrize("seconds", [10, None])
-def test_a_waiter_that_is_cancelled_while_the_descriptor_becomes_ready_is_cancelled(pipe, seconds):
+def test_a_cancelled_waiter_ends_as_cancelled_even_if_the_descriptor_becomes_readable(pipe, seconds):
     async def scenario():
         waiting = asyncio.ensure_future(readable(pipe[0], seconds))
         await asyncio.sleep(0)
         os.write(pipe[1], b"x")
-        # The next iteration of the loop finds the descriptor ready. The one after that cancels, before the waiter runs.
+        # In its next iteration, the event loop finds that the descriptor is readable. One iteration later, the waiter
+        # is cancelled before it runs.
         loop = asyncio.get_running_loop()
         loop.call_soon(loop.call_soon, waiting.cancel)
         with pytest.raises(asyncio.CancelledError):

@@ -1,4 +1,4 @@
-"""The wheel contains the library, names its platform, and works where no other part of Backhaul is installed."""
+"""The wheel contains the library, names its platform, and works without any other installed part of Backhaul."""
 
 import os
 import subprocess

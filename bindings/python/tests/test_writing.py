@@ -1,4 +1,4 @@
-"""Values are written to C: none is truncated, lost or freed too early."""
+"""Python objects are converted to structs: no value is truncated, lost or freed too early."""
 
 import gc
 from ctypes import string_at
@@ -76,7 +76,7 @@ def test_requests_are_written_unchanged(requests):
         (Request("http://a/", if_exists="maybe"), "say 'fail' or 'replace' or 'skip'"),
     ],
 )
-def test_values_outside_the_c_range_are_refused_with_the_index(request_, words):
+def test_a_request_with_a_value_outside_the_c_range_is_refused_with_its_index(request_, words):
     with pytest.raises(InvalidArgument, match=words) as caught:
         _writing_transfers.requests([Request("http://a/"), request_], first=100)
     assert caught.value.index == 101
@@ -190,12 +190,12 @@ def test_a_refusal_is_written():
         {"headers": {}, "refuse": True}, {"url": "http://a/", "headers": {}}, {"default": True, "refuse": True},
     ],
 )
-def test_a_response_is_exactly_one_kind(answer):
+def test_a_response_must_be_of_exactly_one_kind(answer):
     with pytest.raises(InvalidArgument, match="give exactly one of them"):
         _writing.response(**answer)
 
 
-def test_a_challenge_is_given_by_itself_or_its_id_and_by_no_other_object_with_an_id():
+def test_a_challenge_or_its_id_is_accepted_and_an_event_is_refused():
     asked = Challenge(7, ChallengeKind.SERVER, Scheme.BASIC, "https://a:443", None, 0, 0, 1)
     assert (_writing.challenge(asked), _writing.challenge(7)) == (7, 7)
 

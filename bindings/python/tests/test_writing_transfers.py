@@ -1,4 +1,4 @@
-"""Requests, policies, configurations and limits are written to C: every field has its value."""
+"""Requests, policies, configurations and limits are converted to structs with the right values."""
 
 import gc
 from ctypes import sizeof, string_at
@@ -63,7 +63,7 @@ def test_a_body_file_is_written_with_its_source():
 
 
 @pytest.mark.parametrize("body", [b"", b"\0\1\2", bytearray(b"ab"), memoryview(b"cd")])
-def test_bytes_of_a_body_are_written_also_if_empty(body):
+def test_the_bytes_of_a_body_are_written_even_if_there_are_none(body):
     _array, raw = one(body=body)
     assert raw.body is not None
     assert string_at(raw.body, raw.body_size) == bytes(body)
@@ -166,7 +166,7 @@ def test_limits_are_written():
         ({"method": b"GET"}, "method is a bytes instead of a str"),
     ],
 )
-def test_values_outside_the_c_range_are_refused_with_the_index(options, words):
+def test_a_request_with_a_value_outside_the_c_range_is_refused_with_its_index(options, words):
     with pytest.raises(InvalidArgument, match=words) as caught:
         _writing_transfers.requests([Request("http://a/"), Request("http://b/", **options)], first=5)
     assert caught.value.index == 6

@@ -1,5 +1,6 @@
 // swift-tools-version: 6.0
-// For a checkout of Backhaul: it uses the package in bindings/swift, with the library that `make` builds.
+// This package is for a checkout of Backhaul. It uses the package in bindings/swift, and the library that `make`
+// builds.
 import PackageDescription
 
 let package = Package(

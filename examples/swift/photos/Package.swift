@@ -1,6 +1,7 @@
 // swift-tools-version: 6.0
-// A small host. `swift run --package-path examples/swift/photos photos STORE [LIST]`, after `make`.
-// It has its own folder, because a package is identified by its folder's name, and its dependency's folder is `swift`.
+// A small host. Run `make`, and then `swift run --package-path examples/swift/photos photos STORE [LIST]`.
+// The package is not in the folder `examples/swift`, because Swift identifies a package by the name of its folder. The
+// package on which it depends is already in a folder with the name `swift`.
 import PackageDescription
 
 let package = Package(

@@ -12,9 +12,9 @@
                     break
             session.complete()
 
-A program that was killed opens the same session again and continues reading: an acknowledged event never comes
-again, and no other event is lost. The transfers continue in Backhaul's daemon, which launches a registered
-``LaunchCommand`` when their session needs its host. In asyncio use ``async for event in session.events()`` and
+A program that was killed opens the same session again, and reads the remaining events. An acknowledged event is not
+delivered again, and no other event is lost. The transfers continue in Backhaul's daemon. The daemon launches a
+registered ``LaunchCommand`` when a session needs its host. In asyncio use ``async for event in session.events()`` and
 ``await session.start.download(…)``.
 """
 

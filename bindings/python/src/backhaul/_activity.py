@@ -14,48 +14,48 @@ from ._types import Moment, moment, moment_or_none
 class Activity:
     """Work that repeats in windows of time.
 
-    A window opens ``interval_ms`` after the last one was due, and stays open for ``tolerance_ms``. The activity
+    Each window opens ``interval_ms`` after the previous one was due, and stays open for ``tolerance_ms``. The activity
     starts once in each window: when the conditions meet its quality of service, or at the end of the window. If
-    windows passed while no engine was running, it starts once for all of them.
+    several windows passed while no engine was running, the activity starts once for all of them.
     """
 
-    #: The name within the session, 1 to 255 bytes.
+    #: The name of the activity in its session, 1 to 255 bytes.
     identifier: str
-    #: From one window's opening to the next: 1,000 to ten years.
+    #: The time from the opening of one window to the opening of the next: 1,000 milliseconds to ten years.
     interval_ms: int
-    #: How long a window stays open; less than ``interval_ms``; 0: half of it.
+    #: How long a window stays open, which is less than ``interval_ms``. 0: half of ``interval_ms``.
     tolerance_ms: int = 0
-    #: False: it runs once and is removed. None: it repeats.
+    #: False: the activity starts once, and is then removed. None and True: it repeats.
     repeats: bool | None = None
     #: "background" (the default), "utility" or "user_initiated".
     quality_of_service: str | QualityOfService | None = None
-    #: The request to enqueue, without a key, body files, earliest and latest start. Its destination has
-    #: ``if_exists="replace"`` or is named by the server. No second task is made while one lives. None: the activity
-    #: sends an event of EventKind.ACTIVITY, which launches the application; no second event is made while one is
-    #: unacknowledged.
+    #: The request that the activity enqueues. It has no key, no body files, and no earliest or latest start. It has
+    #: ``if_exists="replace"`` or ``named_by_server=True``. While its last task has not ended, no second task is made.
+    #: None: the activity delivers an event of EventKind.ACTIVITY, for which the application is launched. While that
+    #: event is not acknowledged, no second event is made.
     request: Request | None = None
-    #: The opening of the first window; None: after the interval. For an existing activity it is the next window.
+    #: When the first window opens. None: one interval after now. For an existing activity this sets the next window.
     first: Moment | None = None
 
 
 @dataclass(frozen=True)
 class ActivityInfo:
-    """An activity as listings show it."""
+    """An activity in a listing."""
 
     identifier: str
     interval_ms: int
     tolerance_ms: int
     repeats: bool
     quality_of_service: QualityOfService
-    #: The opening of the open or the next window, in Unix milliseconds.
+    #: When the present window opened or the next window opens, in Unix milliseconds.
     next_ms: int
-    #: The end of that window, in Unix milliseconds.
+    #: When that window ends, in Unix milliseconds.
     next_ends_ms: int
-    #: The last start in Unix milliseconds, or 0.
+    #: When the activity last started, in Unix milliseconds, or 0.
     last_started_ms: int
     #: The id of the last task that the activity has enqueued, or None.
     last_task: int | None
-    #: The URL of the request; None: the activity sends an event.
+    #: The URL of the request. None: the activity has no request, and delivers events.
     url: str | None
 
     @property

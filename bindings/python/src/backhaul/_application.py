@@ -1,4 +1,4 @@
-"""Applications: the identity under which a host opens a store."""
+"""Applications: an application is the identity under which a host opens a store."""
 
 from __future__ import annotations
 
@@ -25,14 +25,15 @@ if TYPE_CHECKING:
 
 
 class Application:
-    """An application on its store, which is one directory with everything durable.
+    """An application, opened on its store. A store is one directory with all durable data.
 
-    Without ``store`` it is the user's default store, which all programs of the user share. Opening waits until an
-    engine replies: a running one, the daemon, or with ``hosting=Hosting.EMBEDDED`` one in this process. ``launch``
-    is registered as by ``set_launch``. ``observes`` is for tools that only read: the application is launched as if
-    they were not connected. ``daemon`` is the path of backhauld, if it is not at a place that is searched.
+    Without ``store``, the application opens the user's default store, which all programs of the user share. The
+    constructor waits until an engine replies. The engine is one that runs already, or the daemon, which the library
+    starts. With ``hosting=Hosting.EMBEDDED`` it runs in this process. ``launch`` is registered as by ``set_launch``.
+    ``observes=True`` is for programs that only read: the engine launches the application's program even while they are
+    connected. ``daemon`` is the path of backhauld, if the library does not find it.
 
-    ``application.start`` has the verbs in a form that returns a Ticket at once. In asyncio use ``async with await
+    ``application.start`` has the methods in a form that returns a Ticket immediately. In asyncio use ``async with await
     Application.open_async(…)``.
     """
 
@@ -84,13 +85,13 @@ class Application:
         launch: LaunchCommand | None,
         observes: bool,
     ) -> None:
-        # With a wait of 0 the first verb shows whether an engine replies, and verbs can be interrupted and awaited.
+        # This call does not wait for an engine. The first verb waits: it can be awaited, and Ctrl-C can interrupt it.
         options = _writing.application_options(identifier, store, hosting, daemon, launch, observes)
         self._handle = ApplicationHandle(take(bh_application, library.bh_application_open, byref(options), 0))
         self.identifier = identifier
-        #: The store as it was given; ``engine().store`` is its path.
+        #: The argument ``store``. If it is None, ``engine().store`` has the path of the default store.
         self.store = store
-        #: The verbs in their started form.
+        #: The methods in a form that returns a Ticket.
         self.start = ApplicationVerbs(self._handle)
 
     def _give_up(self, error: BaseException) -> None:
@@ -104,89 +105,91 @@ class Application:
     def session(
         self, identifier: str, *, role: Role = Role.CONSUME, timeout: float | None = None, **configuration: Any
     ) -> Session:
-        """Creates the session with this configuration (fields of ``SessionConfiguration``), or attaches to it if it
-        exists. An existing session keeps its stored configuration, and ``created`` is False."""
+        """Creates a session, or attaches to it if it exists. The keyword arguments are fields of
+        ``SessionConfiguration``. An existing session keeps its stored configuration, and its ``created`` is False."""
         return self.start.session(identifier, role=role, **configuration).result(timeout)
 
     def create(
         self, configuration: SessionConfiguration, *, role: Role = Role.CONSUME, timeout: float | None = None
     ) -> Session:
-        """The same as ``session``, with the configuration as a value."""
+        """Does the same as ``session``, but takes the configuration as one object."""
         return self.start.create(configuration, role).result(timeout)
 
     def attach(self, identifier: str, *, role: Role = Role.CONSUME, timeout: float | None = None) -> Session:
-        """Attaches to an existing session. Raises NotFound, or InUse when another living process consumes it."""
+        """Attaches to an existing session. Raises NotFound if it does not exist, and InUse if another process is its
+        consumer."""
         return self.start.attach(identifier, role).result(timeout)
 
     def sessions(self, *, timeout: float | None = None) -> list[SessionInfo]:
-        """All sessions of this application."""
+        """Returns all sessions of this application."""
         return self.start.sessions().result(timeout)
 
     def engine(self, *, timeout: float | None = None) -> EngineInfo:
-        """The process that runs the store's engine."""
+        """Returns a description of the process that runs the store's engine."""
         return self.start.engine().result(timeout)
 
     def limits(self, *, timeout: float | None = None) -> Limits:
-        """The limits of all sessions of the store together, with the defaults filled in."""
+        """Returns the limits of all sessions of the store together. Limits that are not set have their defaults."""
         return self.start.limits().result(timeout)
 
     def set_limits(self, limits: Limits, *, timeout: float | None = None) -> None:
-        """Sets the store's limits, durably and at once. ``dataclasses.replace(application.limits(), …)`` changes single
-        fields."""
+        """Sets the limits of the store. They are stored, and apply immediately. To change single limits, pass
+        ``dataclasses.replace(application.limits(), …)``."""
         self.start.set_limits(limits).result(timeout)
 
     def conditions(self, *, timeout: float | None = None) -> list[Condition]:
-        """The conditions that the engine sees now, one of each kind. A condition on which no task depends is read for
-        this call."""
+        """Returns the present conditions, one of each kind. The engine reads a condition for this call if no task
+        depends on it."""
         return self.start.conditions().result(timeout)
 
     def holds(self, *, timeout: float | None = None) -> list[Hold]:
-        """The tasks that conditions hold now, in all sessions of the store."""
+        """Returns the tasks that conditions hold now, in all sessions of the store."""
         return self.start.holds().result(timeout)
 
     def networks(self, *, timeout: float | None = None) -> list[Network]:
-        """The current network, and those with settings or with usage in this month."""
+        """Returns the current network, and all networks that have settings or were used in this month."""
         return self.start.networks().result(timeout)
 
     def set_network(self, network: Network, *, timeout: float | None = None) -> None:
-        """Sets whether a network is metered, and its budget in bytes, durably and at once. A ``Network`` that has only
-        its name removes the settings."""
+        """Sets whether a network is metered, and its budget in bytes. The settings are stored, and apply immediately. A
+        ``Network`` that has only a name removes the settings."""
         self.start.set_network(network).result(timeout)
 
     def set_launch(self, command: LaunchCommand | None, *, timeout: float | None = None) -> None:
-        """Registers the program to launch when sessions need their host and none is connected. It is durable and
-        replaces another registration; None removes it."""
+        """Registers the program that the engine launches when a session needs its host, and no host is connected. The
+        registration is stored, and replaces an earlier one. None removes the registration."""
         self.start.set_launch(command).result(timeout)
 
     def launches(self, *, timeout: float | None = None) -> list[LaunchInfo]:
-        """The launch commands of all applications of the store, and the state of their launches."""
+        """Returns the launch commands of all applications of the store, and the state of their launches."""
         return self.start.launches().result(timeout)
 
     def current_launch(self, *, timeout: float | None = None) -> Launch | None:
-        """The launch that started this program, until it is over; None if the program was started otherwise."""
+        """Returns the launch that started this program. None if the engine did not start it, or if the launch is
+        over."""
         return self.start.current_launch().result(timeout)
 
     def poll(self, *, timeout: float | None = 0) -> list[SessionInfo]:
-        """Waits up to ``timeout`` seconds (None: without a limit) for sessions that need attention, attached or not. A
-        session is returned once each time that it begins to need attention."""
+        """Returns sessions that need attention, whether or not they are attached. A session is returned once each time
+        that it begins to need attention. Waits for the first one up to ``timeout`` seconds (None: without a limit)."""
         return poll_attention(self._handle, timeout)
 
     def attention(self, *, timeout: float | None = None) -> AttentionStream:
         """Yields each session when it begins to need attention, for ``for`` and ``async for``.
 
-        A connected program gets this instead of a launch. With a ``timeout`` the stream ends when no session needed
-        attention for so many seconds.
+        A connected program is notified in this way, and is not launched. With a ``timeout``, the stream ends when no
+        session has needed attention for this number of seconds.
         """
         return AttentionStream(self._handle, timeout)
 
     def fileno(self) -> int:
-        """A descriptor that is readable while an attached session has undelivered events, ``poll`` has a new session,
-        or a started verb has its reply. Use it only for waiting."""
+        """Returns a descriptor that is readable while an attached session has undelivered events, ``poll`` would return
+        a session, or a Ticket has its reply. Wait for the descriptor, but do not read from it."""
         return self._handle.descriptor
 
     def close(self) -> None:
-        """Frees the handle; transfers continue. With embedded hosting the last close of a process hands over the
-        engine, which takes up to about a second. Closing again is harmless."""
+        """Closes the application. The transfers continue. With embedded hosting, the last close in a process ends the
+        engine, which takes up to about a second. Closing twice has no effect."""
         self._handle.close()
 
     def __enter__(self) -> Application:
@@ -205,5 +208,5 @@ class Application:
     ) -> None:
         import asyncio
 
-        # This is the only call that blocks and has no started form.
+        # `close` blocks and has no form that returns a Ticket, so it runs in a thread.
         await asyncio.get_running_loop().run_in_executor(None, self.close)

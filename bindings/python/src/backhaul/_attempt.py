@@ -1,4 +1,4 @@
-"""Attempts: the metrics of each request of a task."""
+"""Attempts of tasks, and their measurements."""
 
 from __future__ import annotations
 
@@ -14,50 +14,50 @@ from ._types import moment, moment_or_none
 class Attempt:
     """One attempt of a task, including its redirects.
 
-    Times that end in ``_us`` are microseconds after the start. A time is None if the step was not reached, or not
-    needed because a connection was reused.
+    Fields that end in ``_us`` are microseconds since the start of the attempt. A field is None if the attempt did not
+    reach the step, or did not need it because it reused a connection.
     """
 
     task_id: int
     #: The number of the attempt, from 1.
     number: int
-    #: What followed the attempt.
+    #: What followed the attempt, such as a retry.
     next: Next
-    #: The start in Unix milliseconds.
+    #: When the attempt started, in Unix milliseconds.
     started_ms: int
-    #: The time of the next attempt in Unix milliseconds, or 0.
+    #: When the next attempt starts, in Unix milliseconds, or 0.
     next_attempt_ms: int
-    #: OK, or the status of the error.
+    #: The status of the attempt's error, or OK.
     status: Status
     error_domain: Domain
     error_detail: int
     error_message: str | None
     #: The URL of the last request, after redirects.
     url: str
-    #: 0 without a response.
+    #: The status of the response, or 0 if there was no response.
     http_status: int
     redirects: int
     #: The offset in the file at which the attempt began.
     offset: int
-    #: The number of the file's bytes that were stored after it.
+    #: The number of the file's bytes that were stored when the attempt ended.
     end_offset: int
-    #: The name was resolved.
+    #: When the host name was resolved.
     domain_lookup_us: int | None
-    #: TCP, or the proxy's tunnel, was connected.
+    #: When the TCP connection, or the tunnel of the proxy, was ready.
     connect_us: int | None
-    #: The TLS handshake was complete.
+    #: When the TLS handshake was complete.
     secure_connection_us: int | None
-    #: The request was about to be sent.
+    #: When the engine began to send the request.
     request_start_us: int | None
-    #: The last byte of its body was sent.
+    #: When the last byte of the request's body was sent.
     request_end_us: int | None
-    #: The first byte of the response arrived.
+    #: When the first byte of the response arrived.
     response_start_us: int | None
-    #: The attempt ended.
+    #: When the attempt ended.
     response_end_us: int | None
-    #: "h2" or "http/1.1".
+    #: The protocol of the last request: "h2" or "http/1.1".
     protocol: str | None
-    #: Whether the connection was open before.
+    #: Whether the attempt used a connection that was already open.
     reused_connection: bool
     #: Whether a proxy was used.
     proxy_connection: bool
@@ -66,9 +66,9 @@ class Attempt:
     #: The address and port of the server or proxy.
     remote_address: str | None
     remote_port: int
-    #: Such as "TLSv1.3".
+    #: The version of TLS, such as "TLSv1.3".
     tls_version: str | None
-    #: Such as "TLS_AES_256_GCM_SHA384".
+    #: The cipher suite of TLS, such as "TLS_AES_256_GCM_SHA384".
     tls_cipher: str | None
     request_header_bytes: int
     request_body_bytes: int
@@ -85,7 +85,7 @@ class Attempt:
 
     @property
     def error(self) -> BackhaulError | None:
-        """The error as an exception to raise or to show; None for OK."""
+        """The error of the attempt as an exception, which a program can raise or show. None if the status is OK."""
         if self.status is Status.OK:
             return None
         return error_for(self.status, self.error_message or "", domain=self.error_domain, detail=self.error_detail)

@@ -1,4 +1,4 @@
-"""Sessions that need attention, attached or not, blocking or in asyncio."""
+"""Waiting for sessions that need attention, in blocking code and in asyncio."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ._waiting import Deadline, Patience, readable
 
 
 def poll_attention(handle: ApplicationHandle, timeout: float | None) -> list[SessionInfo]:
-    """Returns sessions that need attention and that this handle has not returned since they began to need it."""
+    """Returns the sessions that have begun to need attention since the last call on this handle."""
     deadline = Deadline(timeout)
     while True:
         batch = take(bh_batch, library.bh_application_poll, handle.pointer, deadline.slice_ms())
@@ -25,7 +25,7 @@ def poll_attention(handle: ApplicationHandle, timeout: float | None) -> list[Ses
 
 
 class AttentionStream(Iterator[SessionInfo], AsyncIterator[SessionInfo]):
-    """The sessions of an application when they begin to need attention, for ``for`` and for ``async for``."""
+    """Yields each session of an application when it begins to need attention, for ``for`` and ``async for``."""
 
     def __init__(self, handle: ApplicationHandle, timeout: float | None) -> None:
         self._handle = handle
@@ -54,6 +54,6 @@ class AttentionStream(Iterator[SessionInfo], AsyncIterator[SessionInfo]):
                 return self._found.popleft()
             if deadline.is_over:
                 raise StopAsyncIteration
-            # The descriptor is also readable for events and tickets. The pause prevents a busy loop.
+            # Events and tickets also make the descriptor readable. The pause prevents a busy loop.
             if await readable(self._handle.descriptor, deadline.remaining):
                 await patience.pause()

@@ -1,4 +1,4 @@
-"""Conditions, holds, wait records and networks, as plain values."""
+"""The values that describe conditions, holds, wait records and networks."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class Wait:
     reason: Reason
     #: The reason in one sentence.
     reason_text: str
-    #: The begin in Unix milliseconds.
+    #: When the wait began, in Unix milliseconds.
     began_ms: int
-    #: The end in Unix milliseconds, or 0 if the task still waits.
+    #: When the wait ended, in Unix milliseconds, or 0 if the task still waits.
     ended_ms: int
 
     @property
@@ -28,7 +28,7 @@ class Wait:
 
     @property
     def ended(self) -> datetime | None:
-        """The end, or None if the task still waits."""
+        """When the wait ended, or None if the task still waits."""
         return moment_or_none(self.ended_ms)
 
 
@@ -37,15 +37,15 @@ class Condition:
     """The current value of one condition of the system."""
 
     kind: ConditionKind
-    #: The value, whose meaning depends on the kind; None: it cannot be read, so it holds no task.
+    #: The value, whose meaning depends on the kind. None: the condition cannot be read, so it holds no task.
     value: int | None
-    #: The name of the network.
+    #: The name of the network, if the condition is a network.
     name: str | None
-    #: The meaning in a few words: "on battery".
+    #: The value in a few words, such as "on battery".
     text: str
-    #: Its source: a path, "NetworkManager", "configured"; or the reason why it cannot be read.
+    #: The source of the value: a path, "NetworkManager" or "configured". If the condition cannot be read, the reason.
     source: str
-    #: When the engine saw it become so, in Unix milliseconds.
+    #: When the engine first read the present value, in Unix milliseconds.
     since_ms: int
 
     @property
@@ -70,9 +70,9 @@ class Hold:
     reason: Reason
     #: The reason in one sentence.
     reason_text: str
-    #: The begin in Unix milliseconds.
+    #: When the hold began, in Unix milliseconds.
     began_ms: int
-    #: When the engine checks again, in Unix milliseconds, or 0: when the condition changes.
+    #: When the engine checks the condition again, in Unix milliseconds. 0: when the condition changes.
     next_look_ms: int
     #: The number of held tasks.
     tasks: int
@@ -83,31 +83,31 @@ class Hold:
 
     @property
     def next_look(self) -> datetime | None:
-        """When the engine checks again, or None: when the condition changes."""
+        """When the engine checks the condition again. None: when the condition changes."""
         return moment_or_none(self.next_look_ms)
 
 
 @dataclass(frozen=True)
 class Network:
-    """A network with its settings. The fields from ``kind`` on are only read."""
+    """A network with its settings. A program can set the fields before ``kind``; the others are only read."""
 
-    #: The name of NetworkManager's connection, else of the default route's interface, as conditions and listings show
-    #: it.
+    #: The name of the connection in NetworkManager. Without NetworkManager, the name of the interface of the default
+    #: route. Conditions and listings have the same name.
     name: str
-    #: Overrides the system's value; None: the system's value.
+    #: Whether the network is metered. None: the system decides.
     metered: bool | None = None
-    #: The day on which a month of the budget begins, 1 to 28; 0: 1.
+    #: The day of the month on which a month of the budget begins, 1 to 28. 0: the first day.
     month_starts_on: int = 0
-    #: The budget of all sessions together.
+    #: The budget of all sessions together on this network.
     budget: Budget = Budget()
-    #: None if this engine has not seen the network.
+    #: The kind of the network. None if this engine has not used the network.
     kind: NetworkKind | None = None
-    #: Whether the default route uses it.
+    #: Whether the default route uses this network.
     is_current: bool = False
-    #: The usage in bytes. A killed engine loses that of its last seconds.
+    #: The bytes that were moved on this network. If an engine is killed, the bytes of its last seconds are not counted.
     used_today: int = 0
     used_this_month: int = 0
-    #: The ends of the budget's day and month, in Unix milliseconds.
+    #: When the day and the month of the budget end, in Unix milliseconds.
     day_ends_ms: int = 0
     month_ends_ms: int = 0
 

@@ -1,4 +1,4 @@
-"""Conversions from the library's memory to values."""
+"""Functions that copy data from the library's memory into Python objects."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def known_size(raw: int) -> int | None:
 
 
 def something(raw: int) -> int | None:
-    """Returns None for 0."""
+    """Returns the number, or None if it is 0."""
     return raw or None
 
 
@@ -47,13 +47,13 @@ def chosen(raw: int) -> bool | None:
 
 
 def has_more(batch: BatchHandle) -> bool:
-    """Whether there were more items than the listing allowed."""
+    """Whether there were more items than the caller requested."""
     more: bool = library.bh_batch_more(batch.pointer)
     return more
 
 
 def released(batch: BatchHandle, read: Callable[[BatchHandle], Result]) -> Result:
-    """Reads a batch and releases it."""
+    """Reads the batch, and releases it."""
     try:
         return read(batch)
     finally:

@@ -1,4 +1,4 @@
-"""Exceptions: one class for each group of statuses. A table maps the names of statuses in the header to the classes."""
+"""Exceptions: one class for each group of statuses. A table maps the header's names of the statuses to the classes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ._requests import Enqueued
 
 
 class Outcome(Protocol):
-    """The part of a ``Ticket`` that an error has for a verb that continues."""
+    """The methods of a ``Ticket`` that a program may call on ``error.ticket``."""
 
     @property
     def done(self) -> bool: ...
@@ -24,7 +24,7 @@ class Outcome(Protocol):
 
 
 class BackhaulError(Exception):
-    """An error that the library returns. The message is one sentence: what was wrong, and what to do."""
+    """An error that the library returned. The message is one sentence that says what was wrong and what to do."""
 
     def __init__(
         self,
@@ -40,15 +40,16 @@ class BackhaulError(Exception):
         self.status = status
         #: The message, which is one sentence.
         self.message = message
-        #: The kind of number in ``detail``: errno, CURLcode, HTTP status, process id…
+        #: What the number in ``detail`` is: an errno, a CURLcode, an HTTP status, a process id…
         self.domain = domain
-        #: A more specific code, or 0.
+        #: A number that describes the error more precisely, or 0.
         self.detail = detail
-        #: The index of the first wrong item, if several were given.
+        #: The index of the first invalid item, if an argument was a list.
         self.index = index
-        #: The ticket of a verb that timed out and continues. It has the outcome later; do not repeat the verb.
+        #: After a time-out, the ticket of the verb, which continues. Read the result from the ticket; do not call the
+        #: verb again.
         self.ticket: Outcome | None = None
-        #: For a refused enqueue: the results of the requests that were applied, in their order.
+        #: After a refused enqueue, the results of the requests that were applied, in the order of the requests.
         self.applied: Sequence[Enqueued] = ()
 
     def __str__(self) -> str:
@@ -77,7 +78,7 @@ class Forked(BackhaulError):
 
 
 class NotFound(BackhaulError, LookupError):
-    """There is no such session, task or event."""
+    """The session, task, challenge or activity does not exist."""
 
 
 class Conflict(BackhaulError):
@@ -85,7 +86,7 @@ class Conflict(BackhaulError):
 
 
 class AlreadyExists(Conflict, FileExistsError):
-    """A file or another object with the destination's name exists."""
+    """A file or another object already exists at the destination."""
 
 
 class InUse(BackhaulError):
@@ -93,20 +94,20 @@ class InUse(BackhaulError):
 
     @property
     def process(self) -> int | None:
-        """The process id of the consumer."""
+        """The process id of the other consumer."""
         return self.detail if self.domain is Domain.PROCESS else None
 
 
 class Timeout(BackhaulError, TimeoutError):
-    """The wait ended before the operation did. The operation continues, and its ``ticket`` has the outcome later."""
+    """The call timed out before its operation ended. The operation continues; ``ticket`` returns its result later."""
 
 
 class WrongState(BackhaulError):
-    """The state of the session or task, or the role of the handle, does not allow this."""
+    """The state of the session or task, or the role of the handle, does not allow the call."""
 
 
 class EventsOutstanding(WrongState):
-    """Delivered events are not acknowledged; ``detail`` is their number."""
+    """Some delivered events are not acknowledged. ``detail`` is the number of these events."""
 
 
 class Invalidated(WrongState):
@@ -114,11 +115,12 @@ class Invalidated(WrongState):
 
 
 class Completed(WrongState):
-    """The session was completed, which ended this object. Attach again."""
+    """The session was completed, so this object can no longer be used. Attach to the session again."""
 
 
 class StoreError(BackhaulError):
-    """The store cannot be used: unavailable, read-only, full, damaged, newer or on a network file system."""
+    """The store cannot be used. It is unavailable, read-only, full, damaged, of a newer version, or on a network file
+    system."""
 
 
 class EngineError(BackhaulError):
@@ -126,13 +128,13 @@ class EngineError(BackhaulError):
 
     @property
     def process(self) -> int | None:
-        """The process id of an engine that does not reply. With a ``ticket`` the verb continues when the engine does.
-        """
+        """The process id of an engine that does not reply. If the error has a ``ticket``, the verb continues when the
+        engine runs again."""
         return self.detail if self.domain is Domain.PROCESS else None
 
 
 class DaemonUnavailable(EngineError):
-    """The daemon is not found or cannot be started. The message has the searched paths, or the reason."""
+    """The daemon was not found, or cannot be started. The message has the searched paths, or the reason."""
 
 
 class ResourceError(BackhaulError):
@@ -140,11 +142,11 @@ class ResourceError(BackhaulError):
 
 
 class TransferError(BackhaulError):
-    """The reason why a task did not succeed."""
+    """The base class of the reasons why a task did not succeed."""
 
 
 class AuthenticationRequired(TransferError):
-    """The server or proxy requires a credential, and it was refused or is not usable."""
+    """The server or proxy demands a credential, and the engine has no credential that it accepts."""
 
 
 _FAMILIES: dict[str, type[BackhaulError]] = {
@@ -201,8 +203,8 @@ _FAMILIES: dict[str, type[BackhaulError]] = {
 def error_for(
     status: int, message: str = "", *, domain: int = 0, detail: int = 0, index: int | None = None
 ) -> BackhaulError:
-    """Returns the exception for a status. A status without its own class, such as one of a newer library, has the base
-    class."""
+    """Returns the exception for a status. A status without its own class, such as a status of a newer library, gets the
+    base class."""
     name: bytes = library.bh_status_name(status)
     family = _FAMILIES.get(name.decode(), BackhaulError)
     text = message or library.bh_status_text(status).decode()

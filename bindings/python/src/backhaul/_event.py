@@ -15,37 +15,37 @@ from ._values import Challenge
 
 
 class Acknowledging(Protocol):
-    """The part of a session that its events use."""
+    """The method of a session that its events call."""
 
     def acknowledge(self, events: Iterable[Identity], *, timeout: float | None = None) -> int: ...
 
 
 @dataclass(frozen=True)
 class Event:
-    """A durable fact for the host: a task, group or round has ended, a credential is requested, or an activity is
-    due."""
+    """A durable fact for the host: a task, group or round has ended, a challenge was opened, or an activity is due."""
 
-    #: Ids increase, and are never reused in a store.
+    #: The id. Ids increase, and a store never uses an id twice.
     id: int
     kind: EventKind
-    #: The round that ended, or that the task belongs to.
+    #: The number of the round that ended, or of the round to which the task belongs.
     round: int
-    #: The time of the commit in Unix milliseconds.
+    #: When the event was stored, in Unix milliseconds.
     time_ms: int
-    #: 0 if the event does not belong to a task. Then the fields below are unset, too.
+    #: The id of the task, or 0 if the event does not belong to a task.
     task_id: int
     #: Succeeded, failed or cancelled; None if the event does not belong to a task.
     state: TaskState | None
-    #: OK, or the reason why the task did not succeed.
+    #: The reason why the task did not succeed, or OK.
     status: Status
     error_domain: Domain
     error_detail: int
     error_message: str | None
-    #: The URL as enqueued.
+    #: The URL of the request.
     url: str | None
-    #: The URL after redirects; None without a response.
+    #: The URL after redirects. None if there was no response.
     final_url: str | None
-    #: The path of the complete, synced file; None unless the task succeeded.
+    #: The path of the complete, synced file. If a task with a consumed body file did not succeed, the path of that
+    #: file, which the host gets back. Otherwise None.
     path: str | None
     media_type: str | None
     #: The idempotency key.
@@ -56,61 +56,62 @@ class Event:
     attempts: int
     #: The size of the file in bytes.
     size: int
-    #: Body bytes received in all attempts.
+    #: The bytes of bodies that were received in all attempts together.
     bytes_received: int
     user_data: bytes
-    #: Selected headers of the last response.
+    #: The header fields of the last response that the engine stores.
     headers: tuple[tuple[str, str], ...]
     #: The first bytes of the body of a response that was not accepted.
     error_body: bytes
-    #: The challenge, if it is still open; None if it was answered, and for other events.
+    #: The open challenge. None if the challenge is not open any more, and for other kinds of events.
     challenge: Challenge | None
     #: The group of the task, or the group that has finished.
     group: str | None
-    #: For EventKind.GROUP_FINISHED: how many tasks ended so since the group last finished.
+    #: For EventKind.GROUP_FINISHED: how many tasks of the group have succeeded, failed, and were cancelled, since the
+    #: group last finished.
     group_succeeded: int
     group_failed: int
     group_cancelled: int
-    #: The computed digest of the file, in the form of ``Request.checksum``.
+    #: The digest that the engine computed of the file, in the form of ``Request.checksum``.
     checksum: str | None
-    #: Body bytes sent in all attempts.
+    #: The bytes of bodies that were sent in all attempts together.
     bytes_sent: int
     #: For an upload that succeeded: the first 65,536 bytes of the response's body.
     response_body: bytes
-    #: None if the event does not belong to a task.
+    #: The kind of the task. None if the event does not belong to a task.
     task_kind: TaskKind | None
-    #: For EventKind.ACTIVITY: its identifier.
+    #: For EventKind.ACTIVITY: the identifier of the activity.
     activity: str | None
     _session: Acknowledging = field(repr=False, compare=False)
 
     @property
     def is_session_finished(self) -> bool:
-        """Whether the round's last task has ended."""
+        """Whether the event reports that the last task of the round has ended."""
         return self.kind is EventKind.SESSION_FINISHED
 
     @property
     def is_group_finished(self) -> bool:
-        """Whether the last live task of a group has ended."""
+        """Whether the event reports that the last live task of a group has ended."""
         return self.kind is EventKind.GROUP_FINISHED
 
     @property
     def is_task_ended(self) -> bool:
-        """Whether the event is the end of a task."""
+        """Whether the event reports the end of a task."""
         return self.kind is EventKind.TASK_ENDED
 
     @property
     def is_challenge(self) -> bool:
-        """Whether a server or proxy requires a credential. Acknowledging the event does not answer the challenge."""
+        """Whether the event reports a challenge. The challenge stays open after the event is acknowledged."""
         return self.kind is EventKind.CHALLENGE
 
     @property
     def is_activity(self) -> bool:
-        """Whether an activity without a request is due."""
+        """Whether the event reports that an activity without a request is due."""
         return self.kind is EventKind.ACTIVITY
 
     @property
     def succeeded(self) -> bool:
-        """Whether a task succeeded: it has a complete file, or its upload was accepted."""
+        """Whether the event reports a success: a complete file, or an accepted upload."""
         return self.state is TaskState.SUCCEEDED
 
     @property
@@ -119,16 +120,17 @@ class Event:
 
     @property
     def error(self) -> BackhaulError | None:
-        """The reason why the task did not succeed, as an exception to raise or to show."""
+        """The reason why the task did not succeed, as an exception, which a program can raise or show."""
         if self.status is Status.OK:
             return None
         return error_for(self.status, self.error_message or "", domain=self.error_domain, detail=self.error_detail)
 
     def header(self, name: str) -> str | None:
-        """Returns a selected header of the last response, by its name in any case."""
+        """Returns the value of a header field of the last response, or None. Names match in upper and lower case. The
+        engine stores only some header fields."""
         return next((value for key, value in self.headers if key.lower() == name.lower()), None)
 
     def acknowledge(self, *, timeout: float | None = None) -> None:
-        """Acknowledges the event after the host has processed it: it never comes again, and its unclaimed kept file is
-        removed."""
+        """Acknowledges the event. Call it after the host has processed the event. The event is not delivered again, and
+        a kept file that was not claimed is removed."""
         self._session.acknowledge([self], timeout=timeout)

@@ -1,4 +1,4 @@
-"""Polling for events and iterating over them, blocking or in asyncio."""
+"""Polling for events and iterating over them, in blocking code and in asyncio."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ._waiting import Deadline, Patience, readable, wait_readable
 
 
 class EventSource:
-    """The events of one session's handle. Each event has ``session``, which acknowledges it."""
+    """Reads the events of one session handle. ``Event.acknowledge`` calls the given session."""
 
     def __init__(self, session: Acknowledging, application: ApplicationHandle, handle: SessionHandle) -> None:
         self._session = session
@@ -31,7 +31,7 @@ class EventSource:
         return self._handle.descriptor
 
     def start(self, after: int, maximum: int) -> Ticket[Events]:
-        """Returns the events that are there now, without waiting for others."""
+        """Starts a poll that returns the available events, without waiting for others."""
         cursor, size = _writing.cursor(after), _writing.maximum(maximum)
         return Ticket.start(
             self._application, self._read, library.bh_session_poll, self._handle.pointer, cursor, size
@@ -43,16 +43,16 @@ class EventSource:
             found = self.start(after, maximum).result_soon(deadline)
             if found.items or deadline.is_over:
                 return found
-            # The descriptor may be readable for events before this cursor. The pause prevents a busy loop.
+            # Events before this cursor may make the descriptor readable. The pause prevents a busy loop.
             if wait_readable(self.descriptor, deadline.slice_ms() / 1000):
                 patience.sleep(deadline)
 
 
 class EventStream(Iterator[Event], AsyncIterator[Event]):
-    """The events of a session in the order of their commit, each once. For ``for`` and for ``async for``.
+    """Yields each event of a session once, in the order in which the events were stored. For ``for`` and ``async for``.
 
-    The stream keeps its cursor and acknowledges nothing: an unacknowledged event comes again in another stream, also
-    in another process.
+    The stream acknowledges no event. Another stream, in this or another process, returns an event again until it is
+    acknowledged.
     """
 
     def __init__(self, source: EventSource, after: int, timeout: float | None, maximum: int) -> None:
@@ -86,7 +86,7 @@ class EventStream(Iterator[Event], AsyncIterator[Event]):
                 return self._next()
             if deadline.is_over:
                 raise StopAsyncIteration
-            # The descriptor may be readable for events before this stream's cursor. The pause prevents a busy loop.
+            # Events before this stream's cursor may make the descriptor readable. The pause prevents a busy loop.
             if await readable(self._source.descriptor, deadline.remaining):
                 await patience.pause()
 

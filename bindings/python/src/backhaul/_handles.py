@@ -1,4 +1,4 @@
-"""Ownership: each object here owns one C handle, closes it once, and never returns a closed one."""
+"""Owners of C handles. Each object owns one handle, closes it once, and does not return it afterwards."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ Pointer = TypeVar("Pointer", bound=c_void_p)
 
 
 def new_error() -> bh_error:
-    """Returns a bh_error as BH_INIT makes it."""
+    """Returns a bh_error that is initialized as by BH_INIT."""
     return bh_error(sizeof(bh_error))
 
 
 def call(function: Callable[..., int], *arguments: Any) -> None:
-    """Calls a function that returns a bh_status and takes a bh_error as its last argument. Raises the error."""
+    """Calls a function that returns a bh_status, and that takes a bh_error as its last argument. Raises an exception if
+    the status is not BH_OK."""
     details = new_error()
     status = function(*arguments, byref(details))
     if status != Status.OK:
@@ -29,9 +30,9 @@ def call(function: Callable[..., int], *arguments: Any) -> None:
 
 
 def start(function: Callable[..., int], *arguments: Any) -> TicketHandle:
-    """Starts an operation: calls its function with BH_START as the time-out, and NULL for each result."""
+    """Starts a verb: calls its function with BH_START as the time-out, and NULL for each result."""
     details = new_error()
-    # The results and the error follow the time-out.
+    # In all functions, the parameters for results and for the error follow the time-out.
     results = len(function.argtypes) - len(arguments) - 2  # type: ignore[attr-defined]
     status = function(*arguments, START, *[None] * results, byref(details))
     if status != Status.STARTED:
@@ -42,9 +43,9 @@ def start(function: Callable[..., int], *arguments: Any) -> TicketHandle:
 class Handle(Generic[Pointer]):
     """One C handle. Closing it twice, from several threads, or by the garbage collector is harmless."""
 
-    #: The name of the object in the error about a closed one.
+    #: The name of the object in the message of the exception that reports a closed handle.
     noun = "handle"
-    #: Whether dropping it without closing causes a ResourceWarning, as for files.
+    #: Whether the garbage collection of an open handle causes a ResourceWarning, as for files.
     warns = False
 
     def __init__(self, pointer: Pointer, release: Callable[[Pointer], None]) -> None:
@@ -53,7 +54,7 @@ class Handle(Generic[Pointer]):
 
     @property
     def pointer(self) -> Pointer:
-        """The C handle. Another thread may close it at any time; the library then returns that it is closed."""
+        """The C handle. Another thread may close it at any time. The library then returns BH_INVALID_HANDLE."""
         pointer: Pointer | None = self.__dict__.get("_pointer")
         if pointer is None:
             raise error_for(Status.INVALID_HANDLE, f"the {self.noun} is closed; open it again")
@@ -64,8 +65,8 @@ class Handle(Generic[Pointer]):
         return "_pointer" not in self.__dict__
 
     def close(self) -> None:
-        # This is one atomic step without a lock: a child that is forked while another thread holds a lock could never
-        # close.
+        # Removing the attribute is one atomic step, so no mutex is needed. A mutex could stay locked forever in a child
+        # process that was forked while another thread had locked it.
         pointer: Pointer | None = self.__dict__.pop("_pointer", None)
         if pointer is not None:
             self._release(pointer)
@@ -87,7 +88,7 @@ class ApplicationHandle(Handle[bh_application]):
 
     @property
     def descriptor(self) -> int:
-        """The application's event descriptor, owned by the library."""
+        """The event descriptor of the application. The library owns it."""
         return _descriptor(library.bh_application_event_fd, self.pointer)
 
 
@@ -100,12 +101,12 @@ class SessionHandle(Handle[bh_session]):
 
     @property
     def descriptor(self) -> int:
-        """The session's event descriptor, owned by the library."""
+        """The event descriptor of the session. The library owns it."""
         return _descriptor(library.bh_session_event_fd, self.pointer)
 
     @property
     def progress_descriptor(self) -> int:
-        """The session's descriptor for progress, owned by the library."""
+        """The descriptor for the progress of the session. The library owns it."""
         return _descriptor(library.bh_session_progress_fd, self.pointer)
 
 

@@ -1,4 +1,4 @@
-"""Every constant of this package by its name in include/backhaul.h, for a comparison with those of the library."""
+"""The constants of this package, by their names in include/backhaul.h. They are compared with those of the library."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from ._constants import PREFIXES
 
 
 def _name(prefix: str, member: str) -> str:
-    # A name cannot begin with a digit, so such a member repeats the last word of the prefix: HTTP_1_1 is BH_HTTP_1_1.
+    # The name of a member cannot begin with a digit. Such a member repeats the last word of its prefix: BH_HTTP_1_1 is
+    # the member HTTP_1_1.
     word = prefix.split("_")[-2] + "_"
     repeats = member.startswith(word) and member[len(word)].isdigit()
     return prefix + (member[len(word) :] if repeats else member)

@@ -1,4 +1,5 @@
-"""Values that identify a task or an event: its id, or an object that has the id. Also the selection of tasks."""
+"""Types for arguments that identify a task or an event, by its id or by an object with the id, and that select
+tasks."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ Identity = Union[int, Identified]
 
 
 class Among(TypedDict, total=False):
-    """Restricts a selection of tasks to those in one of these states, and to those of a group."""
+    """Restricts a selection to tasks that are in one of the states and belong to the group."""
 
     states: Iterable[TaskState]
     group: str | None

@@ -1,4 +1,4 @@
-"""``dataclass`` with ``kw_only``. Before Python 3.10, which lacks it, only the type hints enforce it."""
+"""``dataclass`` with ``kw_only``. Python 3.9 does not have ``kw_only``; there, only type checkers enforce it."""
 
 from __future__ import annotations
 

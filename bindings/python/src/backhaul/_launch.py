@@ -1,5 +1,5 @@
-"""Launches and engines: the program that is launched when sessions need their host, and the process that runs
-transfers."""
+"""Launches and engines: the program that the engine launches when a session needs its host, and the process that runs
+the engine."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from ._values import SessionInfo
 
 @dataclass(frozen=True)
 class LaunchCommand:
-    """A program to launch when sessions need their host and none is connected. It runs without a shell. 0 means the
-    library's default."""
+    """A program that the engine launches when a session needs its host, and no host is connected. The engine starts it
+    without a shell. In each field 0 means the default."""
 
-    #: The absolute path of an executable file; for a script that of its interpreter, such as ``sys.executable``.
+    #: The absolute path of an executable file. For a script, the path of its interpreter, such as ``sys.executable``.
     program: Path
     #: The arguments after the program's name, such as the absolute path of the script.
     arguments: Sequence[str | Path] = ()
-    #: Additions to the environment of a launched program, which is otherwise a clean one.
+    #: Variables that are added to the environment of the launched program. docs/launch.md lists the other variables.
     environment: Mapping[str, str] = field(default_factory=dict)
-    #: The absolute path; None: the user's home directory.
+    #: The absolute path of the working directory. None: the user's home directory.
     working_directory: Path | None = None
-    #: A launched host that has attached no session by then gets SIGTERM, and is launched again.
+    #: A launched host gets SIGTERM, and is launched again, if it has attached no session after this time.
     attach_timeout_ms: int = 0
-    #: The delay after a launch that ended without completing. It doubles up to ``longest_delay_ms``.
+    #: The delay after the first failed launch. It doubles after each further one, up to ``longest_delay_ms``.
     first_delay_ms: int = 0
     longest_delay_ms: int = 0
-    #: After so many launches in a row without completing, launches stop until a host connects by itself.
+    #: After this number of failed launches in a row, the engine launches no host until one connects by itself.
     maximum_launches: int = 0
 
 
@@ -41,17 +41,17 @@ class LaunchInfo:
     application: str
     program: str
     arguments: tuple[str, ...]
-    #: The additions to the environment.
+    #: The variables that are added to the environment.
     environment: Mapping[str, str]
     working_directory: str | None
     state: LaunchState
-    #: The number of launches in a row without completing.
+    #: The number of launches in a row that did not complete their sessions.
     launches: int
     #: The time of the next launch in Unix milliseconds, or 0.
     next_launch_ms: int
     #: The process id of the launched host, or None.
     process_id: int | None
-    #: The time of its launch in Unix milliseconds, or 0.
+    #: When the launched host was started, in Unix milliseconds, or 0.
     started_ms: int
     #: The reason why the last launch failed.
     error_message: str | None
@@ -69,31 +69,31 @@ class LaunchInfo:
 class Launch:
     """The launch that started this program."""
 
-    #: Ids increase with each launch of the store.
+    #: The id. It increases with each launch of the store.
     id: int
-    #: The number of launches in a row, including this one: 1 unless earlier ones did not complete.
+    #: The number of this launch in a row of failed ones. 1 if the previous launch completed its sessions.
     launches: int
-    #: The flags Attention.FINISHED, CHALLENGE and ACTIVITY of its sessions.
+    #: The reasons of the launch: the flags FINISHED, CHALLENGE and ACTIVITY of ``Attention``, for all its sessions.
     attention: Attention
-    #: The sessions that need their host and are not completed.
+    #: The sessions that need their host, and that the host has not completed yet.
     sessions: tuple[SessionInfo, ...]
 
 
 @dataclass(frozen=True)
 class EngineInfo:
-    """The process that runs the transfers of a store."""
+    """The process that runs the engine of a store."""
 
     process_id: int
-    #: The version of its library, such as "1.0.0".
+    #: The version of the library in that process, such as "1.0.0".
     version: str
     #: Hosting.DAEMON or Hosting.EMBEDDED.
     hosting: Hosting
-    #: The start in Unix milliseconds.
+    #: When the engine started, in Unix milliseconds.
     started_ms: int
-    #: The store's path, as this program opened it.
+    #: The path by which this program opened the store.
     store: str
-    #: Whether it is a daemon in the control group of this process: a service manager that stops this program's service
-    #: then ends the daemon, too.
+    #: Whether the engine is a daemon in the control group of this process. Then a service manager that stops the
+    #: service of this program ends the daemon, too.
     shares_control_group: bool
     #: The number of open handles on the store, including this one.
     connections: int

@@ -1,4 +1,4 @@
-"""Finds and loads libbackhaul.so, and checks that it fits these declarations."""
+"""Finds and loads libbackhaul.so, and checks that its structs and constants are those that this package declares."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _NAME = "libbackhaul.so.1"
 
 
 def _candidates() -> list[str]:
-    """Returns the places of the library, best first. A path in BACKHAUL_LIBRARY must work; no other place is tried
-    then."""
+    """Returns the paths at which to search for the library, in this order. If BACKHAUL_LIBRARY is set, only its path is
+    returned."""
     chosen = os.environ.get("BACKHAUL_LIBRARY")
     if chosen:
         return [chosen]
@@ -63,7 +63,7 @@ def differences(manifest: Mapping[str, Any]) -> list[str]:
         grown = declared in _ctypes.GROWING and built["size"] > size
         if built["size"] != size and not grown:
             found.append(f"{name} has {built['size']} bytes instead of {size}")
-        # A newer library may use fields that are reserved here.
+        # Fields that are reserved here may have a meaning in a newer library, so they are not compared.
         for field in (entry[0] for entry in declared._fields_ if not entry[0].startswith("reserved")):
             offset = getattr(declared, field).offset
             if built["fields"].get(field) != offset:

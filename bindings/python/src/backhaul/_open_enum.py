@@ -1,4 +1,4 @@
-"""Enumerations that accept values of newer libraries."""
+"""Enumerations that also accept values which only a newer library has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Live progress of running tasks, blocking or in asyncio. A newer reading of a task replaces an unread one."""
+"""Live progress of running tasks, in blocking code and in asyncio. A newer reading of a task replaces an unread one."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def poll_progress(handle: SessionHandle, timeout: float | None) -> list[Progress
 
 
 class ProgressStream(Iterator["list[Progress]"], AsyncIterator["list[Progress]"]):
-    """Progress of a session's running tasks, for ``for`` and for ``async for``.
+    """Yields the progress of a session's running tasks, for ``for`` and ``async for``.
 
-    Each step waits for a reading, and returns the newest one of every task that has changed since the step before.
-    The first step starts the watch.
+    Each step waits until a task has changed. It returns a list with the newest reading of every task that has changed
+    since the previous step. The first step makes the engine send readings.
     """
 
     def __init__(self, verbs: SessionVerbs, handle: SessionHandle, interval: float, timeout: float | None) -> None:
@@ -64,6 +64,6 @@ class ProgressStream(Iterator["list[Progress]"], AsyncIterator["list[Progress]"]
                 return found
             if deadline.is_over:
                 raise StopAsyncIteration
-            # Another coroutine or thread of this program may have taken the readings. The pause prevents a busy loop.
+            # Another coroutine or thread of this program may have read the readings. The pause prevents a busy loop.
             if await readable(self._handle.progress_descriptor, deadline.remaining):
                 await patience.pause()

@@ -1,4 +1,5 @@
-"""Converts structs of the library to values, field by field. A field with the same name in both needs no entry."""
+"""Converts structs of the library to Python objects, field by field. A field with the same name in both needs no
+entry."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from ._library import library
 Value = TypeVar("Value")
 Conversion = Callable[[Any], Any]
 
-#: Annotation -> the conversion of such a field from C's value; None: the value is used as it is.
+#: Maps the annotation of a field to the conversion of its C value. None: the value is used as it is.
 _CONVERSIONS: Mapping[str, Conversion | None] = {
     "int": None,
     "int | None": something,
@@ -30,13 +31,14 @@ _CONVERSIONS: Mapping[str, Conversion | None] = {
 
 
 def _sized(name: str) -> Conversion:
-    """Converts bytes: a pointer, with a size in another field."""
+    """Returns the conversion of bytes, which are a pointer and, in another field, a size."""
     both = attrgetter(name, f"{name}_size")
     return lambda raw: data(*both(raw))
 
 
 def _counted(convert: Callable[[Any, int], Any]) -> Callable[[str], Conversion]:
-    """Converts several items: a pointer, with a count in another field, such as ``headers`` and ``header_count``."""
+    """Returns the conversion of an array, which is a pointer and, in another field, a count. Example: ``headers`` and
+    ``header_count``."""
 
     def of(name: str) -> Conversion:
         both = attrgetter(name, f"{name[:-1]}_count")
@@ -45,7 +47,7 @@ def _counted(convert: Callable[[Any, int], Any]) -> Callable[[str], Conversion]:
     return of
 
 
-#: Annotation -> the conversion of the struct, for a value that is made of two fields.
+#: For values that are made of two C fields: maps the annotation to the conversion, which gets the whole struct.
 _PAIRS: Mapping[str, Callable[[str], Conversion]] = {
     "bytes": _sized,
     "Headers": _counted(header_pairs),
@@ -55,12 +57,12 @@ _PAIRS: Mapping[str, Callable[[str], Conversion]] = {
 
 
 def enumeration(annotation: str) -> Any:
-    """Returns the enumeration that an annotation names, such as ``str | Preset | None``; None without one."""
+    """Returns the enumeration that an annotation such as ``str | Preset | None`` names, or None."""
     return next((vars(_constants)[word] for word in annotation.split(" | ") if word in vars(_constants)), None)
 
 
 def part(annotation: str) -> Any:
-    """Returns the part of a configuration that an annotation names, such as ``RetryPolicy``; None without one."""
+    """Returns the part of a configuration that an annotation such as ``RetryPolicy`` names, or None."""
     kind = vars(_rules).get(annotation)
     return kind if dataclasses.is_dataclass(kind) else None
 
@@ -79,22 +81,22 @@ def _conversion(annotation: str, kind_of_c: Any) -> Conversion | None:
 
 
 def _member(kind: Any) -> Conversion:
-    """The same as ``kind``, and four times as fast. ``kind`` makes members for values of a newer library."""
+    """Returns a function that does the same as ``kind``, four times as fast. For unknown values it calls ``kind``."""
     known = {int(member): member for member in kind}
     return lambda raw: known.get(raw) or kind(raw)
 
 
 def _optional(convert: Conversion) -> Conversion:
-    """Converts 0 to None."""
+    """Returns a conversion that makes None of 0, and calls ``convert`` for other values."""
     return lambda raw: convert(raw) if raw else None
 
 
 class Reader(Generic[Value]):
-    """Makes values of a dataclass or named tuple from structs. The annotation of each field determines its conversion.
+    """Makes objects of a dataclass or named tuple from structs. The annotation of each field determines its conversion.
 
-    ``renamed`` maps Python's names to C's. ``converted`` has the conversion of fields whose annotation does not
-    determine it. ``computed`` has functions of the whole struct. The caller gives fields whose names begin with
-    ``_``.
+    ``renamed`` maps the names of fields in Python to those in C. ``converted`` has the conversions of fields whose
+    annotation does not determine it. ``computed`` has conversions that get the whole struct. Fields whose names begin
+    with ``_`` are not read: the caller passes their values.
     """
 
     def __init__(
@@ -116,13 +118,13 @@ class Reader(Generic[Value]):
             name = (renamed or {}).get(field, field)
             computation = of_struct.get(field) or (_PAIRS[annotation](name) if annotation in _PAIRS else None)
             if computation:
-                # Any field serves as the input, because the computation replaces its value.
+                # The computation replaces the value, so any field can be read here.
                 name = next(iter(types))
                 self._computations.append((position, computation))
             elif conversion := of_field.get(field) or _conversion(annotation, types[name]):
                 self._conversions.append((position, conversion))
             names.append(name)
-        # One call reads all fields, because half the time of a listing is spent here.
+        # One call reads all fields. This is faster, and half the time of a listing is spent here.
         self._get = attrgetter(*names)
 
     def __call__(self, raw: Structure, *more: Any) -> Value:
@@ -136,14 +138,15 @@ class Reader(Generic[Value]):
 
 
 def _fields(value: Any) -> list[tuple[str, str]]:
-    """Returns the name and annotation of each field that the caller does not give."""
+    """Returns the name and the annotation of each field that is read from the struct."""
     if not dataclasses.is_dataclass(value):
         return [(name, kind.__forward_arg__) for name, kind in value.__annotations__.items()]
     return [(field.name, str(field.type)) for field in dataclasses.fields(value) if not field.name.startswith("_")]
 
 
 def _by_position(value: Any) -> Any:
-    """Returns an initializer that takes the fields in order. That of a part accepts only keywords."""
+    """Returns a function that makes the object from its fields in order. The initializer of a part of a configuration
+    accepts only keywords."""
     if part(value.__name__) is not value:
         return value
     names = [field.name for field in dataclasses.fields(value)]
@@ -151,7 +154,7 @@ def _by_position(value: Any) -> Any:
 
 
 def items(batch: BatchHandle, kind: ItemKind, read: Reader[Value], *more: Any) -> list[Value]:
-    """Returns the items of a batch. ``more`` has the fields that the caller gives."""
+    """Returns the items of a batch. ``more`` has the values of fields that are not read from the struct."""
     pointer, struct, size = batch.pointer, read.struct, sizeof(read.struct)
     addresses = [library.bh_batch_item(pointer, index, kind, size) for index in range(library.bh_batch_count(pointer))]
     return [read(struct.from_address(address), *more) for address in addresses]

@@ -1,4 +1,4 @@
-"""Converts the library's structs to values. Everything is copied, so that a batch can be released at once."""
+"""Converts structs of the library to Python objects. All data is copied, so that the batch can be released."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class Events(NamedTuple):
     """The result of one poll."""
 
     items: list[Event]
-    #: Whether there were more events than the poll allowed.
+    #: Whether there were more events than the poll requested.
     more: bool
 
 
 def _additions(raw: bh_launch_info) -> dict[str, str]:
-    """Returns the additions to the environment."""
+    """Returns the variables that a launch command adds to the environment."""
     additions = texts(raw.environment, raw.environment_count)
     return {name: value for name, _, value in (addition.partition("=") for addition in additions)}
 

@@ -13,15 +13,15 @@ from ._types import Headers, Moment, Path
 
 @dataclass(frozen=True)
 class Part:
-    """One part of a multipart/form-data body: a value (a text is sent as UTF-8) or a file."""
+    """One part of a multipart/form-data body: a value or a file. A value that is a ``str`` is sent as UTF-8."""
 
     name: str
     value: str | bytes | None = field(default=None, repr=False)
-    #: The absolute path of a file, which is read according to the request's ``body_source``.
+    #: The absolute path of a file. The request's ``body_source`` determines how the engine takes the file.
     file: Path | None = None
-    #: The file name that is sent to the server; None: the last part of ``file``, and none for a value.
+    #: The file name that is sent to the server. None: the last component of ``file``; a value has no file name.
     file_name: str | None = None
-    #: None: application/octet-stream for a file, and none for a value.
+    #: The media type that is sent to the server. None: application/octet-stream for a file; a value has no media type.
     media_type: str | None = None
 
 
@@ -29,69 +29,75 @@ class Part:
 class Request:
     """A download or an upload.
 
-    A request with a body (``body_file``, ``body`` or ``parts``) and without a destination is an upload, and its
-    event has the response's body. With both it is a download by that method.
+    A request with a body (``body_file``, ``body`` or ``parts``) and without a destination is an upload. Its event has
+    the body of the response. A request with a body and a destination is a download.
     """
 
     #: An http or https URL without user name and password.
     url: str
-    #: The absolute path of the file to make; None: the file is kept in the store until it is claimed, or the request is
-    #: an upload.
+    #: The absolute path at which the file is placed. None: the request is an upload, or the file is kept in the store
+    #: until the host claims it.
     destination: Path | None = None
-    #: The idempotency key: the same key finds the same task again, until the end of its round is acknowledged.
+    #: The idempotency key. A later request with the same key finds the same task, until the end of the task's round is
+    #: acknowledged.
     key: str | None = None
-    #: These are sent only to the URL's origin. ``repr`` does not show them, because they may contain secrets.
+    #: The header fields, which are sent only to the URL's origin. ``repr`` does not show them, because they may contain
+    #: secrets.
     headers: Headers = field(default=(), repr=False)
-    #: This is returned with each event and listing.
+    #: Bytes that each event and each listing of the task returns.
     user_data: bytes = b""
-    #: "fail", "replace" or "skip".
+    #: What happens if the destination exists: "fail", "replace" or "skip".
     if_exists: str | IfExists = IfExists.FAIL
-    #: A higher priority runs first within the session; -100 to 100, or PRIORITY_NOW.
+    #: The priority, -100 to 100 or PRIORITY_NOW. In a session, tasks with a higher priority run first.
     priority: int = 0
-    #: Whether the task waits for ``resume``.
+    #: Whether the task is suspended from the start, until ``resume`` is called.
     suspended: bool = False
-    #: The permission bits of the file; None: 0o666 without the bits of the umask.
+    #: The permission bits of the file. None: 0o666 without the bits of the umask.
     mode: int | None = None
-    #: None: GET without a body, PUT with ``body_file`` or ``body``, POST with ``parts``.
+    #: The method. None: GET without a body, PUT with ``body_file`` or ``body``, POST with ``parts``.
     method: str | None = None
     #: The name of a group. An event reports that the last live task of the group has ended.
     group: str | None = None
-    #: "sha-256:" and 64, or "sha-512:" and 128 hexadecimal digits.
+    #: The expected digest of the file: "sha-256:" and 64 hexadecimal digits, or "sha-512:" and 128.
     checksum: str | None = None
-    #: The size of the file in bytes. Another size fails with Status.SIZE_MISMATCH.
+    #: The size of the file in bytes. The task fails with Status.SIZE_MISMATCH if the file has another size.
     expected_size: int | None = None
-    #: The absolute path of a regular file.
+    #: The absolute path of the regular file that is the body.
     body_file: Path | None = None
-    #: Bytes of at most one mebibyte, which are stored.
+    #: The body, at most one mebibyte. The engine stores it.
     body: bytes | None = field(default=None, repr=False)
     #: The parts of a form.
     parts: Sequence[Part] = ()
     #: How the engine takes ``body_file`` and the files of ``parts``: "reference", "snapshot" or "consume".
     body_source: str | BodySource = BodySource.REFERENCE
-    #: The part of the request that expires: "none", "headers" or "url".
+    #: Which part of the request expires and can be refreshed: "none", "headers" or "url".
     refresh: str | Refresh = Refresh.NONE
-    #: Until when that part is valid: an attempt that starts later asks the host first. None: only a 401 or 403 does.
+    #: When that part expires. An attempt that starts later first opens a challenge for a new one. None: only a response
+    #: with status 401 or 403 opens this challenge.
     expires: Moment | None = None
     policy: Policy | None = None
-    #: Fetches the file only if the server has another representation than the one that an earlier task of the session
-    #: put at the destination. Otherwise the task succeeds with ``http_status`` 304. It needs ``if_exists="replace"``.
+    #: Whether the file is downloaded only if it has changed on the server since an earlier task of the session placed
+    #: it at the destination. If it has not changed, the task succeeds with ``http_status`` 304. This option needs
+    #: ``if_exists="replace"``.
     if_changed: bool = False
-    #: The destination is an existing directory. The server names the file in it, and the event has the path.
+    #: Whether the destination is an existing directory, in which the server names the file. The event has the path.
     named_by_server: bool = False
-    #: The server's Repr-Digest and Content-Digest are not verified.
+    #: Whether the engine ignores the header fields Repr-Digest and Content-Digest of the response.
     ignores_digests: bool = False
     #: The task does not start before this time.
     earliest_start: Moment | None = None
-    #: From this time on presets do not hold the task, including its session's preset; not before ``earliest_start``.
+    #: After this time no preset holds the task, not even the preset of its session. It must not be before
+    #: ``earliest_start``.
     latest_start: Moment | None = None
-    #: An upper bound in bytes, for budgets: the task waits while less is left. None: ``expected_size``, or unknown.
+    #: An upper bound of the received bytes. The task waits while a budget has fewer bytes left. None:
+    #: ``expected_size``; if this is also None, the number is unknown.
     expected_bytes_received: int | None = None
-    #: An upper bound for the sent bytes; None: the body's size.
+    #: An upper bound of the sent bytes. None: the size of the body.
     expected_bytes_sent: int | None = None
 
 
 class TransferOptions(TypedDict, total=False):
-    """Fields of ``Request`` for downloads and uploads."""
+    """The fields of ``Request`` that downloads and uploads have."""
 
     key: str | None
     headers: Headers
@@ -111,7 +117,7 @@ class TransferOptions(TypedDict, total=False):
 
 
 class DownloadOptions(TransferOptions, total=False):
-    """Fields of ``Request`` for downloads."""
+    """The fields of ``Request`` that downloads have."""
 
     if_exists: str | IfExists
     mode: int | None
@@ -126,7 +132,7 @@ class DownloadOptions(TransferOptions, total=False):
 
 
 class Enqueued(NamedTuple):
-    """The task of one request."""
+    """The result of one request of an enqueue: a new task, or an earlier one."""
 
     #: The index of the request, from 0.
     request: int
@@ -134,20 +140,22 @@ class Enqueued(NamedTuple):
     disposition: Disposition
     #: The state of a task that the idempotency key found; None: the task is new.
     state: TaskState | None = None
-    #: The event id of a found task's end, while it is not acknowledged.
+    #: The id of the event that reports the end of a found task. None if there is no such event, or if it is
+    #: acknowledged.
     event_id: int | None = None
 
     @property
     def is_new(self) -> bool:
-        """False if the idempotency key found an earlier task."""
+        """Whether the enqueue made the task. False if the idempotency key found an earlier task."""
         return self.disposition is Disposition.NEW
 
     @property
     def has_ended(self) -> bool:
-        """Whether the task had ended when it was found."""
+        """Whether the enqueue found a task that had already ended."""
         return self.state in (TaskState.SUCCEEDED, TaskState.FAILED, TaskState.CANCELLED)
 
     @property
     def is_acknowledged(self) -> bool:
-        """Whether its end is acknowledged. Then no event of the task comes, and another transfer needs another key."""
+        """Whether the end of the found task was acknowledged. Then no event about it will be delivered, and another
+        transfer needs another key."""
         return self.has_ended and self.event_id is None

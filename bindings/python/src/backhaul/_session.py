@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 
     from typing_extensions import Unpack
 
-#: The most requests in one call of the library.
+#: The largest number of requests in one call of the library.
 ENQUEUE_CHUNK = 10_000
 
 
 class Session(SessionTasks):
-    """A session of an application. Closing it gives up its role; transfers continue and events are kept.
+    """A session of an application. Closing it detaches this program. Its transfers continue, and its events are kept.
 
-    Each verb waits for the engine up to ``timeout`` seconds (30 by default). ``session.start`` has the same verbs in
-    a form that returns a Ticket at once: ``await session.start.cancel([task])``.
+    Each method waits for the engine up to ``timeout`` seconds (30 by default). ``session.start`` has the same methods
+    in a form that returns a Ticket immediately: ``await session.start.cancel([task])``.
     """
 
     def __init__(
@@ -44,11 +44,11 @@ class Session(SessionTasks):
         self._handle = handle
         self._events = EventSource(self, application, handle)
         self.identifier = identifier
-        #: The role of this handle.
+        #: The role in which this object is attached.
         self.role = role
-        #: Whether opening it created the session; False if the session existed.
+        #: Whether the call that returned this object created the session. False if the session existed.
         self.created = created
-        #: The verbs in their started form.
+        #: The methods in a form that returns a Ticket.
         self.start = SessionVerbs(self, self._events, application, handle)
 
     def __repr__(self) -> str:
@@ -65,7 +65,8 @@ class Session(SessionTasks):
         **options: Unpack[DownloadOptions],
     ) -> Task:
         """Enqueues one download. The options are fields of ``Request``, such as ``key``, ``headers``, ``if_exists`` and
-        ``checksum``. When it returns, the task survives the end of this process and a power loss."""
+        ``checksum``. When this method returns, the task is stored: it survives the end of this process and a power
+        loss."""
         return self.start.download(url, destination, **options).result(timeout)
 
     def upload(
@@ -81,19 +82,19 @@ class Session(SessionTasks):
         """Enqueues one upload of a file or of bytes (with PUT), or of a form (with POST). The options are fields of
         ``Request``.
 
-        Its event has the response's body. When it returns, the task survives as a download does. The file must exist
-        until the task has ended, unless ``body_source`` says otherwise.
+        The event of the task has the body of the response. When this method returns, the task is stored, as for a
+        download. The file must exist until the task has ended, unless ``body_source`` is "snapshot" or "consume".
         """
         return self.start.upload(url, body_file, body=body, parts=parts, **options).result(timeout)
 
     def enqueue(
         self, requests: Iterable[Request], *, chunk: int = ENQUEUE_CHUNK, timeout: float | None = None
     ) -> list[Enqueued]:
-        """Enqueues many requests, read from the iterable in chunks.
+        """Enqueues many requests. They are read from the iterable in chunks.
 
-        Each chunk is checked completely before any request of it is applied, and ``timeout`` holds for each chunk.
-        If a request is refused, the error's ``index`` is its number, and ``applied`` has the results of the applied
-        ones. With idempotency keys the call can be repeated.
+        All requests of a chunk are checked before one of them is applied. ``timeout`` applies to each chunk. If a
+        request is refused, ``index`` of the exception is its index, and ``applied`` has the results of the requests
+        that were applied. If all requests have idempotency keys, the call can be repeated.
         """
         done: list[Enqueued] = []
         remaining = iter(requests)
@@ -110,43 +111,44 @@ class Session(SessionTasks):
     # Events
 
     def events(self, *, after: int = 0, timeout: float | None = None, maximum: int = PAGE) -> EventStream:
-        """Yields the events after an id (0: from the first unacknowledged one), for ``for`` and ``async for``.
+        """Yields the events after an id, for ``for`` and ``async for``. 0: from the first unacknowledged event.
 
-        It waits for each next event. With a ``timeout`` it ends when no event came for so many seconds (0: only the
-        events that are there now).
+        The stream waits for further events. With a ``timeout``, it ends when no event has come for this number of
+        seconds. 0: it yields only the available events.
         """
         return EventStream(self._events, after, timeout, maximum)
 
     def poll(self, after: int = 0, maximum: int = PAGE, *, timeout: float | None = None) -> Events:
-        """Returns up to ``maximum`` events after an id. Waits up to ``timeout`` seconds (None: no limit) for the
-        first."""
+        """Returns up to ``maximum`` events after an id. Waits for the first one up to ``timeout`` seconds (None:
+        without a limit)."""
         return self._events.poll(after, maximum, timeout)
 
     def acknowledge(self, events: Iterable[Identity], *, timeout: float | None = None) -> int:
-        """Acknowledges events, given by themselves or their ids, after the host has processed them: they never come
-        again. Returns how many of them existed."""
+        """Acknowledges events, given as objects or as ids. Call it after the host has processed the events. They are
+        not delivered again. Returns how many of them existed."""
         return self.start.acknowledge(events).result(timeout)
 
     def acknowledge_through(self, event: Identity, *, timeout: float | None = None) -> int:
-        """Acknowledges all delivered events up to and including this one."""
+        """Acknowledges this event, and all delivered events before it."""
         return self.start.acknowledge_through(event).result(timeout)
 
     def complete(self, *, timeout: float | None = None) -> None:
-        """Reports that the host has processed all delivered events, which must be acknowledged.
+        """States that the host has processed all delivered events. All of them must be acknowledged before.
 
-        It ends the launch for this session. If this object was attached for the launch, its later calls raise
-        Completed, and attaching again works at once. Without a launch, and when repeated, it has no effect.
+        This ends the launch for this session. If this object was attached for the launch, its later calls raise
+        Completed; the program can attach again immediately. Without a launch, the method has no effect.
         """
         self.start.complete().result(timeout)
 
     def fileno(self) -> int:
-        """A descriptor that is readable while there are undelivered events. Use it only for waiting."""
+        """Returns a descriptor that is readable while there are undelivered events. Wait for the descriptor, but do not
+        read from it."""
         return self._handle.descriptor
 
     # Credentials
 
     def challenges(self, *, timeout: float | None = None) -> list[Challenge]:
-        """The open challenges. Their tasks wait with Reason.CREDENTIAL."""
+        """Returns the open challenges. The tasks that wait for them have Reason.CREDENTIAL."""
         return self.start.challenges().result(timeout)
 
     def respond(
@@ -165,11 +167,17 @@ class Session(SessionTasks):
     ) -> None:
         """Responds to an open challenge, and acknowledges its event.
 
-        The response is one of these: ``user`` and ``password`` for the schemes Basic and Digest (both empty for
-        Negotiate: the user's own Kerberos ticket); ``headers`` such as ``{"Authorization": "Bearer …"}``; the new
-        ``url`` of a refresh; ``refuse=True``, which fails the waiting tasks; ``default=True``, with which they
-        continue without a credential. ``keep`` stores the response for later engines. When it ``expires``, the host
-        is asked again. Raises NotFound if the challenge is not open any more.
+        The response is exactly one of these:
+
+        - ``user`` and ``password``, for the schemes Basic and Digest. For Negotiate both are empty: the engine uses
+          the user's Kerberos ticket.
+        - ``headers`` such as ``{"Authorization": "Bearer …"}``.
+        - ``url``, for the refresh of a URL.
+        - ``refuse=True``: the waiting tasks fail.
+        - ``default=True``: the waiting tasks continue without a credential.
+
+        ``keep=True`` stores the response for later engines. After ``expires``, the engine opens a challenge again.
+        Raises NotFound if the challenge is not open any more.
         """
         verb = self.start.respond(
             challenge,
@@ -187,16 +195,16 @@ class Session(SessionTasks):
     # Activities
 
     def set_activity(self, activity: Activity, *, timeout: float | None = None) -> None:
-        """Makes the activity, durably, or replaces the one with its identifier, whose next window stays unless
-        ``first`` or ``interval_ms`` changes. A session has at most 1,000."""
+        """Stores the activity. It replaces an activity with the same identifier; the next window then stays, unless
+        ``first`` or ``interval_ms`` changes it. A session has at most 1,000 activities."""
         self.start.set_activity(activity).result(timeout)
 
     def remove_activity(self, identifier: str, *, timeout: float | None = None) -> None:
-        """Removes the activity; its tasks continue. Raises NotFound."""
+        """Removes the activity. Its tasks continue. Raises NotFound if the activity does not exist."""
         self.start.remove_activity(identifier).result(timeout)
 
     def activities(self, *, timeout: float | None = None) -> list[ActivityInfo]:
-        """The session's activities by identifier."""
+        """Returns the session's activities, in the order of their identifiers."""
         return self.start.activities().result(timeout)
 
     # Progress
@@ -204,41 +212,43 @@ class Session(SessionTasks):
     def progress(self, interval: float = 0.5, *, timeout: float | None = None) -> ProgressStream:
         """Yields live progress of the running tasks, for ``for`` and ``async for``.
 
-        Each step returns a list with the newest reading of every task that has changed, at most one for each task in
-        ``interval`` seconds (0.1 to 60). With a ``timeout`` it ends when no reading came for so many seconds.
+        Each step returns a list with the newest reading of every task that has changed. Each task has at most one
+        reading in ``interval`` seconds (0.1 to 60). With a ``timeout``, the stream ends when no reading has come for
+        this number of seconds.
         """
         return ProgressStream(self.start, self._handle, interval, timeout)
 
     def watch_progress(self, interval: float = 0.5, *, timeout: float | None = None) -> None:
-        """Starts the stream of readings for ``poll_progress``; an interval of 0 ends it."""
+        """Makes the engine send readings, which ``poll_progress`` returns. An interval of 0 stops the readings."""
         self.start.watch_progress(interval).result(timeout)
 
     def poll_progress(self, *, timeout: float | None = 0) -> list[Progress]:
-        """Returns the newest readings of all tasks that have changed since the last call. Waits up to ``timeout``
-        seconds (None: without a limit) for the first."""
+        """Returns the newest readings of all tasks that have changed since the last call. Waits for the first reading
+        up to ``timeout`` seconds (None: without a limit)."""
         return poll_progress(self._handle, timeout)
 
     # The session itself
 
     def configuration(self, *, timeout: float | None = None) -> SessionConfiguration:
-        """The stored configuration with its defaults filled in."""
+        """Returns the stored configuration. Fields that are not set have their defaults."""
         return self.start.configuration().result(timeout)
 
     def set_configuration(self, configuration: SessionConfiguration, *, timeout: float | None = None) -> None:
-        """Replaces the stored configuration. ``dataclasses.replace(session.configuration(), …)`` changes single fields.
+        """Replaces the stored configuration. To change single fields, pass
+        ``dataclasses.replace(session.configuration(), …)``.
 
-        It applies to attempts that start later. ``bytes_per_second``, the limits on tasks, connections and history,
-        and shorter delays and time-outs apply at once.
+        The configuration applies to attempts that start later. Some fields apply immediately: ``bytes_per_second``,
+        the limits on tasks, connections and history, and shorter delays and time-outs.
         """
         self.start.set_configuration(configuration).result(timeout)
 
     def invalidate(self, *, cancel: bool = False, timeout: float | None = None) -> None:
-        """Allows no further enqueue. The tasks continue to their end, or are cancelled. When all events are
-        acknowledged, the session is removed, and its identifier can be used again."""
+        """Ends the session: no further request can be enqueued. The tasks continue, or are cancelled if ``cancel`` is
+        True. When all events are acknowledged, the session is removed, and its identifier can be used again."""
         self.start.invalidate(cancel=cancel).result(timeout)
 
     def close(self) -> None:
-        """Frees the handle and gives up its role. Closing again is harmless."""
+        """Detaches this program from the session. Closing twice has no effect."""
         self._handle.close()
 
     def __enter__(self) -> Session:

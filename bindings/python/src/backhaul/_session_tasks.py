@@ -1,4 +1,4 @@
-"""The tasks of a session: listings, and verbs that change them."""
+"""The methods of a session that list or change its tasks."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 class SessionTasks:
-    """The part of a session that concerns its tasks."""
+    """The methods of a session that concern its tasks."""
 
-    #: The verbs in their started form.
+    #: The methods in a form that returns a Ticket.
     start: SessionVerbs
 
     def tasks(
@@ -33,10 +33,10 @@ class SessionTasks:
         group: str | None = None,
         timeout: float | None = None,
     ) -> Iterator[TaskInfo]:
-        """Yields tasks by id with their live progress, fetched in pages.
+        """Yields tasks with their live progress, in the order of their ids. The tasks are fetched in pages.
 
-        ``tasks``, ``states`` and ``group`` restrict the listing; None and an empty list of states mean all. An ended
-        task is listed until its event is acknowledged.
+        ``tasks``, ``states`` and ``group`` restrict the listing. None means all tasks, and an empty ``states`` means
+        all states. An ended task is listed until its event is acknowledged.
         """
         chosen, wanted, after = None if tasks is None else list(tasks), list(states), 0
         while True:
@@ -47,25 +47,26 @@ class SessionTasks:
             after = page[-1].id
 
     def task(self, task: Identity, *, timeout: float | None = None) -> TaskInfo:
-        """One task with its live progress. Raises NotFound."""
+        """Returns one task with its live progress. Raises NotFound if the session has no such task."""
         return self.start.task(task).result(timeout)
 
     def attempts(self, task: Identity, *, timeout: float | None = None) -> list[Attempt]:
-        """The attempts of a task that is listed or in the history, oldest first. Of many it has the first and the
-        newest, at most 100. Raises NotFound."""
+        """Returns the attempts of a task that is in the list or in the history, oldest first. At most 100 attempts are
+        stored: the first one, and the newest ones. Raises NotFound if there is no such task."""
         return self.start.attempts(task).result(timeout)
 
     def waits(self, task: Identity, *, timeout: float | None = None) -> list[Wait]:
-        """The wait records of a task that is listed or in the history, oldest first; of many the newest 1,000.
+        """Returns the wait records of a task that is in the list or in the history, oldest first. At most 1,000 are
+        returned, which are the newest ones.
 
-        Waits for a slot, for a rate and for a response are not recorded, because they are short and frequent. Raises
-        NotFound.
+        Waits for a slot, for a rate limit and for a response are not recorded, because they are short and frequent.
+        Raises NotFound if there is no such task.
         """
         return self.start.waits(task).result(timeout)
 
     def history(self, after: Identity = 0, *, timeout: float | None = None) -> Iterator[TaskInfo]:
-        """Yields tasks whose event was acknowledged, by id, after a given one, fetched in pages. The session keeps the
-        newest ``history_limit`` of them."""
+        """Yields tasks whose event was acknowledged, in the order of their ids, from the first one after ``after``. The
+        tasks are fetched in pages. The session keeps the newest ``history_limit`` of these tasks."""
         last = after if isinstance(after, int) else after.id
         while True:
             page = self.start.history(last).result(timeout)
@@ -78,20 +79,20 @@ class SessionTasks:
         self, tasks: Iterable[Identity] | None = None, *, timeout: float | None = None, **among: Unpack[Among]
     ) -> int:
         """Ends these tasks (None: all) as cancelled, and removes their part files. ``states`` and ``group`` restrict
-        the selection, here and below. Returns how many tasks changed."""
+        the selection, as in the methods below. Returns how many tasks changed."""
         return self.start.cancel(tasks, **among).result(timeout)
 
     def suspend(
         self, tasks: Iterable[Identity] | None = None, *, timeout: float | None = None, **among: Unpack[Among]
     ) -> int:
-        """Stops these tasks (None: all), and keeps their received bytes. Returns how many tasks changed."""
+        """Suspends these tasks (None: all), and keeps their received bytes. Returns how many tasks changed."""
         return self.start.suspend(tasks, **among).result(timeout)
 
     def resume(
         self, tasks: Iterable[Identity] | None = None, *, timeout: float | None = None, **among: Unpack[Among]
     ) -> int:
-        """Releases suspended tasks, and ends the retry delay of waiting ones, as far as conditions and
-        ``earliest_start`` allow. Returns how many tasks changed."""
+        """Resumes suspended tasks, and ends the retry delay of waiting tasks. Conditions and ``earliest_start`` still
+        apply. Returns how many tasks changed."""
         return self.start.resume(tasks, **among).result(timeout)
 
     def set_priority(
@@ -102,8 +103,8 @@ class SessionTasks:
         timeout: float | None = None,
         **among: Unpack[Among],
     ) -> int:
-        """Sets the priority. A higher one runs first within the session; -100 to 100, or PRIORITY_NOW. Returns how many
-        tasks changed."""
+        """Sets the priority of these tasks (None: all), -100 to 100 or PRIORITY_NOW. In a session, tasks with a higher
+        priority run first. Returns how many tasks changed."""
         return self.start.set_priority(priority, tasks, **among).result(timeout)
 
     def set_rate(
@@ -114,7 +115,7 @@ class SessionTasks:
         timeout: float | None = None,
         **among: Unpack[Among],
     ) -> int:
-        """Limits each of these tasks (None: all) to so many bytes per second, in both directions together; 0: only the
+        """Limits the bytes per second of each of these tasks (None: all), in both directions together. 0: only the
         limits of the session and the engine apply. Returns how many tasks changed."""
         return self.start.set_rate(bytes_per_second, tasks, **among).result(timeout)
 
@@ -126,8 +127,8 @@ class SessionTasks:
         timeout: float | None = None,
         **among: Unpack[Among],
     ) -> int:
-        """Replaces the own constraints of each of these tasks (None: all); constraints of None removes them. Those of
-        the session stay. Returns how many tasks changed."""
+        """Replaces the constraints that each of these tasks (None: all) has itself. None as ``constraints`` removes
+        them. The constraints of the session still apply. Returns how many tasks changed."""
         return self.start.set_constraints(constraints, tasks, **among).result(timeout)
 
     def reschedule(
@@ -139,12 +140,12 @@ class SessionTasks:
         timeout: float | None = None,
         **among: Unpack[Among],
     ) -> int:
-        """Sets the earliest and the latest start of each of these tasks (None: all). A start of None means at once, or
-        no latest start.
+        """Sets the earliest and the latest start of each of these tasks (None: all). None as ``earliest_start`` means
+        immediately, and None as ``latest_start`` means that the task has no latest start.
 
-        A task that may start now stops waiting. A running task continues, and its next attempt waits. Raises
-        InvalidArgument and changes nothing if the latest start of a task would be before its earliest. Returns how
-        many tasks changed.
+        A waiting task that may start now no longer waits. A running task continues; the times apply to its next
+        attempt. If the latest start of a task would be before its earliest start, the method raises InvalidArgument
+        and changes nothing. Returns how many tasks changed.
         """
         starts = self.start.reschedule(tasks, earliest_start=earliest_start, latest_start=latest_start, **among)
         return starts.result(timeout)
@@ -157,5 +158,6 @@ class SessionTasks:
         if_exists: str | IfExists = IfExists.FAIL,
         timeout: float | None = None,
     ) -> None:
-        """Moves the kept file of a succeeded task to ``destination``, synced, across file systems if needed."""
+        """Moves the kept file of a succeeded task to ``destination``, and syncs it. The destination may be on another
+        file system."""
         self.start.claim(task, destination, if_exists=if_exists).result(timeout)

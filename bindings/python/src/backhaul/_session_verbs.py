@@ -1,4 +1,5 @@
-"""The started form of each verb of a session. The blocking methods wait for it, and asyncio code awaits it."""
+"""The methods of a session in a form that returns a Ticket. Blocking methods wait for the Ticket; asyncio code awaits
+it."""
 
 from __future__ import annotations
 
@@ -45,11 +46,12 @@ PAGE = 1_000
 
 
 class Host(Acknowledging, Controlling, Protocol):
-    """The session of the results: tasks and events call it."""
+    """The methods of a session that the returned tasks and events call."""
 
 
 class SessionVerbs:
-    """The started form of each verb, which returns a Ticket at once. ``await`` it, or call its ``result()``."""
+    """The methods of a session in a form that returns a Ticket immediately. ``await`` the Ticket, or call its
+    ``result()``."""
 
     def __init__(
         self, session: Host, events: EventSource, application: ApplicationHandle, handle: SessionHandle
@@ -65,8 +67,8 @@ class SessionVerbs:
         return Ticket.start(self._application, read, function, self._handle.pointer, *arguments)
 
     def enqueue(self, requests: Sequence[Request], *, first: int = 0) -> Ticket[list[Enqueued]]:
-        """Enqueues all requests in one call, which checks them all before it applies any. ``first`` is the index of the
-        first request, for errors."""
+        """Enqueues all requests in one call. The library checks all of them before it applies one. ``first`` is the
+        index of the first request, for exceptions."""
         return self._enqueue(requests, first, lambda results: results)
 
     def download(
@@ -100,7 +102,7 @@ class SessionVerbs:
         array = _writing_transfers.requests(requests, first)
 
         def read(ticket: TicketHandle) -> Result:
-            # A refused enqueue has results, too: those of the requests that were applied.
+            # A refused enqueue also has a batch, with the results of the requests that were applied.
             batch, details = bh_batch(), new_error()
             status = library.bh_ticket_batch(ticket.pointer, byref(batch), byref(details))
             results = released(BatchHandle(batch), _reading_transfers.enqueued) if batch else []
@@ -119,7 +121,7 @@ class SessionVerbs:
             raise
 
     def poll(self, after: int = 0, maximum: int = PAGE) -> Ticket[_reading.Events]:
-        """Returns the events that are there now, without waiting for others."""
+        """Returns the available events, without waiting for others."""
         return self._events.start(after, maximum)
 
     def acknowledge(self, events: Iterable[Identity]) -> Ticket[int]:
@@ -292,6 +294,6 @@ class SessionVerbs:
 
 
 def _renumber(error: BackhaulError, first: int) -> None:
-    """Converts the index of a chunk's error to an index of all requests."""
+    """Converts the index in the chunk to the index in all requests."""
     if error.index is not None:
         error.index += first

@@ -1,4 +1,4 @@
-"""A task of a session, by its id."""
+"""Tasks: an object stands for one task of a session, by its id."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ._values import TaskInfo
 
 
 class Controlling(Protocol):
-    """The part of a session that its tasks use."""
+    """The methods of a session that its tasks call."""
 
     identifier: str
 
@@ -69,12 +69,12 @@ class Task:
 
     def __init__(self, session: Controlling, task_id: int, enqueued: Enqueued | None = None) -> None:
         self._session = session
-        #: Ids increase, and are never reused in a store.
+        #: The id. Ids increase, and a store never uses an id twice.
         self.id = task_id
-        #: The result of the enqueue that returned this task. If its ``is_acknowledged`` is true, no event of the task
-        #: comes.
+        #: The result of the enqueue that returned this task. If its ``is_acknowledged`` is True, no event about the
+        #: task will be delivered.
         self.enqueued = enqueued
-        #: Whether this enqueue made the task; False if the idempotency key found it.
+        #: Whether the enqueue made the task. False if the idempotency key found an earlier task.
         self.is_new = enqueued is not None and enqueued.is_new
 
     def __repr__(self) -> str:
@@ -87,31 +87,31 @@ class Task:
         return hash(self.id)
 
     def info(self, *, timeout: float | None = None) -> TaskInfo:
-        """Returns its current state. Raises NotFound once its event is acknowledged."""
+        """Returns the current state of the task. Raises NotFound if its event is acknowledged."""
         return self._session.task(self.id, timeout=timeout)
 
     def cancel(self, *, timeout: float | None = None) -> bool:
-        """Ends it as cancelled. Returns False if it had ended."""
+        """Ends the task as cancelled. Returns False if the task had already ended."""
         return self._session.cancel([self.id], timeout=timeout) > 0
 
     def suspend(self, *, timeout: float | None = None) -> bool:
-        """Stops it, and keeps its received bytes. Returns False if it had ended or was suspended."""
+        """Suspends the task, and keeps its received bytes. Returns False if the task had ended or was suspended."""
         return self._session.suspend([self.id], timeout=timeout) > 0
 
     def resume(self, *, timeout: float | None = None) -> bool:
-        """Releases it, or ends its retry delay. Returns False if nothing changed."""
+        """Resumes the task, or ends its retry delay. Returns False if nothing changed."""
         return self._session.resume([self.id], timeout=timeout) > 0
 
     def set_priority(self, priority: int, *, timeout: float | None = None) -> bool:
-        """Sets the priority. A higher one runs first within the session; -100 to 100, or PRIORITY_NOW."""
+        """Sets the priority, -100 to 100 or PRIORITY_NOW. In a session, tasks with a higher priority run first."""
         return self._session.set_priority(priority, [self.id], timeout=timeout) > 0
 
     def set_rate(self, bytes_per_second: int, *, timeout: float | None = None) -> bool:
-        """Limits it to so many bytes per second; 0: only the limits of its session and the engine apply."""
+        """Limits the bytes per second of the task. 0: only the limits of its session and the engine apply."""
         return self._session.set_rate(bytes_per_second, [self.id], timeout=timeout) > 0
 
     def set_constraints(self, constraints: Constraints | None, *, timeout: float | None = None) -> bool:
-        """Replaces its own constraints; None removes them. Those of its session stay."""
+        """Replaces the constraints that the task has itself. None removes them. Those of its session still apply."""
         return self._session.set_constraints(constraints, [self.id], timeout=timeout) > 0
 
     def reschedule(
@@ -121,8 +121,9 @@ class Task:
         latest_start: Moment | None = TIME_UNCHANGED,
         timeout: float | None = None,
     ) -> bool:
-        """Sets its earliest and latest start; None: at once, and no latest start. Raises InvalidArgument if the latest
-        would be before the earliest. Returns False if it had ended, or has these starts already."""
+        """Sets the earliest and the latest start. None as ``earliest_start`` means immediately, and None as
+        ``latest_start`` means that the task has no latest start. Raises InvalidArgument if the latest start would be
+        before the earliest one. Returns False if the task had ended, or already had these times."""
         return (
             self._session.reschedule(
                 [self.id], earliest_start=earliest_start, latest_start=latest_start, timeout=timeout
@@ -131,12 +132,13 @@ class Task:
         )
 
     def attempts(self, *, timeout: float | None = None) -> list[Attempt]:
-        """The metrics of its attempts, oldest first. Raises NotFound if it is not in the history either."""
+        """Returns the attempts of the task, oldest first. Raises NotFound if neither the list nor the history has the
+        task."""
         return self._session.attempts(self.id, timeout=timeout)
 
     def waits(self, *, timeout: float | None = None) -> list[Wait]:
-        """Its wait records, oldest first; ``info()`` has the current reason. Raises NotFound if it is not in the
-        history either."""
+        """Returns the wait records of the task, oldest first. ``info()`` has the current reason. Raises NotFound if
+        neither the list nor the history has the task."""
         return self._session.waits(self.id, timeout=timeout)
 
     def claim(

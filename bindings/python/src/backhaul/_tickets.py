@@ -1,4 +1,4 @@
-"""Tickets: started verbs. Blocking code calls ``result``, asyncio code awaits the ticket."""
+"""Tickets: each one stands for a started verb. Blocking code calls ``result``, asyncio code awaits the ticket."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from ._waiting import DEFAULT_SECONDS, Deadline, Patience, readable
 
 Result = TypeVar("Result")
 
-#: While a verb is awaited, its ticket is checked this often even if the descriptor is not readable: another thread may
-#: have fetched the notification.
+#: The longest time between two checks of an awaited ticket. The descriptor may not become readable, because another
+#: thread may have fetched the notification.
 _LOOK_SECONDS = 0.25
 
 _PROBE_MS = 10
 
-#: How long an engine may take to reply after the host's own wait is over.
+#: The shortest time, in seconds, for which `result_soon` waits for a slow engine.
 _ANSWER_SECONDS = 5.0
 
 
 class Ticket(Generic[Result]):
-    """A started verb. It continues even if the ticket is dropped."""
+    """A started verb. The verb continues even if the program drops its ticket."""
 
     def __init__(
         self, application: ApplicationHandle, handle: TicketHandle, read: Callable[[TicketHandle], Result]
@@ -46,7 +46,7 @@ class Ticket(Generic[Result]):
         function: Callable[..., int],
         *arguments: Any,
     ) -> Ticket[Result]:
-        """Starts the operation of a function. ``read`` converts the result of the ended ticket."""
+        """Starts the verb of a function of the library. ``read`` converts the result."""
         return cls(application, start(function, *arguments), read)
 
     def _is_answered(self, wait_ms: int = 0) -> bool:
@@ -58,14 +58,14 @@ class Ticket(Generic[Result]):
         return bool(status != Status.TIMEOUT)
 
     def _has_failed(self) -> bool:
-        # BH_ENGINE_UNRESPONSIVE may be the status of a verb that failed with it, or mean that a stopped engine has not
-        # replied. A ticket with a reply returns at once.
+        # BH_ENGINE_UNRESPONSIVE has two meanings: the verb has failed with this status, or the engine is stopped and
+        # has not replied yet. If the verb has failed, the call returns immediately.
         start = time.monotonic()
         library.bh_ticket_wait(self._handle.pointer, _PROBE_MS, None)
         return time.monotonic() - start < _PROBE_MS / 2000
 
     def _take(self) -> Result:
-        # Sessions and batches can be taken only once, so the outcome is stored.
+        # The library returns a session or batch only once, so the result is stored here.
         if self._outcome is None:
             self._outcome = self._first_take()
             self._handle.close()
@@ -89,8 +89,8 @@ class Ticket(Generic[Result]):
         return self._is_answered()
 
     def result(self, timeout: float | None = None) -> Result:
-        """Waits for the reply, up to ``timeout`` seconds (default 30), and returns or raises it. It can be called
-        again."""
+        """Waits for the reply up to ``timeout`` seconds (30 by default). Returns the result, or raises the error. It
+        can be called more than once."""
         deadline = Deadline(DEFAULT_SECONDS if timeout is None else timeout)
         while not self._is_answered(deadline.slice_ms()):
             if deadline.is_over:
@@ -98,10 +98,10 @@ class Ticket(Generic[Result]):
         return self._take()
 
     def result_soon(self, deadline: Deadline) -> Result:
-        """Waits for the reply to a verb for which the engine need not wait.
+        """Waits for the reply to a verb that the engine can perform immediately.
 
-        A slow engine has a few seconds more than the deadline, so that a wait of no time returns what is there. An
-        engine whose process is stopped has no extra time.
+        An engine that is slow gets at least a few seconds, so that a call with a time-out of 0 returns the available
+        data. If the process of the engine is stopped, the wait ends at the deadline.
         """
         remaining = deadline.remaining
         latest = Deadline(DEFAULT_SECONDS if remaining is None else max(_ANSWER_SECONDS, remaining))
@@ -117,7 +117,7 @@ class Ticket(Generic[Result]):
     def _unanswered(self) -> BackhaulError:
         details = new_error()
         status = library.bh_ticket_wait(self._handle.pointer, 0, byref(details))
-        # The reply may have come since the last check. The ticket has it.
+        # If the reply has come since the last check, the error is still a time-out. The ticket has the reply.
         error = error_from(status, details) if status != Status.OK else error_for(Status.TIMEOUT)
         error.ticket = self
         return error
@@ -135,8 +135,8 @@ class Ticket(Generic[Result]):
 
 
 def _fetch(application: ApplicationHandle) -> int:
-    """Fetches all tickets with a reply, so that they no longer make the descriptor readable. The descriptor has woken
-    every waiting coroutine, and each checks its own ticket."""
+    """Fetches all tickets with a reply, so that they no longer make the descriptor readable. The fetched tickets need
+    not be passed on: the descriptor has woken every waiting coroutine, and each one checks its own ticket."""
     fetched = 0
     while take(bh_ticket, library.bh_application_next_ticket, application.pointer).value is not None:
         fetched += 1
@@ -144,7 +144,7 @@ def _fetch(application: ApplicationHandle) -> int:
 
 
 class AnsweredTicket(Ticket[Result]):
-    """A ticket for a verb that had nothing to do."""
+    """A ticket with a known result, for a verb that has nothing to do."""
 
     def __init__(self, result: Result) -> None:
         self._outcome = lambda: result
@@ -160,14 +160,14 @@ def from_batch(read: Callable[[BatchHandle], Result]) -> Callable[[TicketHandle]
 
 
 def count_only(ticket: TicketHandle) -> int:
-    """Reads a ticket whose verb counts what it changed."""
+    """Reads the result of a verb that returns a count."""
     count = c_uint64()
     call(library.bh_ticket_count, ticket.pointer, byref(count))
     return count.value
 
 
 def wait_only(ticket: TicketHandle) -> None:
-    """Reads a ticket whose verb has no result except success."""
+    """Reads the outcome of a verb without a result. Raises the error if the verb failed."""
     details = new_error()
     status = library.bh_ticket_wait(ticket.pointer, 0, byref(details))
     if status != Status.OK:

@@ -1,4 +1,4 @@
-"""Types that several modules use: paths, header fields, times."""
+"""Types that several modules use, for paths, header fields and times."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Union
 
 Path = Union[str, "os.PathLike[str]"]
 Headers = Union[Mapping[str, str], Sequence[tuple[str, str]]]
-#: A time with its time zone, or Unix seconds, as ``time.time()`` returns them.
+#: A time: a ``datetime`` with a time zone, or Unix seconds as ``time.time()`` returns them.
 Moment = Union[datetime, float]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
@@ -20,5 +20,5 @@ def moment(milliseconds: int) -> datetime:
 
 
 def moment_or_none(milliseconds: int) -> datetime | None:
-    """Returns None for 0."""
+    """Converts Unix milliseconds to a time. Returns None for 0."""
     return moment(milliseconds) if milliseconds else None

@@ -1,4 +1,4 @@
-"""Values for hosts: tasks, progress, challenges, sessions. All times are UTC."""
+"""The values that describe tasks, progress, challenges and sessions. All times are in UTC."""
 
 from __future__ import annotations
 
@@ -21,45 +21,45 @@ class TaskInfo:
     #: The reason why the task does not run.
     reason: Reason
     reason_text: str | None
-    #: When the engine tries or checks again, in Unix milliseconds, or 0.
+    #: When the engine starts the next attempt or checks the condition again, in Unix milliseconds, or 0.
     next_attempt_ms: int
     url: str
-    #: None: the file is kept in the store.
+    #: The path at which the file is placed. None: the task is an upload, or the file is kept in the store.
     destination: str | None
     key: str | None
     user_data: bytes
     priority: int
-    #: The status of the last failed attempt or of the end, else OK.
+    #: The status with which the task ended or its last attempt failed, or OK.
     status: Status
     error_message: str | None
     http_status: int
     attempts: int
     #: The number of the file's bytes that are stored.
     offset: int
-    #: The size of the whole file; None while no response has stated it.
+    #: The size of the whole file. None until a response has stated it.
     size: int | None
-    #: The average of the last seconds; 0 when the task does not run.
+    #: The average of the last seconds. 0 if the task does not run.
     bytes_per_second: int
-    #: The time of the enqueue in Unix milliseconds.
+    #: When the task was enqueued, in Unix milliseconds.
     enqueued_ms: int
     kind: TaskKind
     group: str | None
-    #: Bytes of the request's body that were sent in this attempt.
+    #: The bytes of the request's body that were sent in this attempt.
     body_sent: int
-    #: The size of the request's body; 0 without one.
+    #: The size of the request's body. 0 if the request has no body.
     body_size: int
-    #: The end in Unix milliseconds, or 0.
+    #: When the task ended, in Unix milliseconds. 0 if it has not ended.
     ended_ms: int
     #: The path of a succeeded download's file.
     path: str | None
     #: The earliest start in Unix milliseconds, or 0.
     earliest_start_ms: int
-    #: The time in Unix milliseconds from which on presets do not hold the task, or 0.
+    #: The latest start in Unix milliseconds, or 0. After this time no preset holds the task.
     latest_start_ms: int
-    #: The upper bounds that the request stated.
+    #: The upper bounds of moved bytes that the request states.
     expected_bytes_received: int | None
     expected_bytes_sent: int | None
-    #: The task's own constraints, as enqueued or set later; None without any, and in the history.
+    #: The constraints of the task itself, as enqueued or set later. None if it has none, and for tasks of the history.
     constraints: Constraints | None = None
 
     @property
@@ -92,19 +92,19 @@ class Progress(NamedTuple):
     reason: Reason
     #: The number of the file's bytes that are stored.
     offset: int
-    #: The size of the whole file; None while no response has stated it.
+    #: The size of the whole file. None until a response has stated it.
     size: Optional[int]
     #: The average of the last seconds, in both directions.
     bytes_per_second: int
-    #: Bytes of the request's body that were sent in this attempt.
+    #: The bytes of the request's body that were sent in this attempt.
     body_sent: int
-    #: The size of the request's body; 0 without one.
+    #: The size of the request's body. 0 if the request has no body.
     body_size: int
 
     @property
     def fraction(self) -> float | None:
-        """A number between 0 and 1: the part of the file, or of the body while no response has stated the file's size.
-        None if both sizes are unknown."""
+        """The share of the file that is stored, from 0 to 1. Until a response has stated the size of the file, the
+        share of the request's body that was sent. None if both sizes are unknown."""
         if self.size is not None:
             return min(1.0, self.offset / self.size) if self.size else 1.0
         return min(1.0, self.body_sent / self.body_size) if self.body_size else None
@@ -112,30 +112,30 @@ class Progress(NamedTuple):
 
 @dataclass(frozen=True)
 class Challenge:
-    """A demand for a credential for one protection space, which is the origin and the realm; or for the part of a
-    request that ``refresh`` names.
+    """A demand for a credential for one protection space, which is an origin and a realm. A challenge of kind REFRESH
+    demands a new URL or new headers instead.
 
-    It stays open until ``session.respond`` answers it, even if its event is acknowledged.
+    A challenge stays open until ``session.respond`` is called for it, even if its event is acknowledged.
     """
 
-    #: Ids increase, and are never reused in a store.
+    #: The id. Ids increase, and a store never uses an id twice.
     id: int
-    #: Whether a server, a proxy or a refresh requires it.
+    #: Whether a server or a proxy demands the credential, or a request needs a refresh.
     kind: ChallengeKind
     #: The authentication schemes that the host can use.
     schemes: Scheme
     #: The origin of the server or of the proxy, such as "https://example.org:443".
     origin: str
     realm: str | None
-    #: The number of refused responses in a row.
+    #: How many of the host's responses in a row were not accepted.
     failures: int
-    #: The time of its opening in Unix milliseconds.
+    #: When the challenge was opened, in Unix milliseconds.
     time_ms: int
-    #: The number of waiting tasks when this was read.
+    #: The number of tasks that waited for the challenge when it was read.
     waiting_tasks: int
-    #: For ChallengeKind.REFRESH of a URL, which concerns only this task; otherwise 0.
+    #: For the refresh of a URL: the id of the only task that needs it. Otherwise 0.
     task_id: int = 0
-    #: For the same: the current URL. ``repr`` does not show it, because it may be signed.
+    #: For the refresh of a URL: the current URL. ``repr`` does not show it, because it may have a signature.
     url: str | None = field(default=None, repr=False)
 
     @property
@@ -145,7 +145,7 @@ class Challenge:
 
 @dataclass(frozen=True)
 class SessionInfo:
-    """A session as listings show it."""
+    """A session in a listing."""
 
     identifier: str
     #: The number of the current or last round; 0 before the first enqueue.
@@ -155,20 +155,20 @@ class SessionInfo:
     #: The number of events that are not acknowledged.
     events: int
     attention: Attention
-    #: Whether it was invalidated and still has tasks or events.
+    #: Whether the session was invalidated, and still has tasks or events.
     is_invalidated: bool
     #: The process id of the consumer, or None.
     consumer: int | None
-    #: The time of its creation in Unix milliseconds.
+    #: When the session was created, in Unix milliseconds.
     created_ms: int
     #: The number of open challenges.
     open_challenges: int
-    #: When the engine saw that the consumer's process is stopped (SIGSTOP, debugger, freezer), in Unix milliseconds, or
-    #: 0.
+    #: When the engine found that the consumer's process is stopped (by SIGSTOP, a debugger or the freezer), in Unix
+    #: milliseconds. 0 if it is not stopped.
     consumer_stopped_ms: int
-    #: The number of handles that wait with Role.CONSUME_WHEN_FREE.
+    #: The number of attached handles that wait to become the consumer (Role.CONSUME_WHEN_FREE).
     waiting_consumers: int
-    #: The state of the application's launch, as far as it concerns this session.
+    #: The state of the application's launch with regard to this session.
     launch_state: LaunchState
     #: The time of the next launch in Unix milliseconds, or 0.
     next_launch_ms: int
@@ -179,7 +179,7 @@ class SessionInfo:
 
     @property
     def consumer_stopped(self) -> datetime | None:
-        """When the engine saw that the consumer's process is stopped, or None."""
+        """When the engine found that the consumer's process is stopped, or None."""
         return moment_or_none(self.consumer_stopped_ms)
 
     @property

@@ -1,4 +1,4 @@
-"""Waiting: in short slices for blocking calls, so that signals are handled, and on descriptors for asyncio."""
+"""Waiting in blocking code and in asyncio. Blocking code waits in short slices, so that Python can handle signals."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from weakref import WeakKeyDictionary
 from ._numbers import WAIT_MAXIMUM
 
 if TYPE_CHECKING:
-    # A program that awaits has loaded asyncio. For other programs it would be half the time to load the package.
+    # asyncio is loaded only by programs that use it. To load it here would double the time to import this package.
     import asyncio
 
-#: Python runs signal handlers only between C calls. No call waits longer than this, so that Ctrl-C works.
+#: The longest wait of one C call. Python runs signal handlers, such as that of Ctrl-C, only between C calls.
 SLICE_SECONDS = 0.2
 
-#: The value of BH_WAIT_DEFAULT.
+#: The time-out that BH_WAIT_DEFAULT stands for.
 DEFAULT_SECONDS = 30.0
 
 
 class Deadline:
-    """The time until which a call may wait. Seconds of None: without a limit."""
+    """The time until which a call may wait. If ``seconds`` is None, the call may wait without a limit."""
 
     def __init__(self, seconds: float | None) -> None:
         self._end = None if seconds is None else time.monotonic() + max(0.0, seconds)
@@ -35,7 +35,7 @@ class Deadline:
         return self.remaining == 0.0
 
     def slice_ms(self) -> int:
-        """Returns how long the next C call may wait, in milliseconds: at least 1 unless the time is over."""
+        """Returns how long the next C call may wait, in milliseconds. It is 0 only if the time is over."""
         remaining = self.remaining
         seconds = SLICE_SECONDS if remaining is None else min(SLICE_SECONDS, remaining)
         return min(WAIT_MAXIMUM, max(1, round(seconds * 1000)) if seconds > 0 else 0)
@@ -46,7 +46,8 @@ _loops: WeakKeyDictionary[asyncio.AbstractEventLoop, _Waiters] = WeakKeyDictiona
 
 
 def _wake(loop: asyncio.AbstractEventLoop, descriptor: int) -> None:
-    """Wakes all waiters of a descriptor. It stays readable until they have acted, so it is not watched meanwhile."""
+    """Wakes all waiters of a descriptor. The descriptor stays readable until they have read their data, so the event
+    loop no longer watches it."""
     loop.remove_reader(descriptor)
     for future in _loops[loop].pop(descriptor, set()):
         if not future.done():
@@ -54,8 +55,8 @@ def _wake(loop: asyncio.AbstractEventLoop, descriptor: int) -> None:
 
 
 async def readable(descriptor: int, seconds: float | None) -> bool:
-    """Waits until a descriptor is readable. Several coroutines may wait for one. Returns False if the time was over
-    first."""
+    """Waits until a descriptor is readable. Several coroutines may wait for the same descriptor. Returns False if the
+    time is over before."""
     import asyncio
 
     loop = asyncio.get_running_loop()
@@ -67,7 +68,7 @@ async def readable(descriptor: int, seconds: float | None) -> bool:
     mine = waiters[descriptor]
     mine.add(future)
     try:
-        # Before Python 3.12 a `wait_for` that is cancelled when its result arrives returns the result and continues.
+        # `wait_for` is not used: before Python 3.12 it ignores a cancellation that comes together with the result.
         done, _ = await asyncio.wait((future,), timeout=seconds)
         return bool(done)
     finally:
@@ -78,15 +79,15 @@ async def readable(descriptor: int, seconds: float | None) -> bool:
 
 
 def wait_readable(descriptor: int, seconds: float) -> bool:
-    """The same for blocking code, which handles signals meanwhile."""
+    """Does the same as ``readable`` for blocking code. Python handles signals during the wait."""
     poller = select.poll()
     poller.register(descriptor, select.POLLIN)
     return bool(poller.poll(seconds * 1000))
 
 
 class Patience:
-    """Growing pauses for a descriptor that stays readable for another reason, so that the loop does not use the
-    processor."""
+    """Growing pauses for a loop whose descriptor stays readable for another reason, so that the loop does not use the
+    processor all the time."""
 
     def __init__(self, longest: float) -> None:
         self._longest = longest
@@ -101,7 +102,7 @@ class Patience:
         await asyncio.sleep(self._grow())
 
     def sleep(self, deadline: Deadline) -> None:
-        """The same for blocking code, not beyond the deadline."""
+        """Does the same as ``pause`` for blocking code. The pause ends at the deadline at the latest."""
         remaining = deadline.remaining
         time.sleep(self._grow() if remaining is None else min(self._grow(), remaining))
 

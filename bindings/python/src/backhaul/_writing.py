@@ -1,4 +1,5 @@
-"""Converts values to the library's structs. It checks only what C cannot represent; the library checks the rest."""
+"""Converts Python objects to structs of the library. It refuses only values that C cannot represent. The library checks
+all others."""
 
 from __future__ import annotations
 
@@ -40,7 +41,7 @@ def _terminated(what: str, encoded: bytes, index: int | None) -> bytes:
 
 
 def text(what: str, value: str | None, index: int | None = None) -> bytes | None:
-    """Returns a string for C."""
+    """Converts a text to a C string in UTF-8."""
     if value is None:
         return None
     if not isinstance(value, str):
@@ -52,7 +53,7 @@ def text(what: str, value: str | None, index: int | None = None) -> bytes | None
 
 
 def path(what: str, value: Path | None, index: int | None = None) -> bytes | None:
-    """Returns a path for C, in the encoding of the file system."""
+    """Converts a path to a C string in the encoding of the file system."""
     if value is None:
         return None
     if not isinstance(value, (str, os.PathLike)):
@@ -61,8 +62,8 @@ def path(what: str, value: Path | None, index: int | None = None) -> bytes | Non
 
 
 def copied(what: str, value: Any, index: int | None = None) -> tuple[c_void_p, int]:
-    """Returns a pointer to a copy of the bytes, and their number. The copy lives as long as the object that it is
-    assigned to."""
+    """Returns a pointer to a copy of the bytes, and their number. The copy is valid as long as the struct to which the
+    pointer is assigned."""
     if not isinstance(value, (bytes, bytearray, memoryview)):
         raise invalid(f"the {what} is a {type(value).__name__} instead of bytes", index)
     data = bytes(value)
@@ -73,14 +74,15 @@ def copied(what: str, value: Any, index: int | None = None) -> tuple[c_void_p, i
 INT32 = range(-(2**31), 2**31)
 UINT32 = range(2**32)
 UINT64 = range(2**64)
-#: Milliseconds that were given in place of seconds are outside of this range.
+#: The valid times in Unix milliseconds. If a caller passes milliseconds in place of seconds, the time is not in this
+#: range.
 _MOMENTS = range(1, 253_402_300_800_000)
 
 
 def number(what: str, value: int, kind: range, index: int | None = None) -> int:
-    """Returns an integer that fits its C type. ctypes would truncate it silently."""
-    # For values other than a plain int, such as a member of an enumeration, `in` would compare each number of the
-    # range.
+    """Checks that an integer fits its C type, because ctypes would truncate it without an error."""
+    # `int(value)` is necessary: for a value that is not a plain int, such as a member of an enumeration, `in` would
+    # compare it with each number of the range.
     if not isinstance(value, int) or int(value) not in kind:
         raise invalid(f"the {what} is {value!r}, which is no integer from {kind[0]} to {kind[-1]}", index)
     return int(value)
@@ -99,7 +101,7 @@ def role(value: int) -> int:
 
 
 def word(what: str, value: str | int, kind: type[IntEnum], index: int | None = None) -> int:
-    """Returns the number of a choice that is given as a number, or by its name in any case."""
+    """Returns the number of a constant. The caller gives the number, or the name in upper or lower case."""
     if isinstance(value, int):  # this includes members of enumerations
         return number(what, value, INT32, index)
     try:
@@ -114,7 +116,7 @@ def if_exists(value: str | int, index: int | None = None) -> int:
 
 
 def moment_ms(what: str, value: Moment | None, index: int | None = None) -> int:
-    """Returns Unix milliseconds; 0 for None."""
+    """Converts a time to Unix milliseconds. Returns 0 for None."""
     if value is None:
         return 0
     if isinstance(value, datetime):
@@ -131,12 +133,12 @@ def moment_ms(what: str, value: Moment | None, index: int | None = None) -> int:
 
 
 def start_ms(what: str, value: Moment | None) -> int:
-    """Returns Unix milliseconds; 0 for None; TIME_UNCHANGED unchanged."""
+    """Converts a time to Unix milliseconds. Returns 0 for None, and TIME_UNCHANGED for TIME_UNCHANGED."""
     return TIME_UNCHANGED if value == TIME_UNCHANGED else moment_ms(what, value)
 
 
 def identity(value: Identity) -> int:
-    """Returns the id of a task or an event, given by its id or by an object that has it."""
+    """Returns the id of a task or an event. The caller gives the id, or an object that has it."""
     return number("id", value if isinstance(value, int) else value.id, UINT64)
 
 
@@ -190,7 +192,7 @@ def launch(command: LaunchCommand | None) -> Any:
 
 
 def _addition(name: str, value: str) -> bytes:
-    # In C name and value are one text, so a name with '=' could set another variable.
+    # In C, the name and the value are one text such as NAME=value. So a name with '=' could set another variable.
     if not name or "=" in name:
         raise invalid(f"{name!r} is no name of an environment variable; give one without '='")
     encoded = text(f"environment variable {name}", f"{name}={value}")
@@ -223,7 +225,8 @@ def application_options(
 
 
 def challenge(value: Challenge | int) -> int:
-    """Returns the id of a challenge. An event is refused, because its id is another one."""
+    """Returns the id of a challenge. An event is refused, because the id of the event is not the id of its
+    challenge."""
     if not isinstance(value, (int, Challenge)):
         raise invalid(f"the challenge is a {type(value).__name__}; give the Challenge, such as event.challenge")
     return number("challenge", value if isinstance(value, int) else value.id, UINT64)
@@ -240,7 +243,8 @@ def response(
     keep: bool = False,
     expires: Moment | None = None,
 ) -> bh_challenge_response:
-    """Returns exactly one response: a user with a password, headers, a URL, a refusal, or the default handling."""
+    """Makes the response to a challenge. The caller gives exactly one of a user with a password, headers, a URL, a
+    refusal, and the default handling."""
     has_credential = user is not None or password is not None
     if has_credential + (headers is not None) + (url is not None) + bool(refuse) + bool(default) != 1:
         raise invalid(
@@ -269,9 +273,9 @@ def response(
 
 
 def interval_ms(seconds: float) -> int:
-    """Returns the milliseconds of a progress interval. The library checks the range."""
+    """Converts the interval of progress readings to milliseconds. The library checks its range."""
     try:
-        # A value other than 0 becomes at least one millisecond, because 0 would end the stream.
+        # An interval other than 0 becomes at least one millisecond, because 0 would stop the readings.
         milliseconds = max(1, round(seconds * 1000)) if seconds else 0
     except (TypeError, ValueError, OverflowError):
         raise invalid(f"the interval is {seconds!r}; give seconds, such as 0.5") from None
@@ -281,8 +285,8 @@ def interval_ms(seconds: float) -> int:
 def selection(
     tasks: Iterable[Identity] | None, states: Iterable[TaskState] = (), group: str | None = None
 ) -> Any:
-    """Returns a pointer to a bh_task_selection; None for all tasks. The list must not be empty, which means all in C.
-    """
+    """Returns a pointer to a bh_task_selection, or None for all tasks. ``tasks`` must not be an empty list, because in
+    C an empty list means all tasks."""
     bits = 0
     for state in states:
         bits |= 1 << TaskState(state)

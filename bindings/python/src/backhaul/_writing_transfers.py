@@ -14,7 +14,7 @@ from ._rules import Constraints, Policy
 from ._writers import Writer, flag
 from ._writing import copied, path, text
 
-#: The words for fields of policies and sessions in messages, if they differ from the names.
+#: The names of fields of policies and sessions in messages, if they differ from the names in Python.
 _WORDS = {
     "http_version": "HTTP version",
     "redirects": "policy for redirects",
@@ -71,14 +71,14 @@ _request = Writer(
         "ignores_digests": flag(RequestFlags.IGNORES_DIGESTS),
         "parts": _fill_parts,
     },
-    # Thousands of requests mostly share one policy, which `requests` writes once.
+    # Thousands of requests often share one policy. `requests` writes each policy only once.
     omitted={"policy"},
 )
 
 
 def requests(values: Sequence[Request], first: int = 0) -> Array[bh_request]:
-    """Returns an array of bh_request that keeps alive what it points to. ``first`` is the index of the first request,
-    for errors."""
+    """Returns an array of bh_request, which owns all data to which it points. ``first`` is the index of the first
+    request, for exceptions."""
     array = (bh_request * len(values))()
     policies: dict[int, Any] = {}
     for index, (slot, request) in enumerate(zip(array, values), first):

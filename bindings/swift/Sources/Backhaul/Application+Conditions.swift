@@ -1,21 +1,22 @@
 internal import CBackhaul
 
-/// The state of the system, and the tasks that it holds.
+/// Methods that read the state of the system, and the tasks that it holds.
 extension Application {
-    /// The present conditions, one of each kind. The engine reads them for this call if no task depends on them.
+    /// Returns the present conditions, one of each kind. The engine reads a condition for this call if no task depends
+    /// on it.
     public func conditions() async throws -> [Condition] {
         try await listing(bh_store_conditions) { $0.conditions() }
     }
 
-    /// The holds of all sessions of the store.
+    /// Returns the holds of all sessions of the store.
     public func holds() async throws -> [Hold] { try await listing(bh_store_holds) { $0.holds() } }
 
-    /// Networks with settings, networks used this month, and the current one.
+    /// Returns the current network, and all networks that have settings or were used in this month.
     public func networks() async throws -> [Network] {
         try await listing(bh_store_networks) { $0.networks() }
     }
 
-    /// Stores the settings of a network; they apply immediately. If all are defaults, they are removed.
+    /// Stores the settings of a network. They apply immediately. If all settings are defaults, they are removed.
     public func setNetwork(_ network: Network) async throws {
         let arena = Arena()
         var value = try network.value(arena)

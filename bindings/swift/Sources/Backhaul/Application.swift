@@ -1,15 +1,16 @@
 internal import CBackhaul
 
-/// An application on a store: the identity under which a host acts.
+/// An application, opened on its store. An application is the identity under which a host acts.
 ///
-/// Its sessions keep it open. It is closed by `close`, or when its last reference is released. All methods may be
-/// called from any Swift task. None of them blocks the calling thread.
+/// It is closed by `close`, or when the last reference to it is released. Each of its sessions has a reference. All
+/// methods may be called from any Swift task, and none of them blocks the calling thread.
 public final class Application: Sendable {
     /// The application's name, such as "org.example.photos".
     public let identifier: String
-    /// The store's path as passed to `open`; nil: the user's default store (`engine` returns its path).
+    /// The path of the store that was passed to `open`. Nil: the user's default store; `engine` returns its path.
     public let store: String?
-    /// Sessions that begin to need attention. Only one reader may iterate over it; the last 256 sessions are buffered.
+    /// Yields each session when it begins to need attention. Only one reader may iterate over it. The last 256 sessions
+    /// are buffered.
     public let attention: AsyncStream<SessionInfo>
     let driver: Driver
 
@@ -22,22 +23,24 @@ public final class Application: Sendable {
 
     deinit { driver.stop() }
 
-    /// Opens the application, and waits until an engine replies: a running one, the daemon, or one in this process.
+    /// Opens the application, and waits until an engine replies. If no engine runs, the library starts the daemon, or
+    /// an engine in this process (`hosting`).
     ///
     /// - Parameters:
     ///   - identifier: 1 to 255 bytes of letters, digits, '.', '-' and '_', starting with a letter or digit.
-    ///   - store: Absolute path of the store's directory, made with mode 0700 if its parent exists. It must be on a
-    ///     local file system. Nil: the user's default store: $BACKHAUL_STORE, else $XDG_STATE_HOME/backhaul, else
-    ///     ~/.local/state/backhaul. All programs of a user share it, and its limits.
-    ///   - hosting: Where a new engine runs if none runs yet; nil: `.daemon`.
-    ///   - daemon: Absolute path of backhauld; nil: searched for at $BACKHAUL_DAEMON, beside the library, in
-    ///     libexec/backhaul beside the library's directory, then below /usr/local and /usr.
-    ///   - launch: A launch command to register, as by `setLaunch`; nil: no change.
-    ///   - observes: True if this object belongs to a tool, not to a host: launches take place as if it were not open.
-    ///   - timeout: How long to wait for an engine, at most a day. It also limits each later call, but to no less than
-    ///     a second.
-    /// - Throws: `BackhaulError` with `.invalidArgument`, `.timeout`, `.outOfResources`, `.daemonUnavailable`, or one
-    ///   of the store's or the engine's statuses.
+    ///   - store: The absolute path of the store's directory. It is made with mode 0700 if its parent exists. It must
+    ///     be on a local file system. Nil: the user's default store, which all programs of the user share. Its path is
+    ///     $BACKHAUL_STORE, else $XDG_STATE_HOME/backhaul, else ~/.local/state/backhaul.
+    ///   - hosting: Where a new engine runs, if no engine runs yet. Nil: `.daemon`.
+    ///   - daemon: The absolute path of backhauld. Nil: the library searches at $BACKHAUL_DAEMON, beside the library,
+    ///     in libexec/backhaul beside the library's directory, and then below /usr/local and /usr.
+    ///   - launch: A launch command to register, as by `setLaunch`. Nil: the registered command stays.
+    ///   - observes: Whether the program only reads. The engine then launches the application's host even while this
+    ///     object is open.
+    ///   - timeout: The longest wait for an engine, at most a day. The same time, but at least a second, limits each
+    ///     later call.
+    /// - Throws: `BackhaulError` with `.invalidArgument`, `.timeout`, `.outOfResources`, `.daemonUnavailable`, or a
+    ///   status that concerns the store or the engine.
     public static func open(
         _ identifier: String, store: String? = nil, hosting: Hosting? = nil, daemon: String? = nil,
         launch: LaunchCommand? = nil, observes: Bool = false, timeout: Duration = .seconds(30)
@@ -54,12 +57,12 @@ public final class Application: Sendable {
         return Application(identifier, store, driver, attention)
     }
 
-    /// Closes the application and all handles of its sessions; their tasks continue. If this was the last open
-    /// application of the process, it returns after the library's threads have ended. A repeated call has no effect.
+    /// Closes the application and all its sessions. Their tasks continue. If this was the last open application of the
+    /// process, the method returns after the library's threads have ended. A second call has no effect.
     public func close() async { await driver.stopAndWait() }
 
-    /// Creates the session, or attaches it if it exists. An existing session keeps its configuration, and
-    /// `Session.isNew` is false; `Session.setConfiguration` changes the configuration.
+    /// Creates a session, or attaches to it if it exists. An existing session keeps its configuration, and its `isNew`
+    /// is false. `Session.setConfiguration` changes the configuration.
     public func createSession(
         _ configuration: SessionConfiguration, role: Role = .consume
     ) async throws -> Session {
@@ -70,10 +73,10 @@ public final class Application: Sendable {
         }
     }
 
-    /// Attaches a session by its identifier.
+    /// Attaches to the session with this identifier.
     ///
-    /// - Throws: `BackhaulError` with `.notFound`, `.invalidated`, or `.inUse` when another handle consumes it
-    ///   (`detail` is its process id).
+    /// - Throws: `BackhaulError` with `.notFound`, `.invalidated` or `.inUse`. The last one means that another handle
+    ///   consumes the session; `detail` is the id of its process.
     public func attachSession(_ identifier: String, role: Role = .consume) async throws -> Session {
         let arena = Arena()
         let name = try arena.string(identifier, "the session's identifier")
@@ -82,19 +85,19 @@ public final class Application: Sendable {
         }
     }
 
-    /// All sessions of this application.
+    /// Returns all sessions of this application.
     public func sessions() async throws -> [SessionInfo] {
         try await listing(bh_application_sessions) { $0.sessions() }
     }
 
-    /// The store's engine.
+    /// Returns a description of the store's engine.
     public func engine() async throws -> EngineInfo {
         let engine = try await listing(bh_store_engine) { $0.engine() }
         guard let engine else { throw BackhaulError(BH_INTERNAL) }
         return engine
     }
 
-    /// The store's limits with their defaults filled in.
+    /// Returns the limits of the store. Limits that are not set have their defaults.
     public func limits() async throws -> Limits {
         guard let limits = try await listing(bh_store_limits, { $0.limits() }) else {
             throw BackhaulError(BH_INTERNAL)
@@ -102,7 +105,7 @@ public final class Application: Sendable {
         return limits
     }
 
-    /// Sets the store's limits durably. They apply immediately.
+    /// Stores the limits of the store. They apply immediately.
     public func setLimits(_ limits: Limits) async throws {
         var value = try limits.value()
         try await driver.verb { application, error in
@@ -114,8 +117,8 @@ public final class Application: Sendable {
 
     // MARK: Launches
 
-    /// Registers the application's launch command, durably, in place of an earlier one; nil removes it. The call does
-    /// not check whether the program exists.
+    /// Stores the application's launch command, in place of an earlier one. Nil removes it. The method does not check
+    /// whether the program exists.
     public func setLaunch(_ command: LaunchCommand?) async throws {
         let arena = Arena()
         let value = arena.array(try command.map { (command) throws(BackhaulError) in [try command.value(arena)] } ?? [])
@@ -126,12 +129,13 @@ public final class Application: Sendable {
         }
     }
 
-    /// The launch commands of all applications of the store.
+    /// Returns the launch commands of all applications of the store.
     public func launches() async throws -> [LaunchInfo] {
         try await listing(bh_store_launches) { $0.launches() }
     }
 
-    /// The launch that started this process or one of its ancestors. Nil: there is none, or it is over.
+    /// Returns the launch that started this process or one of its ancestors. Nil if no launch started it, or if the
+    /// launch is over.
     public func currentLaunch() async throws -> Launch? {
         try await listing(bh_application_current_launch) { $0.launch() }
     }

@@ -1,5 +1,6 @@
-/// A session's events in the order of their commit. The sequence does not end by itself: leave the loop, for example at
-/// `.sessionFinished`. When the Swift task is cancelled, `next` throws `CancellationError`.
+/// A session's events, in the order in which they were stored. The sequence does not end by itself, so the program must
+/// leave the loop, for example at `.sessionFinished`. If the Swift task is cancelled, `next` throws
+/// `CancellationError`.
 public struct EventSequence: AsyncSequence, Sendable {
     public typealias Element = Event
 
@@ -33,7 +34,7 @@ public struct EventSequence: AsyncSequence, Sendable {
     }
 }
 
-/// A session's tasks by id, read in pages of a thousand.
+/// A session's tasks, in the order of their ids. They are read in pages of a thousand.
 public struct TaskSequence: AsyncSequence, Sendable {
     public typealias Element = TaskInfo
 
@@ -69,7 +70,7 @@ public struct TaskSequence: AsyncSequence, Sendable {
     }
 }
 
-/// Live progress of a session's running tasks. When the Swift task is cancelled, `next` throws `CancellationError`.
+/// The live progress of a session's running tasks. If the Swift task is cancelled, `next` throws `CancellationError`.
 public struct ProgressSequence: AsyncSequence, Sendable {
     public typealias Element = TaskProgress
 
@@ -106,14 +107,14 @@ public struct ProgressSequence: AsyncSequence, Sendable {
         }
     }
 
-    /// Stops the progress readings when the iterator, and so the loop over it, is gone.
+    /// Stops the progress readings when the iterator is deinitialized, which is after the end of the loop.
     private final class Watch: Sendable {
         private let session: Session
 
         init(_ session: Session) { self.session = session }
 
         deinit {
-            // No caller is left that could handle an error, and a closed session sends no readings anyway.
+            // An error is ignored: the loop has ended, and a closed session gets no readings.
             Task { [session] in try? await session.watchProgress(0) }
         }
     }

@@ -1,15 +1,15 @@
 internal import CBackhaul
 
 extension Session {
-    /// The selected tasks by id, with their live progress, read in pages. Ended tasks are listed until their event is
-    /// acknowledged.
+    /// Returns a sequence of the selected tasks with their live progress, in the order of their ids. The tasks are read
+    /// in pages. An ended task is listed until its event is acknowledged.
     public func tasks(_ selection: TaskSelection = .all) -> TaskSequence {
         TaskSequence(session: self, selection: selection)
     }
 
-    /// Reads one task.
+    /// Returns one task with its live progress.
     ///
-    /// - Throws: `BackhaulError` with `.notFound`.
+    /// - Throws: `BackhaulError` with `.notFound` if the list does not have the task.
     public func task(_ id: TaskID) async throws -> TaskInfo {
         let tasks = try await verb {
             bh_session_task($0, id, BH_START, nil, $1)
@@ -33,37 +33,36 @@ extension Session {
         }
     }
 
-    /// Cancels the tasks: they end as `.cancelled`, and their part files are removed.
+    /// Cancels the tasks. They end as `.cancelled`, and their part files are removed.
     ///
-    /// - Returns: The number of tasks that changed. Tasks that have ended are skipped.
+    /// - Returns: The number of tasks that changed. A task that has ended does not change.
     @discardableResult
     public func cancel(_ selection: TaskSelection) async throws -> UInt64 {
         try await control(selection) { bh_tasks_cancel($0, $1, BH_START, nil, $2) }
     }
 
-    /// Stops the tasks, and keeps what they have received.
+    /// Suspends the tasks, and keeps their received bytes.
     @discardableResult
     public func suspend(_ selection: TaskSelection) async throws -> UInt64 {
         try await control(selection) { bh_tasks_suspend($0, $1, BH_START, nil, $2) }
     }
 
-    /// Resumes suspended tasks. It also starts the next attempt of waiting tasks immediately, if their conditions allow
-    /// it.
+    /// Resumes suspended tasks, and ends the retry delay of waiting tasks. Conditions and earliest starts still apply.
     @discardableResult
     public func resume(_ selection: TaskSelection) async throws -> UInt64 {
         try await control(selection) { bh_tasks_resume($0, $1, BH_START, nil, $2) }
     }
 
-    /// Limits the rate of each of the tasks.
+    /// Sets the rate limit of each of the tasks.
     ///
-    /// - Parameter bytesPerSecond: The limit for both directions together; nil: only the limits of session and store
-    ///   apply.
+    /// - Parameter bytesPerSecond: The limit for both directions together. Nil: only the limits of the session and the
+    ///   store apply.
     @discardableResult
     public func setRate(_ bytesPerSecond: UInt64?, _ selection: TaskSelection) async throws -> UInt64 {
         try await control(selection) { bh_tasks_set_rate($0, $1, bytesPerSecond ?? 0, BH_START, nil, $2) }
     }
 
-    /// Replaces the tasks' own constraints. The session's constraints stay.
+    /// Replaces the constraints that the tasks have themselves. The constraints of the session still apply.
     @discardableResult
     public func setConstraints(_ constraints: Constraints, _ selection: TaskSelection) async throws -> UInt64 {
         let arena = Arena()
@@ -71,11 +70,12 @@ extension Session {
         return try await control(selection) { bh_tasks_set_constraints($0, $1, &value, BH_START, nil, $2) }
     }
 
-    /// Sets when the tasks start. A running task continues; the time applies to its next attempt.
+    /// Sets the earliest and the latest start of the tasks. A running task continues; the times apply to its next
+    /// attempt.
     ///
-    /// - Returns: The number of tasks that changed. Tasks that have ended, or already have these times, are skipped.
-    /// - Throws: `BackhaulError` with `.invalidArgument` for a latest start before the earliest one: the message names
-    ///   the task, and no task is changed.
+    /// - Returns: The number of tasks that changed. A task that has ended, or already has these times, does not change.
+    /// - Throws: `BackhaulError` with `.invalidArgument` if the latest start of a task would be before its earliest
+    ///   start. The message names the task, and no task is changed.
     @discardableResult
     public func reschedule(
         _ selection: TaskSelection, earliestStart: StartChange = .unchanged, latestStart: StartChange = .unchanged
@@ -85,10 +85,10 @@ extension Session {
         }
     }
 
-    /// The attempts of a task, oldest first, at most 100. If there were more, it returns the first and the newest ones.
-    /// The task may be in the history.
+    /// Returns the attempts of a task, oldest first, at most 100. If there were more, it returns the first and the
+    /// newest ones. The task may be in the history.
     ///
-    /// - Throws: `BackhaulError` with `.notFound`.
+    /// - Throws: `BackhaulError` with `.notFound` if neither the list nor the history has the task.
     public func attempts(_ task: TaskID) async throws -> [Attempt] {
         try await verb {
             bh_task_attempts($0, task, BH_START, nil, $1)
@@ -97,11 +97,12 @@ extension Session {
         }
     }
 
-    /// Ended tasks whose event was acknowledged, by id. The session keeps the newest, `historyLimit` of them.
+    /// Returns ended tasks whose event was acknowledged, in the order of their ids. The session keeps the newest
+    /// `historyLimit` of these tasks.
     ///
     /// - Parameters:
-    ///   - after: The id of the last task that was returned, or 0.
-    ///   - maximum: 1 to 10,000.
+    ///   - after: The id of the last task that an earlier call returned, or 0.
+    ///   - maximum: The largest number of tasks to return: 1 to 10,000.
     /// - Returns: The tasks, and whether there are more.
     public func history(
         after: TaskID = 0, maximum: Int = 1000
@@ -114,15 +115,16 @@ extension Session {
         }
     }
 
-    /// Sets the tasks' priority.
+    /// Sets the priority of the tasks.
     ///
-    /// - Parameter priority: -100 to 100, or `Request.priorityNow`; tasks with a higher priority start first.
+    /// - Parameter priority: -100 to 100, or `Request.priorityNow`. In a session, tasks with a higher priority start
+    ///   first.
     @discardableResult
     public func setPriority(_ priority: Int32, _ selection: TaskSelection) async throws -> UInt64 {
         try await control(selection) { bh_tasks_set_priority($0, $1, priority, BH_START, nil, $2) }
     }
 
-    // Unsafe: the pointers are valid for the duration of the call.
+    // Unsafe: the pointers are valid during the call.
     private func control(
         _ selection: TaskSelection,
         _ start: (
@@ -138,9 +140,9 @@ extension Session {
         }
     }
 
-    /// Moves the kept file of a successful task to `destination`, synced, across file systems if needed.
+    /// Moves the kept file of a successful task to `destination`, and syncs it.
     ///
-    /// - Parameter destination: Absolute path.
+    /// - Parameter destination: The absolute path, which may be on another file system.
     public func claim(_ task: TaskID, to destination: String, ifExists: ExistsPolicy = .fail) async throws {
         let handle = try open()
         try await driver.slowVerb { _, error in

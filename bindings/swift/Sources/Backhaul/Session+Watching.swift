@@ -4,21 +4,21 @@ internal import Synchronization
 extension Session {
     // MARK: Challenges
 
-    /// The open challenges.
+    /// Returns the open challenges.
     public func challenges() async throws -> [Challenge] {
         try await listing(bh_session_challenges) { $0.challenges() }
     }
 
     /// Responds to an open challenge, and acknowledges its event.
     ///
-    /// One of the waiting tasks is started first, then the others. The session's role must be consumer or producer.
+    /// The engine first starts one of the waiting tasks, and then the others. The role of this object must be consumer
+    /// or producer.
     ///
     /// - Parameters:
     ///   - isKept: Whether the credential is stored (mode 0600) for later engines.
-    ///   - expiresMilliseconds: Until when the credential is valid, as Unix time in milliseconds. Before a later
-    ///     request
-    ///     the host gets a new challenge.
-    /// - Throws: `BackhaulError` with `.notFound` when the challenge is not open.
+    ///   - expiresMilliseconds: When the credential expires, as Unix time in milliseconds. Before a request after this
+    ///     time, the engine opens a new challenge.
+    /// - Throws: `BackhaulError` with `.notFound` if the challenge is not open.
     public func respond(
         to challenge: Challenge, with response: ChallengeResponse, isKept: Bool = false,
         expiresMilliseconds: Int64? = nil
@@ -27,7 +27,7 @@ extension Session {
             toChallenge: challenge.id, with: response, isKept: isKept, expiresMilliseconds: expiresMilliseconds)
     }
 
-    /// Responds to the open challenge with this id, as `respond(to:with:isKept:expiresMilliseconds:)`.
+    /// Does the same as `respond(to:with:isKept:expiresMilliseconds:)` for the open challenge with this id.
     public func respond(
         toChallenge id: UInt64, with response: ChallengeResponse, isKept: Bool = false,
         expiresMilliseconds: Int64? = nil
@@ -39,7 +39,8 @@ extension Session {
 
     // MARK: Progress
 
-    /// Live progress of the running tasks: the newest reading of each, for at most 1,024 tasks at a time.
+    /// Returns a sequence of the live progress of running tasks. A newer reading of a task replaces one that was not
+    /// read. At most 1,024 tasks have readings at the same time.
     ///
     /// The sequence does not end by itself. Only one reader of each `Session` may iterate over it.
     ///
@@ -48,14 +49,14 @@ extension Session {
         ProgressSequence(session: self, interval: interval)
     }
 
-    // MARK: Within
+    // MARK: Internal
 
-    /// Requests progress readings, for each task at most one in `milliseconds`; 0 ends them.
+    /// Makes the engine send progress readings, for each task at most one in `milliseconds`. 0 stops the readings.
     func watchProgress(_ milliseconds: UInt32) async throws {
         try await verb { bh_session_watch_progress($0, milliseconds, BH_START, $1) } take: { _ in }
     }
 
-    /// Returns the progress readings that were not returned yet.
+    /// Returns the progress readings that no earlier call has returned.
     func pollProgress() throws(BackhaulError) -> [TaskProgress] {
         let handle = try open()
         // Unsafe: an opaque handle, never dereferenced here.
@@ -64,7 +65,7 @@ extension Session {
         return Batch(batch).progress()
     }
 
-    /// Waits until there are progress readings.
+    /// Waits until `pollProgress` has readings to return.
     func progressReady() async throws {
         try await driver.readable(progressDescriptor) { [weak self] in self?.isClosed.withLock { $0 } == false }
     }

@@ -1,19 +1,19 @@
 internal import CBackhaul
 internal import Synchronization
 
-/// A handle to a session: a named collection of tasks with a stored configuration.
+/// A handle to a session. A session is a named collection of tasks with a stored configuration.
 ///
-/// The handle is freed by `close`, or when its last reference is released. Transfers then continue, and unacknowledged
+/// The handle is closed by `close`, or when its last reference is released. Transfers then continue, and unacknowledged
 /// events stay.
 ///
-/// All methods may be called from any Swift task, and none of them blocks the calling thread. When the calling task is
-/// cancelled, they throw `CancellationError` immediately; the operation in the engine continues.
+/// All methods may be called from any Swift task, and none of them blocks the calling thread. If the calling task is
+/// cancelled, a method throws `CancellationError` immediately, and its operation in the engine continues.
 public final class Session: Sendable {
     public let identifier: String
     public let role: Role
     /// Whether `Application.createSession` created the session.
     public let isNew: Bool
-    /// The session's application. This reference keeps it open.
+    /// The session's application. This reference keeps the application open.
     public let application: Application
     // Unsafe: opaque handles of the library, never dereferenced here.
     private let handle: Handle
@@ -40,15 +40,15 @@ public final class Session: Sendable {
 
     deinit { close() }
 
-    /// Frees the handle and releases its role, so that another process may consume the session. A repeated call has no
-    /// effect.
+    /// Closes the handle. Another process may then consume the session. A second call has no effect.
     public func close() {
         let isFirst = isClosed.withLock { isClosed in
             defer { isClosed = true }
             return !isClosed
         }
         guard isFirst else { return }
-        // This must come before the library closes the descriptors, because the process may then reuse their numbers.
+        // The driver must forget the descriptors before the library closes them, because the process may then reuse
+        // their numbers.
         driver.forget(descriptor)
         driver.forget(progressDescriptor)
         bh_session_close(handle.pointer)
@@ -56,25 +56,25 @@ public final class Session: Sendable {
 
     // MARK: Configuration
 
-    /// The stored configuration with its defaults filled in.
+    /// Returns the stored configuration. Properties that are not set have their defaults.
     public func configuration() async throws -> SessionConfiguration {
         let configurations = try await listing(bh_session_get_configuration) { $0.configurations() }
         guard let configuration = configurations.first else { throw BackhaulError(BH_INTERNAL) }
         return configuration
     }
 
-    /// Replaces the stored configuration. It applies to attempts that start later. Rate and task limits, and shorter
-    /// delays and time-outs, apply immediately.
+    /// Replaces the stored configuration. It applies to attempts that start later. Limits of rates and tasks apply
+    /// immediately, and so do shorter delays and time-outs.
     public func setConfiguration(_ configuration: SessionConfiguration) async throws {
         let arena = Arena()
         var value = try configuration.value(arena)
         try await verb { bh_session_set_configuration($0, &value, BH_START, $1) } take: { _ in }
     }
 
-    /// Ends the session: no task can be enqueued. It is removed when all its tasks have ended and all its events are
-    /// acknowledged.
+    /// Ends the session: no further task can be enqueued. The session is removed when all its tasks have ended, and all
+    /// its events are acknowledged.
     ///
-    /// - Parameter cancellingTasks: True: the tasks are cancelled. False: they run to their end.
+    /// - Parameter cancellingTasks: Whether the tasks are cancelled. False: they continue to their end.
     public func invalidate(cancellingTasks: Bool = false) async throws {
         let mode = Int32(cancellingTasks ? BH_INVALIDATE_CANCEL : BH_INVALIDATE_FINISH)
         try await verb { bh_session_invalidate($0, mode, BH_START, $1) } take: { _ in }
@@ -82,15 +82,14 @@ public final class Session: Sendable {
 
     // MARK: Enqueue
 
-    /// Enqueues a download. The task is durable when this returns.
+    /// Enqueues a download. The task is stored when this method returns.
     ///
     /// - Parameters:
     ///   - url: An http or https URL.
-    ///   - destination: Absolute path of the file to make; nil: the file is kept in the store until it is claimed.
-    ///   - key: The idempotency key. A call with the same key returns the same task, until the event at the end of its
-    ///     round is acknowledged. The task may have ended. If its event was acknowledged, it is not delivered again;
-    /// see
-    ///     `enqueue(_:)`.
+    ///   - destination: The absolute path at which the file is placed. Nil: the file is kept in the store until the
+    ///     host claims it.
+    ///   - key: The idempotency key. A later call with the same key returns the same task, until the event at the end
+    ///     of its round is acknowledged. The task may have ended, and its event may be acknowledged: see `enqueue(_:)`.
     @discardableResult
     public func download(
         _ url: String, to destination: String? = nil, key: String? = nil, ifExists: ExistsPolicy = .fail
@@ -101,12 +100,12 @@ public final class Session: Sendable {
         return first.taskID
     }
 
-    /// Enqueues an upload. The task is durable when this returns.
+    /// Enqueues an upload. The task is stored when this method returns.
     ///
-    /// With `Body.Source.reference`, the default, a body's file must exist until the task has ended. The event has the
-    /// response's body.
+    /// With `Body.Source.reference`, which is the default, the file of a body must exist until the task has ended. The
+    /// event of the task has the body of the response.
     ///
-    /// - Parameter method: The HTTP method; nil: PUT, or POST for a form.
+    /// - Parameter method: The HTTP method. Nil: PUT, or POST for a form.
     @discardableResult
     public func upload(_ body: Body, to url: String, method: String? = nil, key: String? = nil) async throws -> TaskID {
         var request = Request(url: url, idempotencyKey: key)
@@ -117,12 +116,11 @@ public final class Session: Sendable {
         return first.taskID
     }
 
-    /// Enqueues requests, durably. All are checked first; if one is invalid, the call throws and the error's `index` is
-    /// its
-    /// number.
+    /// Enqueues requests. The tasks are stored when this method returns. All requests are checked first. If one of them
+    /// is invalid, the method throws, and `index` of the error is the index of the request.
     ///
-    /// - Throws: `BackhaulError`. Requests are applied in chunks. When the engine refuses one, no request of its chunk
-    ///   is applied; other chunks may be. Requests with keys may be enqueued again.
+    /// - Throws: `BackhaulError`. Requests are applied in chunks. If the engine refuses a request, no request of its
+    ///   chunk is applied, but other chunks may have been applied. Requests with keys may be enqueued again.
     @discardableResult
     public func enqueue(_ requests: [Request]) async throws -> [Enqueued] {
         if requests.isEmpty { return [] }
@@ -138,23 +136,21 @@ public final class Session: Sendable {
 
     // MARK: Events
 
-    /// The session's events, beginning with the first unacknowledged one. The sequence waits for further events and
-    /// does not end. For consumers only.
+    /// The session's events. The sequence waits for further events, and does not end. Only consumers can use it.
     ///
-    /// Each new iteration starts with the first unacknowledged event. So no event is lost if the host fails between
-    /// receiving and acknowledging it.
+    /// Each new iteration starts with the first unacknowledged event. So no event is lost if the host fails after it
+    /// has received the event and before it has acknowledged it.
     public var events: EventSequence { EventSequence(session: self, after: 0) }
 
-    /// The events with ids greater than `after`, as `events`.
+    /// Returns the same sequence as `events`, but only with ids greater than `after`.
     public func events(after: EventID) -> EventSequence { EventSequence(session: self, after: after) }
 
-    /// Returns the events with ids greater than `after`, without waiting for one. The same `after` returns the same
-    /// events
-    /// until they are acknowledged.
+    /// Returns the available events with ids greater than `after`, without waiting for others. Calls with the same
+    /// `after` return the same events until these are acknowledged.
     ///
     /// - Parameters:
-    ///   - after: The id of the last event that was returned, or 0.
-    ///   - maximum: 1 to 10,000.
+    ///   - after: The id of the last event that an earlier call returned, or 0.
+    ///   - maximum: The largest number of events to return: 1 to 10,000.
     /// - Returns: The events, and whether there are more.
     public func poll(after: EventID = 0, maximum: Int = 256) async throws -> (events: [Event], more: Bool) {
         try await verb {
@@ -165,16 +161,18 @@ public final class Session: Sendable {
         }
     }
 
-    /// Acknowledges the event: it is not delivered again, and its kept file is removed unless it was claimed.
+    /// Acknowledges the event. It is not delivered again, and its kept file is removed unless the file was claimed.
     public func acknowledge(_ event: Event) async throws { try await acknowledge([event]) }
 
-    /// Acknowledges events: they are not delivered again, and their kept files are removed unless they were claimed.
+    /// Acknowledges events. They are not delivered again, and their kept files are removed unless the files were
+    /// claimed.
     ///
-    /// - Returns: The number of events removed. Events that no longer exist are skipped, so the call may be repeated.
+    /// - Returns: The number of events that were removed. An event that no longer exists is no error, so the call may
+    ///   be repeated.
     @discardableResult
     public func acknowledge(_ events: [Event]) async throws -> UInt64 { try await acknowledge(ids: events.map(\.id)) }
 
-    /// Acknowledges events by their ids, as `acknowledge(_:)`. The ids may come from an earlier run of the host.
+    /// Does the same as `acknowledge(_:)` for the ids of events. The ids may come from an earlier run of the host.
     @discardableResult
     public func acknowledge(ids: [EventID]) async throws -> UInt64 {
         if ids.isEmpty { return 0 }
@@ -185,7 +183,7 @@ public final class Session: Sendable {
         }
     }
 
-    /// Acknowledges all events of the session up to and including this one.
+    /// Acknowledges this event, and all events of the session before it.
     @discardableResult
     public func acknowledge(through event: Event) async throws -> UInt64 {
         try await verb {
@@ -195,14 +193,14 @@ public final class Session: Sendable {
         }
     }
 
-    /// Reports that the host has processed all events that it received. It ends the launch for this session.
+    /// States that the host has processed all events that it received. This ends the launch for this session.
     ///
-    /// - Throws: `BackhaulError` with `.eventsOutstanding` when events that this handle received are not acknowledged.
+    /// - Throws: `BackhaulError` with `.eventsOutstanding` if this handle received events that are not acknowledged.
     public func complete() async throws { try await verb { bh_session_complete($0, BH_START, $1) } take: { _ in } }
 
-    // MARK: Within
+    // MARK: Internal
 
-    /// Waits until there are events that this handle has not received.
+    /// Waits until the session has events that this handle has not received.
     func eventsReady() async throws {
         try await driver.readable(descriptor) { [weak self] in self?.isClosed.withLock { $0 } == false }
     }

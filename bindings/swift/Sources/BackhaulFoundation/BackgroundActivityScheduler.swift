@@ -1,26 +1,26 @@
 internal import Backhaul
 public import Foundation
 
-/// A scheduler for work that repeats, once in each interval when conditions are good (Apple:
+/// A scheduler for work that is done once in each interval, when the conditions allow it (Apple:
 /// NSBackgroundActivityScheduler).
 ///
-/// Unlike Apple's, the schedule is stored, and the engine launches the program when the work is due. The program makes
-/// the same scheduler, with the same identifier, at each start, and calls `schedule` before
+/// Unlike on Apple's systems, the schedule is stored, and the engine launches the program when the work is due. At each
+/// start, the program makes a scheduler with the same identifier, and calls `schedule` before
 /// `BackgroundApplication.handleLaunch`.
 public final class BackgroundActivityScheduler: NSObject, Sendable {
     /// The result of a run.
     public enum Result: Int, Sendable {
         /// The work is done.
         case finished = 1
-        /// The work is not done: the block is called again, in a new window that opens after the tolerance.
+        /// The work is not done. The block is called again in a new window, which opens after the tolerance.
         case deferred = 2
     }
 
-    /// The handler that a block calls when its work is done. It may be called on any thread; only the first call has an
+    /// The handler that a block calls when its work is done. It may be called on any thread. Only the first call has an
     /// effect.
     public typealias CompletionHandler = @Sendable (Result) -> Void
 
-    /// The activity's name within the application: 1 to 255 bytes.
+    /// The name of the activity in its application: 1 to 255 bytes.
     public let identifier: String
     private let settings = Locked(Settings())
     /// The serial queue on which the block runs.
@@ -33,7 +33,7 @@ public final class BackgroundActivityScheduler: NSObject, Sendable {
         var tolerance: TimeInterval = 0
         var block: (@Sendable (@escaping CompletionHandler) -> Void)?
         var error: (any Error)?
-        /// The number of calls of `schedule` so far; `schedulesAtRun` is their number at the begin of the last run.
+        /// The number of calls of `schedule` so far. `schedulesAtRun` is that number at the start of the last run.
         var schedules = 0
         var schedulesAtRun = 0
     }
@@ -46,8 +46,8 @@ public final class BackgroundActivityScheduler: NSObject, Sendable {
 
     /// The conditions for which the work waits within its window.
     ///
-    /// `.background`, the default, waits for the conditions of discretionary transfers. `.utility` and `.default` wait
-    /// for an unmetered network. Higher ones do not wait.
+    /// `.background`, which is the default, waits for the conditions of discretionary transfers. `.utility` and
+    /// `.default` wait for an unmetered network. Higher qualities do not wait.
     public var qualityOfService: QualityOfService {
         get { settings.with { $0.qualityOfService } }
         set { settings.with { $0.qualityOfService = newValue } }
@@ -58,28 +58,28 @@ public final class BackgroundActivityScheduler: NSObject, Sendable {
         set { settings.with { $0.repeats = newValue } }
     }
 
-    /// The time from one window's opening to the next, in seconds: at least one second, at most ten years.
+    /// The time from the opening of one window to the opening of the next, in seconds: one second to ten years.
     public var interval: TimeInterval {
         get { settings.with { $0.interval } }
         set { settings.with { $0.interval = newValue } }
     }
 
-    /// How long a window stays open, in seconds; less than the interval. 0: half of it.
+    /// How long a window stays open, in seconds, which is less than the interval. 0: half of the interval.
     public var tolerance: TimeInterval {
         get { settings.with { $0.tolerance } }
         set { settings.with { $0.tolerance = newValue } }
     }
 
-    /// Not Apple's: why the last `schedule` or `invalidate` failed; nil if it succeeded. Apple's scheduler raises an
-    /// exception, or reports nothing.
+    /// Not Apple's: why the last `schedule` or `invalidate` failed. Nil if it succeeded. Apple's scheduler raises an
+    /// exception, or reports no error.
     public var error: (any Error)? { settings.with { $0.error } }
 
-    /// Makes the schedule, durably, or continues the stored one with the same identifier. A stored schedule keeps its
-    /// next window unless the interval changes.
+    /// Stores the schedule, or continues a stored one with the same identifier. A stored schedule keeps its next
+    /// window, unless the interval changes.
     ///
-    /// The block is called on the scheduler's own queue. Its work is done when it calls the handler. If the program
-    /// ends before that, the block is called again in the next start of the program. Properties that are changed later
-    /// apply from the next call of this method.
+    /// The block is called on the scheduler's own queue. The work is done when the block calls the handler. If the
+    /// program ends before that, the block is called again after the next start of the program. A property that is
+    /// changed later applies after the next call of this method.
     public func schedule(_ block: @escaping @Sendable (_ completion: @escaping CompletionHandler) -> Void) {
         settings.with { settings in
             settings.block = block
@@ -90,7 +90,7 @@ public final class BackgroundActivityScheduler: NSObject, Sendable {
         }
     }
 
-    /// Removes the schedule. A run that has begun continues.
+    /// Removes the schedule. If the block is running, it continues.
     public func invalidate() {
         perform { host throws(BackhaulError) in
             do throws(BackhaulError) {
@@ -110,7 +110,7 @@ public final class BackgroundActivityScheduler: NSObject, Sendable {
         }
     }
 
-    // MARK: Within
+    // MARK: Internal
 
     /// Calls the block on its queue. `isDone` is called once, with the first result.
     func run(_ isDone: @escaping CompletionHandler) {
@@ -133,7 +133,7 @@ public final class BackgroundActivityScheduler: NSObject, Sendable {
 
     var isUnchangedSinceRun: Bool { settings.with { $0.schedulesAtRun == $0.schedules } }
 
-    /// The same activity, whose next window opens after the tolerance.
+    /// The activity of this scheduler, with a next window that opens after the tolerance.
     func deferred() -> Activity {
         let settings = self.settings.with { $0 }
         let seconds = settings.tolerance > 0 ? settings.tolerance : settings.interval / 2

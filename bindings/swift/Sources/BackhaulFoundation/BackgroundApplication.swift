@@ -1,37 +1,37 @@
 public import Backhaul
 internal import Foundation
 
-/// The delegate that is called when a session needs attention and the program has not made its object yet. It is the
-/// part of UIApplicationDelegate for background sessions.
+/// The delegate that is called when a session needs attention, and the program has no object for that session. It is
+/// the part of Apple's UIApplicationDelegate for background sessions.
 @MainActor
 public protocol BackgroundApplicationDelegate: AnyObject, Sendable {
     /// Called when the tasks of a session have ended, or a server demands a credential.
     ///
-    /// Make the session with this identifier and keep the handler. Call the handler after
-    /// `urlSessionDidFinishEvents(forBackgroundURLSession:)`, when nothing is outstanding. The method is called on the
-    /// main thread: in a launched program once for each session of the launch, and in a running program for a session
-    /// that it has not made.
+    /// Make the session object with this identifier, and store the handler. Call the handler after
+    /// `urlSessionDidFinishEvents(forBackgroundURLSession:)`, when the program has processed everything. In a launched
+    /// program, this method is called once for each session of the launch. In a running program, it is called for a
+    /// session for which the program has no object. It is called on the main thread.
     ///
-    /// - Parameter completionHandler: May be called on any thread; only the first call has an effect. In a program that
-    ///   was
-    ///   launched for the session, the session object then becomes invalid; a new object can be made immediately.
+    /// - Parameter completionHandler: May be called on any thread. Only the first call has an effect. In a program that
+    ///   was launched for the session, the session object then becomes invalid, and a new object can be made
+    ///   immediately.
     func application(
         _ application: BackgroundApplication, handleEventsForBackgroundURLSession identifier: String,
         completionHandler: @escaping @Sendable () -> Void)
 }
 
-/// The program's application in the engine. It is the part of UIApplication for background sessions.
+/// The application of this program. It is the part of Apple's UIApplication for background sessions.
 public final class BackgroundApplication: Sendable {
     /// The program's identity, and where its transfers run.
     public struct Options: Sendable {
         /// The application's identifier, to which session identifiers belong: 1 to 255 bytes of letters, digits, '.',
         /// '-' and '_'. Default: the name of the executable file.
         public var identifier: String
-        /// The absolute path of the store; nil: the user's default store.
+        /// The absolute path of the store. Nil: the user's default store.
         public var store: String?
-        /// Where a new engine runs; nil: in the daemon.
+        /// Where a new engine runs. Nil: in the daemon.
         public var hosting: Hosting?
-        /// The absolute path of backhauld; nil: the library searches for it.
+        /// The absolute path of backhauld. Nil: the library searches for it.
         public var daemon: String?
         /// The command that launches the program. Default: its executable file, without arguments.
         public var launch: LaunchCommand
@@ -42,8 +42,8 @@ public final class BackgroundApplication: Sendable {
             launch = LaunchCommand(program: program)
         }
 
-        /// The path of the executable file, from the kernel. A name from the command line may be relative to another
-        /// directory.
+        /// The path of the executable file. It is read from the kernel, because the name on the command line may be
+        /// relative to another directory.
         private static var executable: String {
             (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
                 ?? CommandLine.arguments.first ?? ""
@@ -60,9 +60,9 @@ public final class BackgroundApplication: Sendable {
 
     private struct Inner {
         var options = Options()
-        /// The sessions for which the application's delegate was called, and which are not completed yet.
+        /// The sessions for which the application's delegate was called, and that are not completed yet.
         var called: Set<String> = []
-        /// Those of the `called` sessions for which the delegate's call has returned, so that it has the handler.
+        /// The sessions in `called` whose delegate call has returned. The program then has the completion handler.
         var owing: Set<String> = []
         var whenIdle: [CheckedContinuation<Void, Never>] = []
         var isListening = false
@@ -71,7 +71,7 @@ public final class BackgroundApplication: Sendable {
     public static let shared = BackgroundApplication()
 
     private let inner = Locked(Inner())
-    /// The open application; nil before its first use. Its lock is held while the application is being opened.
+    /// The open application. Nil before its first use. Its mutex is locked while the application is being opened.
     private let application = Locked<BlockingApplication?>(nil)
 
     private init() {}
@@ -81,9 +81,9 @@ public final class BackgroundApplication: Sendable {
 
     public var options: Options { inner.with { $0.options } }
 
-    /// Sets the options of the whole process. Call it before any other method of this package.
+    /// Sets the options of the whole process. It must be called before any other method of this package.
     ///
-    /// - Throws: `BackhaulError` with `.wrongState` when the application is open already.
+    /// - Throws: `BackhaulError` with `.wrongState` if the application is already open.
     public func configure(_ options: Options) throws {
         try application.with { application in
             if application != nil {
@@ -94,14 +94,14 @@ public final class BackgroundApplication: Sendable {
         }
     }
 
-    /// Registers the launch command, and calls the delegate for sessions that need attention, now and later. Call it at
-    /// the start of `main`.
+    /// Registers the launch command, and makes the delegate be called for sessions that need attention, now and later.
+    /// Call it at the start of `main`.
     ///
-    /// In a launched program this returns true when all sessions of the launch are completed. The program has then done
-    /// its work and should exit. Otherwise it returns false immediately. While it waits, it runs the main run loop, so
-    /// that calls on the main queue are delivered.
+    /// In a launched program, the method waits until all sessions of the launch are completed, and returns true. The
+    /// program has then done its work and should exit. During the wait, the method runs the main run loop, so that
+    /// calls on the main queue are performed. In other programs, it returns false immediately.
     ///
-    /// - Throws: `BackhaulError` when the application cannot be opened.
+    /// - Throws: `BackhaulError` if the application cannot be opened.
     @MainActor
     public func handleLaunch(delegate: any BackgroundApplicationDelegate) throws -> Bool {
         self.delegate = delegate
@@ -111,7 +111,7 @@ public final class BackgroundApplication: Sendable {
         return true
     }
 
-    /// The same as the synchronous `handleLaunch(delegate:)`, for an async `main`.
+    /// Does the same as the synchronous `handleLaunch(delegate:)`, for an async `main`.
     @MainActor
     public func handleLaunch(delegate: any BackgroundApplicationDelegate) async throws -> Bool {
         self.delegate = delegate
@@ -130,12 +130,12 @@ public final class BackgroundApplication: Sendable {
         return true
     }
 
-    /// Whether the engine has launched the program. False: the user has started it.
+    /// Whether the engine launched this program.
     public static var isLaunched: Bool { ProcessInfo.processInfo.environment["BACKHAUL_LAUNCH"] != nil }
 
     private var hasCalls: Bool { inner.with { !$0.called.isEmpty } }
 
-    // MARK: Within
+    // MARK: Internal
 
     /// Returns the application. The first call opens it.
     func opened() throws(BackhaulError) -> BlockingApplication {
@@ -157,10 +157,10 @@ public final class BackgroundApplication: Sendable {
         return try result.get()
     }
 
-    /// Whether the delegate was called for this session, which is not completed yet.
+    /// Whether the delegate was called for this session, and the session is not completed yet.
     func isCalled(for identifier: String) -> Bool { inner.with { $0.called.contains(identifier) } }
 
-    /// Whether the delegate has the completion handler of this session and has not called it yet.
+    /// Whether the program has the completion handler of this session, and has not called it yet.
     func isOwing(_ identifier: String) -> Bool { inner.with { $0.owing.contains(identifier) } }
 
     private func begin() throws {
@@ -186,7 +186,7 @@ public final class BackgroundApplication: Sendable {
         thread.start()
     }
 
-    /// Waits for sessions that need attention, and calls the delegate for those that the program has not made.
+    /// Waits for sessions that need attention. Calls the delegate for those for which the program has no object.
     private func listen(_ application: BlockingApplication) {
         while true {
             do throws(BackhaulError) {
@@ -196,7 +196,7 @@ public final class BackgroundApplication: Sendable {
                 }
             } catch {
                 if error.status == .invalidHandle || error.status == .forked { return }
-                // A later poll, perhaps of another engine, may succeed.
+                // A later poll may succeed, perhaps with another engine.
                 Thread.sleep(forTimeInterval: 1)
             }
         }
@@ -218,7 +218,7 @@ public final class BackgroundApplication: Sendable {
                 delegate.application(
                     self, handleEventsForBackgroundURLSession: identifier, completionHandler: handler)
                 self.inner.with { if $0.called.contains(identifier) { $0.owing.insert(identifier) } }
-                // The program may have made the session before this call.
+                // The program may have made the session object before this call.
                 SessionCore.delivering(identifier)?.post { $0.oweFinish() }
             }
         }
@@ -226,7 +226,8 @@ public final class BackgroundApplication: Sendable {
 
     private func complete(_ identifier: String) {
         if let core = SessionCore.delivering(identifier), core.post({ $0.completeSoon() }) { return }
-        // The delegate has made no session object. No event was handed out, and the events stay for a later start.
+        // The delegate has made no session object, so no event was delivered. The events stay until a later start of
+        // the program.
         DispatchQueue.global().async {
             if let application = try? self.opened(),
                 let session = try? application.attachSession(identifier, role: .consume)
@@ -238,7 +239,8 @@ public final class BackgroundApplication: Sendable {
         }
     }
 
-    /// Marks the session as completed, also if the completion failed: a launched program has nothing more to do for it.
+    /// Marks the session as completed. If the completion failed, it is marked, too, because a launched program can do
+    /// nothing more for the session.
     func isCompleted(_ identifier: String) {
         let waiting = inner.with { inner in
             inner.called.remove(identifier)

@@ -5,12 +5,12 @@ public import FoundationNetworking
 /// A session whose transfers continue while the program does not run (Apple: URLSession with
 /// `URLSessionConfiguration.background(withIdentifier:)`).
 ///
-/// The initializer does not wait: the engine is found or started in the background. The session lives, and keeps its
-/// delegate, until it is invalidated. In a program that was launched for it, it lives until it is completed.
+/// The initializer does not wait: it finds or starts the engine in the background. The session exists, and keeps its
+/// delegate, until it is invalidated. In a program that was launched for the session, it exists until it is completed.
 ///
-/// If the process makes a second session with the same identifier, it gets another object for the first session, with
-/// the first delegate and queue, as on Apple's systems. While another process consumes the session, tasks can be made
-/// and controlled here. The delegate is called here when the other process has released the session.
+/// If the process makes a second session with the same identifier, it gets another object for the first session. That
+/// object has the first delegate and queue, as on Apple's systems. While another process consumes the session, this
+/// process can make and control tasks. When the other process has released the session, the delegate is called here.
 ///
 /// All methods may be called from any thread. `resume`, `suspend`, `cancel` and the invalidating methods wait for the
 /// engine, usually for a few milliseconds.
@@ -19,7 +19,7 @@ public final class BackgroundURLSession: NSObject, Sendable {
 
     /// How the delegate responds to a challenge (Apple: URLSession.AuthChallengeDisposition).
     public enum AuthChallengeDisposition: Int, Sendable {
-        /// The credential is sent. Without one this is `performDefaultHandling`.
+        /// The credential is sent. If it is nil, this case means the same as `performDefaultHandling`.
         case useCredential = 0
         /// The waiting tasks fail with `URLError.userAuthenticationRequired`, because there is no credential storage.
         case performDefaultHandling = 1
@@ -34,12 +34,10 @@ public final class BackgroundURLSession: NSObject, Sendable {
     /// Creates a session object.
     ///
     /// - Parameters:
-    ///   - delegate: The session keeps it until it is invalid. Nil: no events are delivered; they wait for a process
-    ///     with a
-    ///     delegate.
-    ///   - queue: The queue of the delegate's calls; nil: the session makes a serial one. On any queue, each call waits
-    ///     for
-    ///     the end of the one before.
+    ///   - delegate: The delegate, to which the session has a reference until it is invalid. Nil: no events are
+    ///     delivered until a process has a session object with a delegate.
+    ///   - queue: The queue on which the delegate is called. Nil: the session makes a serial queue. On any queue, a
+    ///     call begins only after the previous one has returned.
     public init(
         configuration: BackgroundURLSessionConfiguration, delegate: (any BackgroundURLSessionDelegate)?,
         delegateQueue queue: OperationQueue? = nil
@@ -49,65 +47,66 @@ public final class BackgroundURLSession: NSObject, Sendable {
         core.begin(self)
     }
 
-    /// Creates another object for a session that has ended, as the argument of a late delegate call.
+    /// Creates another object for a session that has ended. It is the argument of a late delegate call.
     init(of core: SessionCore) { self.core = core }
 
-    /// A copy of the configuration; changes to it have no effect on the session.
+    /// A copy of the configuration. Changes of the copy do not change the session.
     public var configuration: BackgroundURLSessionConfiguration { core.configuration }
 
-    /// The delegate; nil when the session is invalid.
+    /// The delegate. Nil if the session is invalid.
     public var delegate: (any BackgroundURLSessionDelegate)? { core.delegate }
 
     public var delegateQueue: OperationQueue { core.queue }
 
-    /// A label for the program's own use.
+    /// A text that the program may set. The session does not use it.
     public var sessionDescription: String? {
         get { core.label }
         set { core.label = newValue }
     }
 
-    /// Not Apple's: the number of the last round whose end was delivered; 0 before the first. A round is the session's
-    /// tasks from the first that is resumed until none is left.
+    /// Not Apple's: the number of the last round whose end was delivered. 0 before the end of the first round. A round
+    /// is the session's tasks from the first one that is resumed until all tasks have ended.
     public var finishedRound: UInt64 { core.finishedRound }
 
-    /// A task that starts with its first `resume`.
+    /// Makes a task that downloads the URL. It starts at its first `resume`.
     public func downloadTask(with url: URL) -> BackgroundURLSessionDownloadTask {
         downloadTask(with: URLRequest(url: url))
     }
 
-    /// A task that starts with its first `resume`.
+    /// Makes a task that downloads the request's URL. It starts at its first `resume`.
     ///
-    /// It uses the request's URL, headers, method and body. A body has at most a mebibyte, and needs a method other
-    /// than GET. `timeoutInterval` and `cachePolicy` of the request have no effect; the session's configuration
-    /// applies.
+    /// The task uses the URL, the headers, the method and the body of the request. A body has at most a mebibyte, and
+    /// needs a method other than GET. `timeoutInterval` and `cachePolicy` of the request have no effect; the session's
+    /// configuration applies.
     public func downloadTask(with request: URLRequest) -> BackgroundURLSessionDownloadTask {
         core.makeDownload(request)
     }
 
-    /// A task that continues a task which was cancelled by `cancel(byProducingResumeData:)`, in this start of the
-    /// program or an earlier one.
+    /// Makes a task that continues a cancelled one. The earlier task was cancelled by `cancel(byProducingResumeData:)`,
+    /// in this run of the program or in an earlier one.
     ///
-    /// It starts with its first `resume`, and has the `taskIdentifier` and label of the cancelled task. If the data
-    /// belong to another session, or were used before, it fails with `URLError.unsupportedURL`.
+    /// The new task starts at its first `resume`, and has the `taskIdentifier` and the label of the cancelled task. If
+    /// the data belong to another session, or were used before, it fails with `URLError.unsupportedURL`.
     public func downloadTask(withResumeData data: Data) -> BackgroundURLSessionDownloadTask {
         core.makeDownload(resumeData: data)
     }
 
-    /// A task that starts with its first `resume`, and sends the file with the request's method, or PUT if that is GET.
+    /// Makes a task that sends the file with the method of the request, or with PUT if that method is GET. It starts at
+    /// its first `resume`.
     ///
-    /// The engine reads the file in place until the task has ended. If the file changes meanwhile, the task fails.
+    /// The engine reads the file in place until the task has ended. If the file changes before that, the task fails.
     public func uploadTask(with request: URLRequest, fromFile file: URL) -> BackgroundURLSessionUploadTask {
         core.makeUpload(request, .file(file.path))
     }
 
-    /// An upload task like that for a file, but with at most a mebibyte of data, which is stored with the task. Apple's
-    /// background sessions have no such tasks.
+    /// Makes an upload task as for a file, but with data of at most a mebibyte. The engine stores the data with the
+    /// task. Apple's background sessions do not have this method.
     public func uploadTask(with request: URLRequest, from body: Data) -> BackgroundURLSessionUploadTask {
         core.makeUpload(request, .bytes(Array(body)))
     }
 
-    /// All tasks whose `didCompleteWithError` was not called yet. They include tasks that were not resumed yet, and
-    /// tasks that have ended but were not delivered. None of them is delivered before this returns.
+    /// All tasks for which `didCompleteWithError` was not called yet. These include tasks that were not resumed yet,
+    /// and tasks that have ended. No delegate method is called for the end of a task before this property returns.
     public var allTasks: [BackgroundURLSessionTask] {
         get async {
             await withCheckedContinuation { continuation in
@@ -119,7 +118,7 @@ public final class BackgroundURLSession: NSObject, Sendable {
         }
     }
 
-    /// The same tasks by kind. The list of data tasks is empty, because all data tasks are uploads.
+    /// The tasks of `allTasks`, by kind. The list of data tasks is empty, because all data tasks are uploads.
     public var tasks:
         ([BackgroundURLSessionDataTask], [BackgroundURLSessionUploadTask], [BackgroundURLSessionDownloadTask])
     {
@@ -135,7 +134,7 @@ public final class BackgroundURLSession: NSObject, Sendable {
         )
     }
 
-    /// Passes `allTasks` to the handler, which runs on the delegate queue. No event is delivered before it has
+    /// Passes `allTasks` to the handler, which runs on the delegate queue. No event is delivered before the handler has
     /// returned.
     public func getAllTasks(completionHandler: @escaping @Sendable ([BackgroundURLSessionTask]) -> Void) {
         core.list { [core] tasks, isDone in
@@ -146,8 +145,8 @@ public final class BackgroundURLSession: NSObject, Sendable {
         }
     }
 
-    /// Passes all tasks to the handler, by kind: data tasks (none), upload tasks and download tasks. The handler runs
-    /// on the delegate queue.
+    /// Passes all tasks to the handler, by kind. The list of data tasks is empty; then follow upload tasks and download
+    /// tasks. The handler runs on the delegate queue.
     public func getTasksWithCompletionHandler(
         _ completionHandler: @escaping @Sendable (
             [BackgroundURLSessionDataTask], [BackgroundURLSessionUploadTask], [BackgroundURLSessionDownloadTask]
@@ -159,11 +158,11 @@ public final class BackgroundURLSession: NSObject, Sendable {
         }
     }
 
-    /// Invalidates the session when all its tasks have ended, also those that are not resumed yet.
+    /// Invalidates the session as soon as all its tasks have ended, including those that are not resumed yet.
     ///
     /// A task that is made later fails when it is resumed. If the program ends before
-    /// `urlSession(_:didBecomeInvalidWithError:)`, a session with the same identifier gets the remaining delegate calls
-    /// at the next start.
+    /// `urlSession(_:didBecomeInvalidWithError:)` is called, the remaining delegate calls follow at the next start, in
+    /// a session with the same identifier.
     public func finishTasksAndInvalidate() { core.invalidate(cancellingTasks: false) }
 
     /// Cancels the tasks, and then does the same as `finishTasksAndInvalidate`.
@@ -172,9 +171,9 @@ public final class BackgroundURLSession: NSObject, Sendable {
 
 /// Not Apple's: a credential that consists of header fields, such as "Authorization: Bearer …", for `.useCredential`.
 public final class HeaderCredential: URLCredential, @unchecked Sendable {
-    // Unchecked: nothing changes after the initializer.
-    /// The header fields, which are sent in place of user and password. For a proxy's challenge they are sent only to
-    /// the proxy.
+    // Unchecked: the properties do not change after the initializer.
+    /// The header fields that are sent in place of a user name and password. For the challenge of a proxy, they are
+    /// sent only to the proxy.
     public let headers: [String: String]
 
     public init(headers: [String: String]) {

@@ -4,17 +4,17 @@ public import FoundationNetworking
 
 /// The configuration of a background session (Apple: URLSessionConfiguration).
 ///
-/// A session copies it; later changes have no effect on that session. It has only the properties of Apple's class that
-/// are supported, so that a program with an unsupported one does not compile.
+/// A session copies its configuration, so later changes do not change the session. This class has only those properties
+/// of Apple's class that are supported. A program that uses another property does not compile.
 public final class BackgroundURLSessionConfiguration: NSObject {
-    /// The session's name within the application: 1 to 255 bytes of UTF-8 without control characters.
+    /// The name of the session in its application: 1 to 255 bytes of UTF-8 without control characters.
     public let identifier: String?
 
     /// Whether transfers run only on external power and an unmetered network, while the machine is cool and the link is
     /// not slow. The command `backhaul why` shows the reason why a task waits.
     public var isDiscretionary = false
 
-    /// Whether transfers may use a cellular network. A request's own `allowsCellularAccess` may forbid it, too.
+    /// Whether transfers may use a cellular network. `allowsCellularAccess` of a request may forbid it, too.
     public var allowsCellularAccess = true
 
     /// Whether transfers may run while the network is metered.
@@ -30,52 +30,54 @@ public final class BackgroundURLSessionConfiguration: NSObject {
     /// Whether the program is launched when the session's tasks have ended or a server demands a credential.
     public var sessionSendsLaunchEvents = true
 
-    /// The longest time without a byte from the server, in seconds. The transfer is then retried, until
-    /// `timeoutIntervalForResource`. 0, or more than a day, is replaced by a day.
+    /// The longest time without a byte from the server, in seconds. After it the engine retries the transfer, until
+    /// `timeoutIntervalForResource` has passed. A value of 0, or of more than a day, is replaced by a day.
     public var timeoutIntervalForRequest: TimeInterval = 60
 
-    /// The longest time from the first `resume` to the end of a task, all attempts included, in seconds. Default: 7
-    /// days. 0, or more than ten years, is replaced by ten years.
+    /// The longest time from the first `resume` of a task to its end, in seconds. Default: 7 days. A value of 0, or of
+    /// more than ten years, is replaced by ten years.
     public var timeoutIntervalForResource: TimeInterval = 604_800
 
-    /// The connections to one host: 1 to 256. Other numbers are replaced by the nearest of these. Over HTTP/2, tasks
-    /// share one connection.
+    /// The largest number of connections to one host: 1 to 256. Any other number is replaced by the nearest valid one.
+    /// Over HTTP/2, tasks share one connection.
     public var httpMaximumConnectionsPerHost = 6
 
-    /// Header fields that are sent with each request that has no field of the same name. Fields that the engine sets
-    /// are ignored, as in a request.
+    /// Header fields for all requests. A field is sent with each request that has no field of the same name. Fields
+    /// that the engine sets are ignored, as in a request.
     public var httpAdditionalHeaders: [AnyHashable: Any]?
 
-    /// Whether the session has cookies. `.never`: no cookies are stored or sent. Otherwise the session has its own
-    /// stored cookies, which later starts of the program use, too. They are not those of `HTTPCookieStorage.shared`,
-    /// which only this process has.
+    /// Whether the session has cookies. With `.never`, no cookies are stored or sent. With other values, the session
+    /// has its own stored cookies, which later runs of the program use, too. They are not the cookies of
+    /// `HTTPCookieStorage.shared`, which only this process has.
     public var httpCookieAcceptPolicy = HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain
 
     /// False has the same effect as `HTTPCookie.AcceptPolicy.never`.
     public var httpShouldSetCookies = true
 
-    /// The proxy, with CFNetwork's keys: `HTTPEnable`, `HTTPProxy`, `HTTPPort`, the same with `HTTPS` and `SOCKS`,
-    /// `ExceptionsList`, `kCFProxyUsernameKey`, `kCFProxyPasswordKey`.
+    /// The proxy, with the keys of CFNetwork. These are `HTTPEnable`, `HTTPProxy`, `HTTPPort`, the same keys with
+    /// `HTTPS` and `SOCKS`, `ExceptionsList`, `kCFProxyUsernameKey` and `kCFProxyPasswordKey`.
     ///
-    /// Empty: no proxy. Nil: the proxies of the engine's environment. One proxy serves all schemes. A dictionary with
-    /// several proxies or an automatic one has no effect, and `unhonored` contains its name.
+    /// An empty dictionary means no proxy. Nil means the proxies of the engine's environment. One proxy serves all
+    /// schemes. A dictionary with several proxies, or with an automatic one, has no effect; `unhonored` then contains
+    /// the name of this property.
     public var connectionProxyDictionary: [AnyHashable: Any]?
 
-    /// Not Apple's: a function that changes the configuration that the engine stores. It runs after all other
+    /// Not Apple's: a function that changes the configuration that the engine stores. It is called after all other
     /// properties were applied, and can change every setting.
     public var adjustment: (@Sendable (inout SessionConfiguration) -> Void)?
 
-    /// Not Apple's: the number of tasks that may run at the same time, at most 1,024; nil: 64.
+    /// Not Apple's: the largest number of tasks that run at the same time, at most 1,024. Nil: 64.
     public var maximumRunningTasks: Int?
 
-    /// Not Apple's: whether tasks that a launched program resumes are discretionary. On Apple's systems they always
-    /// are.
+    /// Not Apple's: whether tasks that a launched program resumes are discretionary. On Apple's systems they always are
+    /// discretionary.
     public var isDiscretionaryIfLaunched = false
 
-    /// Not Apple's: a file of PEM certificates to trust in place of the system's.
+    /// Not Apple's: a file of PEM certificates that are trusted in place of the system's certificates.
     public var caFile: URL?
 
-    /// Not Apple's: whether a 401 or 407 calls the delegate. False: the task fails immediately.
+    /// Not Apple's: whether the delegate is called for a response with status 401 or 407. False: the task fails
+    /// immediately.
     public var asksForCredentials = true
 
     private init(identifier: String) { self.identifier = identifier }
@@ -85,8 +87,8 @@ public final class BackgroundURLSessionConfiguration: NSObject {
         BackgroundURLSessionConfiguration(identifier: identifier)
     }
 
-    /// The names of the properties whose value is not supported and has no effect: "connectionProxyDictionary", or
-    /// none.
+    /// The names of properties whose value is not supported, so that it has no effect. Only "connectionProxyDictionary"
+    /// can be in this list.
     public var unhonored: [String] {
         var names: [String] = []
         if let connectionProxyDictionary, Proxy(dictionary: connectionProxyDictionary) == nil {
@@ -95,7 +97,7 @@ public final class BackgroundURLSessionConfiguration: NSObject {
         return names
     }
 
-    /// An independent copy.
+    /// Returns an independent copy.
     public override func copy() -> Any {
         let copy = BackgroundURLSessionConfiguration(identifier: identifier ?? "")
         copy.isDiscretionary = isDiscretionary
@@ -157,13 +159,13 @@ extension NetworkKinds {
     static let withoutCellular = NetworkKinds.all.subtracting(.cellular)
 }
 
-/// A time-out of at least a millisecond. For 0, a negative number, NaN and infinity it is the engine's longest
-/// time-out, because Apple's programs use them for "no limit".
+/// Converts a time-out in seconds to a duration of at least a millisecond. 0, a negative number, NaN and infinity
+/// become `longest`, because programs for Apple's systems use them for "no limit".
 private func timeout(_ seconds: TimeInterval, atMost longest: Double) -> Duration {
     .milliseconds(Int64(seconds > 0 && seconds < longest ? max(1, seconds * 1000) : longest * 1000))
 }
 
-/// A duration from seconds. A number that is not a time becomes 0, which the engine refuses.
+/// Converts seconds to a duration. A number that is not a time, such as NaN, becomes 0, which the engine refuses.
 func duration(_ seconds: TimeInterval) -> Duration {
     guard seconds.isFinite, seconds > 0 else { return .zero }
     return .milliseconds(Int64(min(seconds, 1e9) * 1000))

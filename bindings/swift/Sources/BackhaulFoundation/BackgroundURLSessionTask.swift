@@ -4,7 +4,7 @@ public import FoundationNetworking
 
 /// A transfer (Apple: URLSessionTask).
 public class BackgroundURLSessionTask: NSObject, @unchecked Sendable {
-    // Unchecked: all that changes is in `inner`, behind its lock.
+    // Unchecked: all state that changes is in `inner`, which has a mutex.
 
     /// The state of a task (Apple: URLSessionTask.State).
     public enum State: Int, Sendable {
@@ -20,17 +20,17 @@ public class BackgroundURLSessionTask: NSObject, @unchecked Sendable {
     public static let defaultPriority: Float = 0.5
     public static let highPriority: Float = 0.75
 
-    /// The task's number, unique within the session, also over all starts of the program. It is available immediately,
-    /// and is not the engine's number.
+    /// The number of the task, which is unique in its session over all runs of the program. It is known before the
+    /// first `resume`. The engine's number of the task is another one (`engineTaskIdentifier`).
     public let taskIdentifier: Int
-    /// The request of the task. After a new start of the program it has only the URL.
+    /// The request of the task. If an earlier run of the program made the task, the request has only the URL.
     public let originalRequest: URLRequest?
     /// The received and expected bytes of a download, or the sent and expected bytes of an upload.
     public let progress = Progress(totalUnitCount: -1)
 
     let core: SessionCore
     let inner: Locked<TaskInner>
-    /// A lock that is held during each command about the task, so that the engine gets them in order.
+    /// A mutex that is locked during each command about the task, so that the engine gets the commands in order.
     let verbs = NSLock()
 
     init(_ core: SessionCore, _ identifier: Int, _ request: URLRequest?, _ inner: TaskInner) {
@@ -41,25 +41,25 @@ public class BackgroundURLSessionTask: NSObject, @unchecked Sendable {
     }
 
     public var state: State { inner.with { $0.publicState } }
-    /// The last response; nil before the task has ended.
+    /// The last response. Nil until the task has ended.
     public var response: URLResponse? { inner.with { $0.response } }
     public var error: (any Error)? { inner.with { $0.error } }
     /// Not Apple's: the first bytes of the body of a response that was not accepted.
     public var errorBody: Data? { inner.with { $0.errorBody } }
-    /// Not Apple's: the engine's number of the task, as listings show it; nil before the first `resume`.
+    /// Not Apple's: the engine's number of the task, which listings have. Nil before the first `resume`.
     public var engineTaskIdentifier: TaskID? { inner.with { $0.id } }
     public var countOfBytesReceived: Int64 { inner.with { $0.received } }
-    /// The size of the file; `BackgroundURLSessionTransferSizeUnknown` until a response has stated it.
+    /// The size of the file. It is `BackgroundURLSessionTransferSizeUnknown` until a response has stated it.
     public var countOfBytesExpectedToReceive: Int64 { inner.with { $0.expected } }
     /// The bytes of the body that were sent in the newest attempt.
     public var countOfBytesSent: Int64 { inner.with { $0.sent } }
-    /// The size of the body; 0 without one.
+    /// The size of the body. 0 if the request has no body.
     public var countOfBytesExpectedToSend: Int64 { inner.with { $0.expectedToSend } }
 
-    /// The time before which the task does not start; nil: no such time.
+    /// The time before which the task does not start. Nil: it may start immediately.
     ///
-    /// It is stored with the task and may be changed at any time. A waiting task starts when its new time has come; a
-    /// running task continues.
+    /// The time is stored with the task, and may be changed at any time. A waiting task starts when its new time has
+    /// come. A running task continues.
     public var earliestBeginDate: Date? {
         get { inner.with { $0.earliestBegin } }
         set {
@@ -71,14 +71,15 @@ public class BackgroundURLSessionTask: NSObject, @unchecked Sendable {
         }
     }
 
-    /// An upper bound of the bytes to send. The task waits while a budget of the session or network has less left.
+    /// An upper bound of the bytes to send. The task waits while a budget of the session or network has fewer bytes
+    /// left.
     ///
-    /// The value is stored at the first `resume`; a later change applies only in this process.
+    /// The value is stored at the first `resume`. A later change applies only in this process.
     public var countOfBytesClientExpectsToSend: Int64 {
         get { inner.with { $0.guessToSend } }
         set { inner.with { $0.guessToSend = newValue } }
     }
-    /// An upper bound of the bytes to receive, as `countOfBytesClientExpectsToSend`.
+    /// An upper bound of the bytes to receive. It is used and stored as `countOfBytesClientExpectsToSend`.
     public var countOfBytesClientExpectsToReceive: Int64 {
         get { inner.with { $0.guessToReceive } }
         set { inner.with { $0.guessToReceive = newValue } }
@@ -91,15 +92,15 @@ public class BackgroundURLSessionTask: NSObject, @unchecked Sendable {
         return request
     }
 
-    /// A label for the program's own use, at most 65,536 bytes. It is stored at the first `resume`; a later change
+    /// A text that the program may set, at most 65,536 bytes. It is stored at the first `resume`. A later change
     /// applies only in this process.
     public var taskDescription: String? {
         get { inner.with { $0.label } }
         set { inner.with { $0.label = newValue } }
     }
 
-    /// The priority, from 0 to 1. Within the session, tasks with a higher priority start first. It may be changed at
-    /// any time; NaN is ignored.
+    /// The priority, from 0 to 1. In a session, tasks with a higher priority start first. The priority may be changed
+    /// at any time. NaN is ignored.
     public var priority: Float {
         get { inner.with { $0.priority } }
         set {
@@ -111,41 +112,40 @@ public class BackgroundURLSessionTask: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Starts the task, or resumes it. A task needs one call to start, and one more for each call of `suspend`.
+    /// Starts the task, or resumes it. A task needs one call to start, and another one for each call of `suspend`.
     ///
-    /// When the first call has returned, the task is durable, and the program may end. If the engine refuses the task,
+    /// When the first call has returned, the task is stored, and the program may end. If the engine refuses the task,
     /// the delegate gets `urlSession(_:task:didCompleteWithError:)`.
     public func resume() { core.resume(self) }
 
-    /// Stops the task and keeps what it has received. Its time-outs do not count while it is suspended.
+    /// Suspends the task, and keeps its received bytes. Its time-outs do not count while it is suspended.
     public func suspend() { core.suspend(self) }
 
-    /// Ends the task with `URLError.cancelled` and removes what it has received.
+    /// Ends the task with `URLError.cancelled`, and removes its received bytes.
     public func cancel() { core.cancel(self) }
 }
 
 /// A transfer to a file (Apple: URLSessionDownloadTask).
 public final class BackgroundURLSessionDownloadTask: BackgroundURLSessionTask, @unchecked Sendable {
-    // Unchecked: adds nothing to its superclass.
+    // Unchecked: this class has no stored properties of its own.
 
-    /// Ends the task with `URLError.cancelled`, and keeps what it has received for `downloadTask(withResumeData:)`.
+    /// Ends the task with `URLError.cancelled`, and keeps its received bytes for `downloadTask(withResumeData:)`.
     ///
-    /// The engine keeps the bytes in a suspended task of the session, until that is continued or cancelled. The resume
-    /// data identify that task, and can be used once. The error's `userInfo` has the data, too.
+    /// The engine keeps the bytes in a suspended task of the session, until that task is continued or cancelled. The
+    /// resume data identify the suspended task, and can be used once. The `userInfo` of the error has the data, too.
     ///
     /// - Parameter completionHandler: Runs on the delegate queue. It gets nil if the task was not resumed before, or
-    ///   has
-    ///   ended.
+    ///   has ended.
     public func cancel(byProducingResumeData completionHandler: @escaping @Sendable (Data?) -> Void) {
         let data = core.cancelProducingResumeData(self)
         core.queue.addOperation { completionHandler(data) }
     }
 
-    /// The same as `cancel(byProducingResumeData:)`, for async code.
+    /// Does the same as `cancel(byProducingResumeData:)`, for async code.
     @discardableResult
     public func cancelByProducingResumeData() async -> Data? {
         await withCheckedContinuation { continuation in
-            // The call blocks, so it runs on a thread of Dispatch and not on a cooperative thread.
+            // The call blocks, so it does not run on one of Swift's cooperative threads.
             DispatchQueue.global().async { [core] in
                 continuation.resume(returning: core.cancelProducingResumeData(self))
             }
@@ -153,26 +153,27 @@ public final class BackgroundURLSessionDownloadTask: BackgroundURLSessionTask, @
     }
 }
 
-/// A transfer whose response goes to the program and not to a file (Apple: URLSessionDataTask). All such tasks are
-/// uploads.
+/// A transfer whose response is passed to the program, not written to a file (Apple: URLSessionDataTask). All data
+/// tasks are uploads.
 public class BackgroundURLSessionDataTask: BackgroundURLSessionTask, @unchecked Sendable {
-    // Unchecked: adds nothing to its superclass.
+    // Unchecked: this class has no stored properties of its own.
 
-    /// Not Apple's: the response's body, at most 65,536 bytes; nil before the task has ended.
+    /// Not Apple's: the body of the response, at most 65,536 bytes. Nil until the task has ended.
     public var responseBody: Data? { inner.with { $0.responseBody } }
 }
 
 /// A transfer of a file or data to a server (Apple: URLSessionUploadTask).
 public final class BackgroundURLSessionUploadTask: BackgroundURLSessionDataTask, @unchecked Sendable {
-    // Unchecked: adds nothing to its superclass.
+    // Unchecked: this class has no stored properties of its own.
 }
 
-/// The part of a task that changes.
+/// The state of a task that changes.
 struct TaskInner {
-    /// The engine's number of the task; nil before the first `resume`.
+    /// The engine's number of the task. Nil before the first `resume`.
     var id: TaskID?
     var state = BackgroundURLSessionTask.State.suspended
-    /// The calls of `suspend` that no `resume` has undone: 1 in a new task. The task runs when it is 0.
+    /// How many more calls of `resume` the task needs in order to run. It is 1 in a new task, and each `suspend` adds
+    /// 1.
     var suspensions = 1
     var label: String?
     var priority = BackgroundURLSessionTask.defaultPriority
@@ -189,7 +190,8 @@ struct TaskInner {
     var expectedToSend: Int64 = 0
     /// The body of an upload that is not enqueued yet.
     var body: Body?
-    /// The suspended task of the engine that the first `resume` continues; nil without resume data.
+    /// The suspended task of the engine that the first `resume` continues. Nil if the task was made without resume
+    /// data.
     var parked: TaskID?
     /// Whether the task was made from invalid resume data.
     var isUnusable = false

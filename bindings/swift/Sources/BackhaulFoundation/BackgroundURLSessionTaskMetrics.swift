@@ -6,10 +6,10 @@ public import FoundationNetworking
 public final class BackgroundURLSessionTaskMetrics: NSObject, Sendable {
     /// The time from the start of the first attempt to the end of the last.
     public let taskInterval: DateInterval
-    /// The metrics of each attempt, redirects included. If there were more than 100, they are those of the first and
-    /// the newest ones.
+    /// The metrics of each attempt, including its redirects. If there were more than 100 attempts, the list has the
+    /// first and the newest ones.
     public let transactionMetrics: [BackgroundURLSessionTaskTransactionMetrics]
-    /// The number of redirects of all attempts.
+    /// The number of redirects in all attempts together.
     public let redirectCount: Int
 
     init(_ attempts: [Attempt], request: URLRequest?, _ ending: TaskEnding) {
@@ -24,19 +24,19 @@ public final class BackgroundURLSessionTaskMetrics: NSObject, Sendable {
     }
 }
 
-/// The metrics of one attempt (Apple: URLSessionTaskTransactionMetrics). A date is nil if the attempt did not get so
-/// far, or did not need the step because its connection was open.
+/// The metrics of one attempt (Apple: URLSessionTaskTransactionMetrics). A date is nil if the attempt did not reach the
+/// step, or did not need it because it reused a connection.
 public final class BackgroundURLSessionTaskTransactionMetrics: NSObject, Sendable {
-    /// The request with the URL of the attempt's last request, after redirects.
+    /// The request, with the URL after the redirects of this attempt.
     public let request: URLRequest?
-    /// The response, for the last attempt of a task; else nil.
+    /// The response, for the last attempt of a task. Otherwise nil.
     public let response: URLResponse?
     public let fetchStartDate: Date?
     public let domainLookupStartDate: Date?
     public let domainLookupEndDate: Date?
     public let connectStartDate: Date?
-    /// When TCP, or the proxy's tunnel, was connected. TLS is not included, as it is on Apple's systems:
-    /// `secureConnectionEndDate` is later.
+    /// When the TCP connection, or the tunnel of the proxy, was ready. Unlike on Apple's systems, the TLS handshake is
+    /// not included, so `secureConnectionEndDate` is later.
     public let connectEndDate: Date?
     public let secureConnectionStartDate: Date?
     public let secureConnectionEndDate: Date?
@@ -60,9 +60,9 @@ public final class BackgroundURLSessionTaskTransactionMetrics: NSObject, Sendabl
     public let negotiatedTLSProtocolVersion: String?
     /// The cipher suite, such as "TLS_AES_256_GCM_SHA384". On Apple's systems it is a number.
     public let negotiatedTLSCipherSuite: String?
-    /// Not Apple's: the attempt's number within the task, from 1.
+    /// Not Apple's: the number of the attempt in its task, from 1.
     public let number: Int
-    /// Not Apple's: why this attempt failed; nil if it succeeded.
+    /// Not Apple's: why the attempt failed. Nil if it succeeded.
     public let error: URLError?
 
     init(_ attempt: Attempt, _ original: URLRequest?, _ answer: URLResponse?) {

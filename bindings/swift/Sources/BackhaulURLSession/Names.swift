@@ -1,6 +1,6 @@
-// Apple's names for the types of BackhaulFoundation, so that sources written for Apple's systems compile here with
-// changed imports. A file that imports FoundationNetworking has that module's types under these names, which cannot
-// work in the background. Such a file uses the names of BackhaulFoundation.
+// This file defines Apple's names for the types of BackhaulFoundation, so that sources written for Apple's systems
+// compile here with changed imports. In a file that imports FoundationNetworking, these names mean the types of that
+// module, whose transfers do not continue in the background. Such a file must use the names of BackhaulFoundation.
 @_exported public import BackhaulFoundation
 public import FoundationNetworking
 
@@ -21,11 +21,11 @@ public let NSURLSessionTransferSizeUnknown = BackgroundURLSessionTransferSizeUnk
 
 public typealias NSBackgroundActivityScheduler = BackgroundActivityScheduler
 
-/// The application, under UIKit's name.
+/// The application, with the name that it has in UIKit.
 public typealias UIApplication = BackgroundApplication
 public typealias UIApplicationDelegate = BackgroundApplicationDelegate
 
-// The types of their arguments and results, so that a file needs only one import.
+// The names below are the types of arguments and results, so that a source file needs only one import.
 public typealias URLRequest = FoundationNetworking.URLRequest
 public typealias URLResponse = FoundationNetworking.URLResponse
 public typealias HTTPCookie = FoundationNetworking.HTTPCookie

@@ -10,7 +10,7 @@ struct ConditionTests {
     /// Returns the configuration that the engine has stored for a session with this configuration.
     private func remembered(_ configuration: BackgroundURLSessionConfiguration) async throws -> SessionConfiguration {
         let session = BackgroundURLSession(configuration: configuration, delegate: nil, delegateQueue: nil)
-        // This opens the session.
+        // The listing opens the session.
         #expect(await session.allTasks.isEmpty)
         let application = try await Application.open(
             "org.example.tests", store: World.server.path("store"), hosting: .embedded)
@@ -55,7 +55,7 @@ struct ConditionTests {
         #expect(try await remembered(configuration).constraints.requiresUnmetered == true)
     }
 
-    @Test("a task's earliest begin and expected sizes are stored")
+    @Test("a task's earliest begin date and expected sizes are stored")
     func task() async throws {
         let configuration = World.configuration("begin")
         let session = BackgroundURLSession(configuration: configuration, delegate: nil, delegateQueue: nil)
@@ -78,7 +78,7 @@ struct ConditionTests {
         session.invalidateAndCancel()
     }
 
-    @Test("a task's earliest begin can be changed later")
+    @Test("a task's earliest begin date can be changed after its first resume")
     func changedBegin() async throws {
         _ = try World.server.serve("sooner", content(10))
         let recorder = Recorder()
@@ -100,7 +100,7 @@ struct ConditionTests {
         session.invalidateAndCancel()
     }
 
-    @Test("an earliest begin in the past, or one that is not a time, has no effect",
+    @Test("an earliest begin date in the past, or one that is not a time, has no effect",
         arguments: [-1, 0, .infinity, .nan] as [Double])
     func noBegin(seconds: Double) async throws {
         _ = try World.server.serve("now", content(10))
@@ -118,7 +118,7 @@ struct ConditionTests {
 
 @Suite("Activity schedulers")
 struct ActivitySchedulerTests {
-    /// Returns the engine's activities of this process's schedulers.
+    /// Returns the engine's activities, which the schedulers of this process have made.
     private func activities() async throws -> [ActivityInfo] {
         let application = try await Application.open(
             "org.example.tests", store: World.server.path("store"), hosting: .embedded)
@@ -127,7 +127,7 @@ struct ActivitySchedulerTests {
         return found
     }
 
-    @Test("a scheduler is called in its window, again after deferred, and not after finished")
+    @Test("a scheduler calls its block in its window, again after the result deferred, and not after finished")
     func calls() async throws {
         _ = World.configuration("unused")
         let (calls, call) = AsyncStream<BackgroundActivityScheduler.CompletionHandler>.makeStream()
@@ -147,7 +147,7 @@ struct ActivitySchedulerTests {
         }
     }
 
-    @Test("a repeating scheduler is called until it is invalidated")
+    @Test("a repeating scheduler calls its block until it is invalidated")
     func repeats() async throws {
         _ = World.configuration("unused")
         let (calls, call) = AsyncStream<Void>.makeStream()
@@ -170,7 +170,7 @@ struct ActivitySchedulerTests {
         #expect(scheduler.error == nil)
     }
 
-    @Test("a scheduler keeps its window when the program makes it again")
+    @Test("a scheduler that the program makes again keeps its window")
     func again() async throws {
         _ = World.configuration("unused")
         var windows: Set<Int64> = []
@@ -188,7 +188,7 @@ struct ActivitySchedulerTests {
         #expect(windows.count == 1)
     }
 
-    @Test("a refused schedule sets the scheduler's error",
+    @Test("if the engine refuses a schedule, the scheduler has an error",
         arguments: [(0, 0), (60, 60), (.nan, 0)] as [(Double, Double)])
     func refused(interval: Double, tolerance: Double) {
         _ = World.configuration("unused")

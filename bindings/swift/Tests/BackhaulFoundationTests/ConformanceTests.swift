@@ -5,8 +5,8 @@ import FoundationNetworking
 import TestSupport
 import Testing
 
-/// The checks of Foundation's URLSession tests for downloads, uploads, redirects, cookies and authentication, as far as
-/// background sessions support them.
+/// Foundation's own tests of URLSession check the same behaviour of downloads, uploads, redirects, cookies and
+/// authentication. Checks of features that background sessions do not support are left out.
 @Suite("Behaviour of Foundation's URLSession")
 struct ConformanceTests {
     private struct Ended {
@@ -55,7 +55,7 @@ struct ConformanceTests {
         return request
     }
 
-    @Test("a download follows redirects, and has the last URL", arguments: [301, 302, 303, 307, 308])
+    @Test("a download follows redirects, and its response has the last URL", arguments: [301, 302, 303, 307, 308])
     func redirects(status: Int) async throws {
         _ = try World.server.serve("target", content(10))
         let ended = try await end("redirect-\(status)", try request("redirect/\(status)/target"))
@@ -65,7 +65,7 @@ struct ConformanceTests {
         #expect(ended.task.originalRequest?.url == (try World.url("redirect/\(status)/target")))
     }
 
-    @Test("a redirect may lead to another one, and its percent-encoded query is kept")
+    @Test("a redirect to another redirect is followed, and its percent-encoded query does not change")
     func redirectChain() async throws {
         let ended = try await end("redirect-chain", try request("redirect/302/redirect/307/in/a%20b?c=%2F&d=e%26"))
         #expect(ended.error == nil && ended.text == "GET /in/a%20b?c=%2F&d=e%26 None\n")
@@ -88,14 +88,14 @@ struct ConformanceTests {
         #expect(ended.error == nil && ended.text == text)
     }
 
-    @Test("an upload may be empty", arguments: ["PUT", "POST"])
+    @Test("an upload with an empty body is sent", arguments: ["PUT", "POST"])
     func emptyUpload(method: String) async throws {
         let ended = try await end("empty-\(method)", try request("in/empty", method), body: "")
         #expect(ended.error == nil && ended.text == "\(method) /in/empty None\n")
         #expect(ended.task.countOfBytesExpectedToSend == 0)
     }
 
-    @Test("cookies of a response, also of a redirect, are sent with later requests")
+    @Test("cookies of responses and redirects are sent with later requests")
     func cookies() async throws {
         let recorder = Recorder()
         let session = BackgroundURLSession(
@@ -108,7 +108,7 @@ struct ConformanceTests {
         session.invalidateAndCancel()
     }
 
-    @Test("without cookies only a request's own Cookie header is sent",
+    @Test("a session without cookies sends only the Cookie header that the request itself has",
         arguments: [true, false])
     func noCookies(byPolicy: Bool) async throws {
         var asked = try request("redirect/302/headers")
@@ -123,7 +123,7 @@ struct ConformanceTests {
         #expect(ended.error == nil && ended.text.contains("Cookie: own=1\n"))
     }
 
-    @Test("a request's own Authorization header is sent, and no challenge is opened")
+    @Test("a request with an Authorization header is sent with it, and no challenge is opened")
     func ownAuthorization() async throws {
         _ = try World.server.serve("a", content(10))
         var asked = try request("secret/a")
@@ -144,7 +144,7 @@ struct ConformanceTests {
         session.invalidateAndCancel()
     }
 
-    @Test("without asksForCredentials a 401 is a failure, and the task has the response")
+    @Test("if asksForCredentials is false, a 401 response fails the task, and the task has the response")
     func refused() async throws {
         let ended = try await end("401", try request("secret/a")) { $0.asksForCredentials = false }
         #expect(ended.error?.code == .userAuthenticationRequired || ended.error?.code == .badServerResponse)
@@ -158,7 +158,7 @@ struct ConformanceTests {
         #expect(ended.error?.code == .timedOut)
     }
 
-    @Test("a closed port fails with cannotConnectToHost, and the error has the URL")
+    @Test("a request to a closed port fails with cannotConnectToHost, and the error has the URL")
     func noServer() async throws {
         let url = try #require(URL(string: "http://127.0.0.1:1/"))
         let ended = try await end("no-server", URLRequest(url: url)) { configuration in

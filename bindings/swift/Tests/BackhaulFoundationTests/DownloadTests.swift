@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Download tasks")
 struct DownloadTests {
-    @Test("a download delivers its file and then its last call; after that the file is removed")
+    @Test("a download passes its file to the delegate, then makes its last delegate call, and then removes the file")
     func download() async throws {
         let bytes = content(300_000)
         _ = try World.server.serve("picture.jpg", bytes)
@@ -68,7 +68,7 @@ struct DownloadTests {
         session.invalidateAndCancel()
     }
 
-    @Test("a request's headers are sent, and those of the session whose names it does not have")
+    @Test("a request is sent with its own headers, and with the session's headers that have other names")
     func headers() async throws {
         let configuration = World.configuration("headers")
         configuration.httpAdditionalHeaders = ["X-Session": "session", "x-task": "session"]
@@ -125,7 +125,7 @@ struct DownloadTests {
         session.invalidateAndCancel()
     }
 
-    @Test("an unsupported download fails with unsupportedURL in its last call",
+    @Test("the last delegate call for an unsupported download has the error unsupportedURL",
         arguments: ["ftp", "GET", "POST"])
     func refused(what: String) async throws {
         let recorder = Recorder()
@@ -148,7 +148,7 @@ struct DownloadTests {
         session.invalidateAndCancel()
     }
 
-    @Test("a download may have another method than GET, and a body", arguments: [("POST", "body"), ("DELETE", nil)])
+    @Test("a download is sent with its own method and body", arguments: [("POST", "body"), ("DELETE", nil)])
     func methods(method: String, body: String?) async throws {
         let recorder = Recorder()
         let session = BackgroundURLSession(
@@ -168,7 +168,7 @@ struct DownloadTests {
         #expect(!FileManager.default.fileExists(atPath: location.path))
     }
 
-    @Test("with all statuses accepted, an error page is the file, as on Apple's systems",
+    @Test("if all statuses are accepted, the download of an error page succeeds, as on Apple's systems",
         arguments: [("absent", 404), ("secret/a", 401)])
     func acceptedStatus(page: String, status: Int) async throws {
         let recorder = Recorder()
@@ -218,7 +218,7 @@ struct DownloadTests {
         session.invalidateAndCancel()
     }
 
-    @Test("a task needs as many calls of resume as it had of suspend")
+    @Test("a task needs as many calls of resume as of suspend before it runs again")
     func nested() async throws {
         let recorder = Recorder()
         let session = BackgroundURLSession(

@@ -18,7 +18,7 @@ struct LastMessageTests {
         return (session, recorder)
     }
 
-    @Test("a task that is resumed after the end of its session gets its last call", arguments: 0..<5)
+    @Test("a task that is resumed after the end of its session gets its last delegate call", arguments: 0..<5)
     func resumedLate(round: Int) async throws {
         let (session, recorder) = try await ended("late-\(round)")
         let task = session.downloadTask(with: try World.url("slow"))
@@ -28,7 +28,7 @@ struct LastMessageTests {
         #expect(message.error?.code == .backgroundSessionWasDisconnected)
     }
 
-    @Test("a task that is cancelled after the end of its session gets its last call")
+    @Test("a task that is cancelled after the end of its session gets its last delegate call")
     func cancelledLate() async throws {
         let (session, recorder) = try await ended("late-cancel")
         let task = session.uploadTask(with: URLRequest(url: try World.url("in/1")), from: Data("x".utf8))
@@ -37,7 +37,7 @@ struct LastMessageTests {
         #expect(message.task === task && message.error?.code == .cancelled)
     }
 
-    @Test("a task made while its session finishes fails; one made before can still be resumed")
+    @Test("a task that is made while its session finishes fails; a task made before can still be resumed")
     func finishing() async throws {
         _ = try World.server.serve("made-before", content(10))
         let recorder = Recorder()
@@ -59,14 +59,14 @@ struct LastMessageTests {
         }
     }
 
-    @Test("tasks of a session that cannot be opened get their last calls before the session's")
+    @Test("if a session cannot be opened, the last delegate calls for its tasks precede the last one for the session")
     func notOpened() async throws {
         let recorder = Recorder()
         let session = BackgroundURLSession(configuration: World.configuration("\u{7}"), delegate: recorder)
         let task = session.downloadTask(with: try World.url("slow"))
         let messages = await recorder.messages { if case .invalid = $0 { true } else { false } }
         guard case .completed(task, _?) = messages.first else {
-            // The task was made after the end of the session, and gets its call when it is resumed.
+            // The task was made after the end of the session, so it gets its last call when it is resumed.
             task.resume()
             #expect(await recorder.untilCompleted()?.task === task)
             return
@@ -74,7 +74,7 @@ struct LastMessageTests {
         #expect(messages.count == 2)
     }
 
-    @Test("tasks of a session without a delegate get their last calls from a second one with a delegate")
+    @Test("the last calls for tasks of a session without a delegate go to the delegate of a second session object")
     func adopted() async throws {
         _ = try World.server.serve("adopted", content(10))
         let configuration = World.configuration("adopted")
@@ -89,7 +89,7 @@ struct LastMessageTests {
         other.invalidateAndCancel()
     }
 
-    @Test("without a delegate, a refused task has its state and error")
+    @Test("a refused task of a session without a delegate has the state completed and an error")
     func noDelegate() async throws {
         let session = BackgroundURLSession(
             configuration: World.configuration("no-delegate"), delegate: nil, delegateQueue: nil)

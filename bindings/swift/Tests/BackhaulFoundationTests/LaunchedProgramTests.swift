@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Launched programs")
 struct LaunchedProgramTests {
-    @Test("a launched program completes its session, enqueues in a new one immediately, and is launched again")
+    @Test("a launched program that completes its session can enqueue in a new one immediately, and is launched again")
     func story() async throws {
         let told = ["launched", "called for pictures"]
         let end = ["completed with no error", "all is delivered", "invalid with no error"]
@@ -41,7 +41,7 @@ struct LaunchedProgramTests {
         }
     }
 
-    /// Runs the program, which enqueues the server's file `first`, and reads its log until `isWhole` is true.
+    /// Runs the program, which enqueues the server's file `first`. Reads the program's log until `isWhole` is true.
     private func run(
         _ first: String, second: String?, isWhole: ([String]) -> Bool, verify: ([String]) throws -> Void
     ) async throws {
@@ -52,7 +52,8 @@ struct LaunchedProgramTests {
         try await run(words, server, isWhole: isWhole, verify: verify)
     }
 
-    /// Runs the program with these arguments and the folder as the second, and reads its log until `isWhole` is true.
+    /// Runs the program with these arguments, and with its folder as the second argument. Reads the program's log until
+    /// `isWhole` is true.
     private func run(
         _ words: [String], _ server: Server? = nil, isWhole: ([String]) -> Bool, verify: ([String]) throws -> Void
     ) async throws {
@@ -64,7 +65,7 @@ struct LaunchedProgramTests {
 
         let onlooker = try await Application.open("org.example.launched", store: folder + "/store", observes: true)
         var (log, launches, sessions) = ([String](), try await onlooker.launches(), try await onlooker.sessions())
-        // Between two rounds nothing is outstanding for a moment, so the end is recognised by the log.
+        // Between two rounds no task and no event is left for a moment, so the log shows when the test has ended.
         for _ in 0..<1500 {
             let text = try? String(contentsOfFile: folder + "/log", encoding: .utf8)
             log = text?.split(separator: "\n").map(String.init) ?? []
@@ -75,7 +76,7 @@ struct LaunchedProgramTests {
         }
         let daemon = try await onlooker.engine().processID
         await onlooker.close()
-        // The daemon is stopped before the store is removed.
+        // The daemon must end before the store is removed.
         kill(pid_t(daemon), SIGTERM)
         try verify(log)
         #expect(launches.map(\.state) == [.none])

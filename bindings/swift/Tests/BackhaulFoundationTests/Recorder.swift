@@ -24,7 +24,7 @@ final class Recorder: NSObject, BackgroundURLSessionDownloadDelegate, Background
 
     private let messages: AsyncStream<Message>
     private let continuation: AsyncStream<Message>.Continuation
-    /// The folder to which finished files are moved; nil: they are not moved.
+    /// The folder to which the delegate moves finished files. Nil: it does not move them.
     private let folder: String?
     private let reply: @Sendable () -> Reply
 
@@ -34,8 +34,8 @@ final class Recorder: NSObject, BackgroundURLSessionDownloadDelegate, Background
         self.reply = reply
     }
 
-    /// Returns the calls up to the first for which `isLast` is true. Calls for progress and metrics are left out,
-    /// unless they are the last.
+    /// Returns the calls up to the first one for which `isLast` is true. Calls for progress and metrics are left out,
+    /// except for the last call.
     func messages(through isLast: (Message) -> Bool) async -> [Message] {
         var found: [Message] = []
         for await message in messages {
@@ -128,7 +128,8 @@ final class Recorder: NSObject, BackgroundURLSessionDownloadDelegate, Background
     }
 }
 
-/// The server and the application of this process. There is one store, because a process has one application.
+/// The server and the application of this process. All tests share one store, because a process has only one
+/// application.
 enum World {
     static let server: Server = {
         do {

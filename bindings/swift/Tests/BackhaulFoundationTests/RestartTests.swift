@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Restarts after an invalidation")
 struct RestartTests {
-    /// Returns the log of the program's next start.
+    /// Runs the program with the command, and then again. Returns the log of the second run.
     private func log(after command: String, _ name: String) async throws -> [String] {
         let server = try Server()
         _ = try server.serve("first", content(1000))
@@ -18,7 +18,7 @@ struct RestartTests {
         let onlooker = try await Application.open("org.example.killed", store: store, observes: true)
         let daemon = try await onlooker.engine().processID
         await onlooker.close()
-        // The daemon is stopped before the store is removed.
+        // The daemon must end before the store is removed.
         kill(pid_t(daemon), SIGTERM)
         let text = try String(contentsOfFile: store + ".log", encoding: .utf8)
         return text.split(separator: "\n").map(String.init)
@@ -30,7 +30,7 @@ struct RestartTests {
         return tests.deletingLastPathComponent().appendingPathComponent("KilledProgram").path
     }
 
-    @Test("after finishTasksAndInvalidate and a kill, the next start gets the file and can enqueue")
+    @Test("after finishTasksAndInvalidate and a kill, the next run of the program gets the file and can enqueue")
     func finish() async throws {
         #expect(
             try await log(after: "finish", "first") == [
@@ -38,7 +38,7 @@ struct RestartTests {
             ])
     }
 
-    @Test("after invalidateAndCancel, the next start gets the cancelled task's last call and can enqueue",
+    @Test("after invalidateAndCancel, the next run gets the last call for the cancelled task and can enqueue",
         arguments: ["cancel", "leave"])
     func cancel(command: String) async throws {
         #expect(
@@ -47,7 +47,7 @@ struct RestartTests {
             ])
     }
 
-    @Test("after another host has removed the session, tasks are enqueued in a new one",
+    @Test("after another host has removed the session, tasks are enqueued in a new session",
         arguments: [true, false])
     func removedByAnotherHost(hasDelegate: Bool) async throws {
         let name = "removed-\(hasDelegate)"
@@ -55,7 +55,7 @@ struct RestartTests {
         let (recorder, configuration) = (Recorder(), World.configuration(name))
         let session = BackgroundURLSession(
             configuration: configuration, delegate: hasDelegate ? recorder : nil, delegateQueue: nil)
-        // This opens the session.
+        // The listing opens the session.
         #expect(await session.allTasks.isEmpty)
         let application = try await Application.open(
             "org.example.tests", store: World.server.path("store"), hosting: .embedded)
@@ -70,7 +70,7 @@ struct RestartTests {
         await application.close()
     }
 
-    @Test("after another host has invalidated the session, its file is delivered, and then new tasks run")
+    @Test("after another host has invalidated the session, its file is delivered, and new tasks run in a new session")
     func byAnotherHost() async throws {
         _ = World.configuration("ended")
         let application = try await Application.open(

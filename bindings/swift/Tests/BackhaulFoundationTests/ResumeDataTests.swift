@@ -16,7 +16,7 @@ struct ResumeDataTests {
         return (session, recorder)
     }
 
-    /// Downloads half of a file, cancels the task, and returns the resume data.
+    /// Downloads the first half of a file, cancels the task, and returns the resume data.
     private func resumeData(_ session: BackgroundURLSession, _ recorder: Recorder) async throws -> Data {
         let task = session.downloadTask(with: try World.url("halves/a"))
         task.taskDescription = "both halves"
@@ -41,7 +41,7 @@ struct ResumeDataTests {
         #expect(ended === task && content == whole && task.taskDescription == "both halves")
     }
 
-    @Test("a task with resume data continues at the offset of the cancelled one")
+    @Test("a task that is made with resume data continues at the offset of the cancelled task")
     func goesOn() async throws {
         let (session, recorder) = session("parked")
         let data = try await resumeData(session, recorder)
@@ -65,7 +65,7 @@ struct ResumeDataTests {
         next.invalidateAndCancel()
     }
 
-    @Test("cancelling a task with resume data ends the kept task, and the data become invalid")
+    @Test("a task that was made with resume data and is cancelled ends the kept task, and the data become invalid")
     func cancelledForGood() async throws {
         let (session, recorder) = session("parked-cancelled")
         let data = try await resumeData(session, recorder)

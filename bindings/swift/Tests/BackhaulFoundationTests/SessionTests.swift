@@ -29,7 +29,7 @@ struct SessionTests {
         session.invalidateAndCancel()
     }
 
-    @Test("tasks of a second session with the same identifier report to the first one's delegate")
+    @Test("tasks of a second session object with the same identifier are delivered to the first delegate")
     func sameIdentifier() async throws {
         _ = try World.server.serve("same", content(10))
         let (first, second) = (Recorder(), Recorder())
@@ -43,7 +43,7 @@ struct SessionTests {
         session.invalidateAndCancel()
     }
 
-    @Test("a cancelled session becomes invalid after its tasks' last calls; then its identifier is free")
+    @Test("after invalidateAndCancel, a session gets the last calls for its tasks, and frees its identifier")
     func cancels() async throws {
         let recorder = Recorder()
         let configuration = World.configuration("invalid")
@@ -76,7 +76,7 @@ struct SessionTests {
         next.invalidateAndCancel()
     }
 
-    @Test("a finishing session delivers its tasks before it becomes invalid")
+    @Test("after finishTasksAndInvalidate, a session delivers the ends of its tasks before it becomes invalid")
     func finishes() async throws {
         _ = try World.server.serve("rest", content(10))
         let recorder = Recorder()

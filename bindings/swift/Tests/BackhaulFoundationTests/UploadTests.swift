@@ -64,7 +64,7 @@ struct UploadTests {
         session.invalidateAndCancel()
     }
 
-    @Test("an upload that ends immediately reports its progress once", arguments: ["in/6", "full"])
+    @Test("an upload that ends immediately makes one delegate call for its progress", arguments: ["in/6", "full"])
     func fast(name: String) async throws {
         let recorder = Recorder()
         let configuration = World.configuration("fast-\(name)")
@@ -118,7 +118,7 @@ struct UploadTests {
         session.invalidateAndCancel()
     }
 
-    @Test("an upload task is listed among the uploads only")
+    @Test("an upload task is listed as an upload, and not as a data task or download")
     func listed() async throws {
         let session = BackgroundURLSession(configuration: World.configuration("listed"), delegate: nil)
         let task = session.uploadTask(with: try request("in/4"), from: Data("x".utf8))
@@ -152,7 +152,7 @@ struct ConfigurationTests {
         for dictionary in unhonored { #expect(isUnhonored(dictionary), "\(dictionary)") }
     }
 
-    @Test("numbers out of range are replaced by the nearest supported ones", arguments: [
+    @Test("numbers out of range in a configuration are replaced by the nearest supported ones", arguments: [
         (0, 0, .infinity), (1_000, .infinity, 0), (-1, -1, .nan), (256, 1e300, 1e300),
     ] as [(Int, Double, Double)])
     func clamped(connections: Int, request: Double, resource: Double) async throws {
@@ -174,7 +174,7 @@ struct ConfigurationTests {
     func proxied() async throws {
         let recorder = Recorder()
         let configuration = World.configuration("proxied")
-        // The test's server is the proxy. Only the proxy could resolve the host name.
+        // The test's server is the proxy. The host name does not exist, so a direct request would fail.
         configuration.connectionProxyDictionary = [
             "HTTPEnable": 1, "HTTPProxy": "127.0.0.1", "HTTPPort": World.server.port,
         ]

@@ -7,7 +7,8 @@ import Testing
 
 @Suite("Events of earlier runs")
 struct WaitingEventTests {
-    /// Leaves a download as an earlier run would: its events were returned but not acknowledged.
+    /// Makes a download whose events were returned but not acknowledged, as an earlier run of the program would leave
+    /// it.
     private func leave(_ identifier: String, _ name: String) async throws -> (file: String, task: TaskID) {
         _ = World.configuration(identifier)
         let application = try await Application.open(
@@ -45,7 +46,7 @@ struct WaitingEventTests {
         #expect(session.finishedRound == 1)
     }
 
-    @Test("a task whose file an earlier delegate has moved gets only its last call")
+    @Test("a task whose file an earlier delegate has moved gets only its last delegate call")
     func movedBefore() async throws {
         let left = try await leave("moved-before", "moved-before.bin")
         try FileManager.default.moveItem(atPath: left.file, toPath: World.server.path("mine.bin"))
@@ -62,7 +63,7 @@ struct WaitingEventTests {
         #expect(FileManager.default.fileExists(atPath: World.server.path("mine.bin")))
     }
 
-    @Test("an ended task is listed before it is delivered, and delivered after the listing's handler")
+    @Test("an ended task is listed first, and its end is delivered after the handler of the listing has returned")
     func listedFirst() async throws {
         let left = try await leave("listed-first", "listed-first.bin")
         let recorder = Recorder()
@@ -91,7 +92,7 @@ struct WaitingEventTests {
         await application.close()
     }
 
-    @Test("events are delivered when another consumer has released the session; tasks can be made before")
+    @Test("while another process consumes the session, tasks can be made; later their events are delivered")
     func contended() async throws {
         _ = World.configuration("contended")
         let application = try await Application.open(

@@ -28,7 +28,7 @@ struct ActivityTests {
         await application.close()
     }
 
-    @Test("activities are listed and removed; one without a request makes an event")
+    @Test("activities are listed and removed; an activity without a request delivers an event")
     func activities() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))

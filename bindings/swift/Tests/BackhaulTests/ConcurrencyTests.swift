@@ -40,7 +40,7 @@ struct ConcurrencyTests {
         await application.close()
     }
 
-    @Test("more waiting tasks than the machine has processors do not stop the others")
+    @Test("Swift tasks that wait do not stop the others, even if they outnumber the processors")
     func cooperativeThreadsStayFree() async throws {
         let application = try await open()
         let count = ProcessInfo.processInfo.activeProcessorCount * 4
@@ -100,7 +100,7 @@ struct ConcurrencyTests {
         await application.close()
     }
 
-    @Test("a session's handle is freed with its last reference, so that it can be attached again")
+    @Test("a session is closed with its last reference, and can then be attached again")
     func references() async throws {
         let application = try await open()
         for _ in 0..<20 { _ = try await application.createSession(SessionConfiguration(identifier: "s")) }

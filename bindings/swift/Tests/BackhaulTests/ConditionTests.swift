@@ -13,7 +13,7 @@ struct ConditionTests {
         try await Application.open("org.example.tests", store: server.path("store"), hosting: .embedded)
     }
 
-    /// Returns the message of the invalidArgument error that `body` throws.
+    /// Returns the message of the error `.invalidArgument` that `body` throws.
     private func refusal(_ body: () async throws -> Void) async -> String {
         do {
             try await body()
@@ -81,7 +81,7 @@ struct ConditionTests {
     }
 
     @Test(
-        "invalid constraints of a session or request are refused by name",
+        "invalid constraints of a session or request are refused with the name of the field",
         arguments: [
             ("minimum_battery_percent is 101", constraints { $0.minimumBatteryPercent = 101 }),
             ("minimumBatteryPercent must be positive", constraints { $0.minimumBatteryPercent = -1 }),
@@ -124,7 +124,7 @@ struct ConditionTests {
         await application.close()
     }
 
-    @Test("invalid settings of a network are refused by name")
+    @Test("invalid settings of a network are refused with the name of the field")
     func networks() async throws {
         let application = try await open()
         var message = await refusal { try await application.setNetwork(Network("")) }
@@ -140,7 +140,7 @@ struct ConditionTests {
     }
 
     @Test(
-        "invalid activities are refused by name",
+        "invalid activities are refused with the name of the field",
         arguments: [
             ("tolerance_ms is 5000", activity { $0.tolerance = .seconds(5) }),
             ("interval_ms is 999", activity { $0.interval = .milliseconds(999) }),
@@ -162,7 +162,7 @@ struct ConditionTests {
         await application.close()
     }
 
-    @Test("each condition is listed with its source, and no hold without tasks")
+    @Test("each condition is listed with its source, and no hold is listed if there are no tasks")
     func conditions() async throws {
         let application = try await open()
         let found = try await application.conditions()
@@ -172,7 +172,7 @@ struct ConditionTests {
         await application.close()
     }
 
-    @Test("a task before its earliest start has a reason with the time, and an open wait record")
+    @Test("a task that waits for its earliest start has a reason with that time, and a wait record without an end")
     func waits() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))

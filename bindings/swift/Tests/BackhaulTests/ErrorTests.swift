@@ -61,7 +61,7 @@ struct ErrorTests {
         await application.close()
     }
 
-    @Test("after close, waiting calls fail, and later calls fail with invalidHandle")
+    @Test("after the application is closed, waiting calls fail, and later calls fail with invalidHandle")
     func closed() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "s"))

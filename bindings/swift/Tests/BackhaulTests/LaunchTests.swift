@@ -14,7 +14,7 @@ struct LaunchTests {
             "org.example.tests", store: server.path("store"), hosting: .embedded, launch: launch)
     }
 
-    @Test("the engine's process, hosting, store and connections are listed")
+    @Test("an application returns the process, hosting, store and connections of its engine")
     func engine() async throws {
         let application = try await open()
         let engine = try await application.engine()
@@ -70,7 +70,7 @@ struct LaunchTests {
         await application.close()
     }
 
-    @Test("a daemon that does not exist is an error with its path")
+    @Test("if the daemon does not exist, the application is not opened, and the error has the daemon's path")
     func absentDaemon() async throws {
         let path = server.path("no-daemon")
         let error = await #expect(throws: BackhaulError.self) {

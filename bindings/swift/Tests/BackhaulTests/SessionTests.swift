@@ -47,11 +47,11 @@ struct SessionTests {
         await application.close()
     }
 
-    @Test("an enqueue distinguishes keys of live, ended and acknowledged tasks")
+    @Test("the results of an enqueue distinguish new, live, ended and acknowledged tasks with the same keys")
     func keysAgain() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))
-        // The round does not end while this suspended task is live.
+        // This suspended task has not ended, so the round does not end.
         let living = Request(
             url: "http://127.0.0.1:9/", destination: server.path("b"), idempotencyKey: "living", startsSuspended: true)
         let url = try server.serve("a", content(10))
@@ -153,7 +153,7 @@ struct SessionTests {
         await application.close()
     }
 
-    @Test("a second consumer is refused with the process id of the first, until that is closed")
+    @Test("a second consumer is refused with the process id of the first one, until the first one is closed")
     func isConsumedOnce() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))

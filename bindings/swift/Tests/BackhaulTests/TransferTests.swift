@@ -135,7 +135,7 @@ struct TransferTests {
         await application.close()
     }
 
-    @Test("a file with another checksum fails with checksumMismatch")
+    @Test("a download whose file has another checksum fails with checksumMismatch")
     func checksums() async throws {
         // The SHA-256 digest of an empty file.
         let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
@@ -181,7 +181,7 @@ struct TransferTests {
         await application.close()
     }
 
-    @Test("attempts are listed with their measurements, also after the task's event was acknowledged")
+    @Test("attempts are listed with their measurements, even after the task's event is acknowledged")
     func attempts() async throws {
         let url = try server.serve("a", content(1000))
         let application = try await open()
@@ -203,7 +203,7 @@ struct TransferTests {
         await application.close()
     }
 
-    @Test("a request with contradicting fields is refused with both names")
+    @Test("a request with two fields that exclude each other is refused with both names")
     func contradictions() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))

@@ -1,10 +1,10 @@
-// A program that invalidates its session, and ends before the task's last delegate call. See RestartTests.
+// A program that invalidates its session, and ends before the last delegate call for its task. See RestartTests.
 //
 //   KilledProgram finish STORE URL   calls finishTasksAndInvalidate, then is killed immediately
 //   KilledProgram cancel STORE URL   calls invalidateAndCancel, then is killed immediately
 //   KilledProgram leave STORE URL    calls invalidateAndCancel, then exits
-//   KilledProgram again STORE URL    is the next start: waits for the first task's last call, then downloads the URL;
-//                                    it logs its delegate calls
+//   KilledProgram again STORE URL    is the next run: waits for the last call for the first task, then downloads the
+//                                    URL, and logs its delegate calls
 import BackhaulFoundation
 import Foundation
 import FoundationNetworking
@@ -38,7 +38,7 @@ final class Program: NSObject, BackgroundURLSessionDownloadDelegate {
     init(log: String) { path = log }
 
     private func log(_ line: String) {
-        // Calls of the killed run are not tested.
+        // Only the delegate calls of the second run are tested.
         guard command == "again" else { return }
         let file = fopen(path, "a")
         fputs(line + "\n", file)
@@ -53,7 +53,7 @@ final class Program: NSObject, BackgroundURLSessionDownloadDelegate {
     func urlSession(
         _ session: BackgroundURLSession, task: BackgroundURLSessionTask, didCompleteWithError error: (any Error)?
     ) {
-        // A call that does not return is not acknowledged before the kill.
+        // The first run does not return from this call, so its event is not acknowledged before the kill.
         if command != "again" { while true { sleep(60) } }
         log("completed with \((error as? URLError).map { "error \($0.code.rawValue)" } ?? "no error")")
         ended.signal()
@@ -61,7 +61,7 @@ final class Program: NSObject, BackgroundURLSessionDownloadDelegate {
 
     func urlSession(_ session: BackgroundURLSession, didBecomeInvalidWithError error: (any Error)?) {
         log("invalid with \(error.map { "\($0)" } ?? "no error")")
-        // No more calls follow, so this ends both waits.
+        // No further call follows, so both waits must end.
         for _ in 0..<2 { ended.signal() }
     }
 }

@@ -1,8 +1,8 @@
-// A program that is launched for its session, and logs its delegate calls. See LaunchedProgramTests.
+// A program that the engine launches for its session, and that logs its delegate calls. See LaunchedProgramTests.
 //
 //   LaunchedProgram get FOLDER URL SECOND   enqueues the first download and exits immediately
-//   LaunchedProgram launched FOLDER SECOND  is the launch command; enqueues the second download when the first is
-//                                           completed, unless SECOND is "nothing"
+//   LaunchedProgram launched FOLDER SECOND  is the launch command; enqueues the second download after the first has
+//                                           ended, unless SECOND is "nothing"
 //   LaunchedProgram schedule FOLDER nothing schedules an activity and exits immediately
 //   LaunchedProgram sweep FOLDER nothing    is the launch command for the activity
 import BackhaulFoundation
@@ -26,7 +26,7 @@ if isActivity {
     scheduler.interval = 1
     scheduler.qualityOfService = .userInitiated
     scheduler.schedule { completion in
-        // The run of `schedule` exits before the activity's window opens.
+        // The run with the command `schedule` exits before the window of the activity opens.
         if command == "sweep" { program.log("swept") }
         completion(.finished)
     }
@@ -81,7 +81,7 @@ final class Program: NSObject, BackgroundApplicationDelegate {
         handler?()
     }
 
-    /// Shows that the session object is invalid after the completion, and that a new one of its identifier works
+    /// Checks that the session object is invalid after the completion, and that a new object with its identifier works
     /// immediately.
     func handOverAgain(_ address: String) {
         let late = running?.downloadTask(with: URL(string: address)!)

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Runs a program to its end and returns its exit status. It uses posix_spawn, because Foundation's `Process` may wait
-/// forever when many are started at the same time.
+/// Runs a program, and returns its exit status. It uses posix_spawn, because Foundation's `Process` may wait forever if
+/// many processes are started at the same time.
 public func run(_ program: String, _ arguments: [String]) throws -> Int32 {
     var words: [UnsafeMutablePointer<CChar>?] = ([program] + arguments).map { word in strdup(word) }
     words.append(nil)
@@ -10,6 +10,6 @@ public func run(_ program: String, _ arguments: [String]) throws -> Int32 {
     guard posix_spawn(&process, program, nil, nil, &words, environ) == 0 else { throw CocoaError(.executableLoad) }
     var status: Int32 = 0
     guard waitpid(process, &status, 0) == process else { throw CocoaError(.executableLoad) }
-    // A program that exits has its status in the second byte (wait(2)). Others were ended by a signal.
+    // If the program has exited, its exit status is in the second byte (wait(2)). Otherwise a signal ended it.
     return status & 0x7f == 0 ? (status >> 8) & 0xff : -1
 }

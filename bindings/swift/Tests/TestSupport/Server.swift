@@ -1,6 +1,7 @@
 import Foundation
 
-/// A server on a free port of loopback, written in Python, and its folder. Both are removed with this object.
+/// A server, written in Python, on a free port of the loopback interface, and its folder. When this object is
+/// deinitialized, the server is stopped and the folder is removed.
 public final class Server: Sendable {
     public let folder: URL
     private let process: pid_t
@@ -100,8 +101,8 @@ public final class Server: Sendable {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    /// Runs the script and reads the port that it prints. It uses posix_spawn, because Foundation's `Process` may wait
-    /// forever when many are started at the same time.
+    /// Starts the script, and reads the port that it prints. It uses posix_spawn, because Foundation's `Process` may
+    /// wait forever if many processes are started at the same time.
     private static func start(_ script: String, _ served: String) throws -> (process: pid_t, port: Int) {
         var ends: [Int32] = [0, 0]
         guard pipe(&ends) == 0 else { throw CocoaError(.fileReadUnknown) }
@@ -130,7 +131,7 @@ public final class Server: Sendable {
         return (process, port)
     }
 
-    /// Serves this content under the name and returns its URL.
+    /// Makes the server send this content under the name, and returns its URL.
     public func serve(_ name: String, _ content: Data) throws -> String {
         // The file is written atomically, because the cases of one test serve the same name at the same time.
         try content.write(to: folder.appendingPathComponent("served").appendingPathComponent(name), options: .atomic)
@@ -139,11 +140,11 @@ public final class Server: Sendable {
 
     public func url(_ name: String) -> String { "http://127.0.0.1:\(port)/\(name)" }
 
-    /// The path of a file or store of a test, in the server's folder.
+    /// The path for a file or a store of a test, in the server's folder.
     public func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
 }
 
-/// Pseudo-random bytes, so that misplaced bytes are noticed.
+/// Pseudo-random bytes. With such content, a test notices bytes at a wrong place.
 public func content(_ count: Int, seed: UInt64 = 1) -> Data {
     var state = seed
     return Data(

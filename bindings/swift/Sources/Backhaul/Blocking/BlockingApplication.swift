@@ -1,15 +1,15 @@
 internal import CBackhaul
 internal import Synchronization
 
-/// An application whose calls block. `BackhaulFoundation` uses it on its own threads, and in Apple's methods, which are
-/// synchronous.
+/// An application whose methods block the calling thread. `BackhaulFoundation` uses it on its own threads, and in the
+/// synchronous methods that it has from Apple's classes.
 package final class BlockingApplication: Sendable {
     // Unsafe: opaque handles of the library, never dereferenced here.
     private let handle: Handle
 
     /// Opens the application.
     ///
-    /// - Parameter timeout: How long to wait for an engine, in milliseconds, or BH_WAIT_DEFAULT.
+    /// - Parameter timeout: The longest wait for an engine in milliseconds, or BH_WAIT_DEFAULT.
     package init(_ options: ApplicationOptions, timeout: Int32 = BH_WAIT_DEFAULT) throws(BackhaulError) {
         handle = try options.open(timeout: timeout)
     }
@@ -40,9 +40,8 @@ package final class BlockingApplication: Sendable {
         return try BlockingSession(self, Handle(pointer: session))
     }
 
-    /// Waits without a limit until the session can be consumed. Returns nil when `isOver` returns true; it is called
-    /// several
-    /// times a second.
+    /// Attaches as consumer, and waits without a limit until no other handle consumes the session. Returns nil as soon
+    /// as `isOver` returns true. `isOver` is called several times a second.
     package func consumeSession(
         _ identifier: String, isOver: () -> Bool
     ) throws(BackhaulError) -> BlockingSession? {
@@ -67,7 +66,7 @@ package final class BlockingApplication: Sendable {
         return nil
     }
 
-    /// Returns sessions that begin to need attention. Waits up to `timeout` milliseconds for the first.
+    /// Returns sessions that begin to need attention. Waits up to `timeout` milliseconds for the first one.
     package func poll(timeout: Int32) throws(BackhaulError) -> [SessionInfo] {
         try batch { bh_application_poll(handle.pointer, timeout, $0, $1) }.sessions()
     }

@@ -2,7 +2,7 @@ internal import CBackhaul
 internal import Glibc
 internal import Synchronization
 
-/// A session whose calls block. It is freed by `close`, or when its last reference is released.
+/// A session whose methods block the calling thread. It is closed by `close`, or when its last reference is released.
 package final class BlockingSession: Sendable {
     /// A descriptor that is readable while there are events that `poll` has not returned.
     package let eventDescriptor: Int32
@@ -29,7 +29,7 @@ package final class BlockingSession: Sendable {
 
     deinit { close() }
 
-    /// Frees the handle. Later calls throw; a repeated `close` has no effect.
+    /// Closes the session. Later calls throw. A second `close` has no effect.
     package func close() {
         let isFirst = isClosed.withLock { isClosed in
             defer { isClosed = true }
@@ -66,7 +66,7 @@ package final class BlockingSession: Sendable {
         return first.taskID
     }
 
-    /// Returns events without waiting for new ones.
+    /// Returns the available events, without waiting for new ones.
     package func poll(after: EventID, maximum: Int) throws(BackhaulError) -> (events: [Event], more: Bool) {
         let batch = try batch { bh_session_poll(handle.pointer, after, maximum, 0, $0, $1) }
         return (batch.events(), batch.hasMore)
@@ -91,12 +91,12 @@ package final class BlockingSession: Sendable {
         try check { error in bh_session_watch_progress(handle.pointer, milliseconds, wait, error) }
     }
 
-    /// Returns progress readings without waiting for new ones.
+    /// Returns the available progress readings, without waiting for new ones.
     package func pollProgress() throws(BackhaulError) -> [TaskProgress] {
         try batch { bh_session_poll_progress(handle.pointer, 0, $0, $1) }.progress()
     }
 
-    /// Returns all tasks of the selection. It reads them in pages.
+    /// Returns all tasks of the selection, which are read in pages.
     package func tasks(_ selection: TaskSelection) throws(BackhaulError) -> [TaskInfo] {
         let arena = Arena()
         var value = try selection.value(arena)
@@ -111,7 +111,7 @@ package final class BlockingSession: Sendable {
         }
     }
 
-    /// Returns the attempts of a task, which may be in the history.
+    /// Returns the attempts of a task. The task may be in the history.
     package func attempts(_ id: TaskID) throws(BackhaulError) -> [Attempt] {
         try batch { bh_task_attempts(handle.pointer, id, wait, $0, $1) }.attempts()
     }

@@ -1,7 +1,7 @@
 internal import CBackhaul
 internal import Glibc
 
-/// Waits until a descriptor is readable, or another thread calls `wake`.
+/// A wait for descriptors, which another thread can end by calling `wake`.
 package final class DescriptorWait: Sendable {
     private let wakeUp: Int32
 
@@ -21,8 +21,8 @@ package final class DescriptorWait: Sendable {
         _ = write(wakeUp, &one, 8)
     }
 
-    /// Returns when one of the descriptors is readable, after `wake`, or when `milliseconds` have passed (-1: no
-    /// limit).
+    /// Waits until one of the descriptors is readable, another thread calls `wake`, or the time is over.
+    /// `milliseconds`: the longest wait; -1: without a limit.
     package func wait(_ descriptors: [Int32], milliseconds: Int32) {
         var set = (descriptors + [wakeUp]).map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         _ = poll(&set, nfds_t(set.count), milliseconds)

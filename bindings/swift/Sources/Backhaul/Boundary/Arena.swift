@@ -1,8 +1,8 @@
 internal import CBackhaul
 
-/// C copies of strings, bytes and structs that live as long as this object.
+/// Copies of strings, bytes and structs for C. The copies are valid as long as this object exists.
 final class Arena {
-    // Unsafe: C structs point to this memory, which is freed with the arena, not earlier.
+    // Unsafe: C structs point to this memory, which is freed when the arena is deinitialized.
     private var allocations: [UnsafeMutableRawPointer] = []
 
     /// Copies a text. Throws if it contains a NUL character, because C would end the text there.

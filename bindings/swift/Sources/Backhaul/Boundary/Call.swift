@@ -1,15 +1,15 @@
 internal import CBackhaul
 
-/// A handle of the library.
+/// A handle of the library, such as a session or a ticket.
 struct Handle: Hashable, @unchecked Sendable {
     // Unchecked: the pointer is never dereferenced here, and any thread may use it (backhaul.h, "Threads").
     let pointer: OpaquePointer
 }
 
-/// A call of the library. It gets the struct in which the library stores the error.
+/// A call of the library. Its argument is the struct in which the library stores the error.
 typealias Call = (UnsafeMutablePointer<bh_error>) -> bh_status
 
-/// Calls the library and throws its error.
+/// Calls the library, and throws the error that it reports.
 func check(_ call: Call) throws(BackhaulError) {
     let (status, error) = result(of: call)
     guard Int(status) != BH_OK else { return }
@@ -17,7 +17,7 @@ func check(_ call: Call) throws(BackhaulError) {
     throw BackhaulError(status, error)
 }
 
-/// Starts an operation by a call with BH_START and returns its ticket.
+/// Starts a verb by a call with BH_START, and returns the ticket of the verb.
 func start(_ call: Call) throws(BackhaulError) -> Handle {
     let (status, error) = result(of: call)
     guard Int(status) == BH_STARTED, let ticket = error.ticket else { throw BackhaulError(status, error) }
@@ -43,7 +43,7 @@ extension BackhaulError {
     }
 }
 
-/// The batch that a list or poll returned. It is released with this value.
+/// The batch that a listing or poll returned. It is released when this value is deinitialized.
 struct Batch: ~Copyable {
     private let pointer: OpaquePointer?
 
@@ -82,11 +82,11 @@ struct Batch: ~Copyable {
     }
 }
 
-/// The outcome of an ended ticket.
+/// The outcome of a ticket whose verb has ended.
 struct Outcome {
     let ticket: Handle
 
-    /// Throws the operation's error, if it failed.
+    /// Throws the error of the verb, if the verb failed.
     func done() throws(BackhaulError) { try check { error in bh_ticket_wait(ticket.pointer, 0, error) } }
 
     func batch() throws(BackhaulError) -> Batch {

@@ -4,14 +4,14 @@ internal import Synchronization
 
 /// The one thread of an open application.
 ///
-/// It waits on the library's event descriptors and resumes the Swift tasks whose results or events are available. So
-/// Swift's cooperative threads never block. It is a thread and not a Dispatch queue, because it also makes the few
-/// calls that may block, in order: opening, closing, and checks of destinations.
+/// The thread waits for the library's event descriptors, and resumes the Swift tasks whose results or events are
+/// available. So Swift's cooperative threads never block. The few calls of the library that may block also run on this
+/// thread: opening, closing, and checks of destinations.
 final class Driver: Sendable {
     typealias Job = @Sendable (_ application: Handle) -> Void
 
     private struct State {
-        /// The application's handle; nil before the application is open and after it is closed.
+        /// The application's handle. Nil before the application is open, and after it is closed.
         var application: Handle?
         var isStopping = false
         var jobs: [Job] = []
@@ -63,7 +63,7 @@ final class Driver: Sendable {
         }
     }
 
-    /// Queues `job` for the thread. Returns false, and drops the job, if the application is closed.
+    /// Queues `job` for the driver's thread. Returns false, and drops the job, if the application is closed.
     @discardableResult
     func post(_ job: @escaping Job) -> Bool {
         let isPosted = state.withLock { state in
@@ -75,7 +75,7 @@ final class Driver: Sendable {
         return isPosted
     }
 
-    /// Performs `body` on the thread and returns its result.
+    /// Performs `body` on the driver's thread, and returns its result.
     func perform<Value: Sendable>(
         _ body: @escaping @Sendable (_ application: Handle) throws(BackhaulError) -> Value
     ) async throws(BackhaulError) -> Value {
@@ -99,7 +99,8 @@ final class Driver: Sendable {
 
     func forget(_ descriptor: Int32) { readiness.forget(descriptor) }
 
-    /// Closes the application soon. All waiting Swift tasks get an error. A repeated call has no effect.
+    /// Makes the driver's thread close the application, and does not wait for it. All waiting Swift tasks get an error.
+    /// A second call has no effect.
     func stop() {
         state.withLock { $0.isStopping = true }
         readiness.wake()
@@ -186,7 +187,8 @@ private func startThread(name: String, _ body: @escaping @Sendable () -> Void) -
     sigfillset(&all)
     pthread_sigmask(SIG_SETMASK, &all, &before)
     defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-    // Unsafe: the object passes through C as a pointer; the new thread takes over its reference.
+    // Unsafe: the object is passed through C as a pointer with a retained reference. The new thread releases the
+    // reference.
     let start = Unmanaged.passRetained(Start(body))
     var thread = pthread_t()
     let result = pthread_create(

@@ -1,6 +1,6 @@
 internal import CBackhaul
 
-/// Requests as C structs, with the memory to which they point.
+/// The C structs of requests, and the memory to which they point.
 final class PreparedRequests: @unchecked Sendable {
     // Unchecked: nothing changes after the initializer.
     private let arena = Arena()

@@ -2,7 +2,7 @@ internal import CBackhaul
 internal import Glibc
 internal import Synchronization
 
-/// The event descriptors on which the driver's thread waits, and the Swift tasks that wait for the descriptor of a
+/// The event descriptors for which the driver's thread waits, and the Swift tasks that wait for the descriptor of a
 /// session.
 final class Readiness: Sendable {
     private typealias Waiter = CheckedContinuation<Void, any Error>
@@ -40,17 +40,17 @@ final class Readiness: Sendable {
         _ = write(wakeUp, &one, 8)
     }
 
-    /// Watches the application's event descriptor, edge-triggered: it stays readable while a session has events that
-    /// were not handed out, and each ended ticket writes to it again.
+    /// Watches the application's event descriptor. It is watched edge-triggered, because it stays readable while a
+    /// session has events that no poll has returned. Each ended ticket makes a new edge.
     func watchApplication(_ descriptor: Int32) throws(BackhaulError) {
         guard control(EPOLL_CTL_ADD, descriptor, EPOLLIN.rawValue | EPOLLET.rawValue) else {
             throw Readiness.lastError("The library's event descriptor cannot be waited for.")
         }
     }
 
-    /// Waits until the descriptor is readable; throws when the Swift task is cancelled or the driver is closed.
+    /// Waits until the descriptor is readable. Throws if the Swift task is cancelled, or if the driver is closed.
     ///
-    /// - Parameter isOpen: Returns false after `forget` was called, or just before.
+    /// - Parameter isOpen: Returns false if the descriptor is closed or will be closed soon (`forget`).
     func readable(_ descriptor: Int32, isOpen: @Sendable () -> Bool) async throws {
         let number = state.withLock { state in
             state.lastNumber &+= 1
@@ -62,7 +62,7 @@ final class Readiness: Sendable {
                 let failure: (any Error)? = state.withLock { state in
                     if state.isClosed || !isOpen() { return BackhaulError.closed }
                     if state.cancelled.contains(number) { return CancellationError() }
-                    // One shot: epoll reports the descriptor once, then not again until a Swift task waits for it.
+                    // With EPOLLONESHOT, epoll reports the descriptor once, and then not again until the next wait.
                     let events = EPOLLIN.rawValue | EPOLLONESHOT.rawValue
                     let isKnown = !state.known.insert(descriptor).inserted
                     guard control(isKnown ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, descriptor, events) else {
@@ -86,7 +86,7 @@ final class Readiness: Sendable {
         }
     }
 
-    /// Stops watching a descriptor that the library will close. All waits for it throw.
+    /// Stops watching a descriptor that the library will close. All waits for this descriptor throw.
     func forget(_ descriptor: Int32) {
         let waiters = state.withLock { state in
             if state.known.remove(descriptor) != nil { _ = control(EPOLL_CTL_DEL, descriptor, 0) }
@@ -95,7 +95,8 @@ final class Readiness: Sendable {
         for waiter in (waiters ?? [:]).values { waiter.resume(throwing: BackhaulError.closed) }
     }
 
-    /// Waits until a descriptor is readable, and resumes the Swift tasks that wait for it. Nil: without a limit.
+    /// Waits until a descriptor is readable, and resumes the Swift tasks that wait for it. `milliseconds`: the longest
+    /// wait; nil: without a limit.
     func wait(limit milliseconds: Int32?) {
         let capacity = 64
         withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: capacity) { events in

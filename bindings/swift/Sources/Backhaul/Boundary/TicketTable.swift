@@ -4,17 +4,17 @@ internal import Synchronization
 /// The Swift tasks that wait for started verbs.
 final class TicketTable: Sendable {
     private enum Entry {
-        /// A Swift task waits for the ticket, without a limit if the verb waits for another consumer.
+        /// A Swift task waits for the ticket. The limit is nil if the verb itself waits for another consumer.
         case waiting(CheckedContinuation<Void, any Error>, until: SuspendingClock.Instant?)
         /// The Swift task was cancelled before it began to wait.
         case cancelled
-        /// No Swift task waits any more; the ticket is released when it ends.
+        /// The Swift task no longer waits. The ticket is released when its verb ends.
         case abandoned
     }
 
     private struct State {
         var entries: [Handle: Entry] = [:]
-        /// Tickets that ended before a Swift task waited for them.
+        /// The tickets whose verbs ended before a Swift task waited for them.
         var early: Set<Handle> = []
         var isClosed = false
     }
@@ -31,14 +31,14 @@ final class TicketTable: Sendable {
         }
     }
 
-    /// Returns when the ticket has ended.
+    /// Waits until the verb of the ticket has ended.
     ///
-    /// When the Swift task is cancelled, it throws immediately: the verb continues, and its outcome is dropped. When
-    /// the limit has passed, it throws `.timeout` or `.engineUnresponsive`.
+    /// If the Swift task is cancelled, the method throws immediately; the verb continues, and its outcome is dropped.
+    /// If the limit has passed, the method throws `.timeout` or `.engineUnresponsive`.
     ///
     /// - Parameter isUnlimited: Whether to wait without a limit.
     func wait(for ticket: Handle, isUnlimited: Bool) async throws {
-        // A cancellation after the ticket's end adds a new entry, which is removed here.
+        // If the Swift task is cancelled after the ticket has ended, `cancel` adds an entry, which is removed here.
         defer { forgetCancellation(of: ticket) }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -69,7 +69,7 @@ final class TicketTable: Sendable {
                 state.entries[ticket] = .abandoned
                 return continuation
             case nil:
-                // The Swift task does not wait yet, or no longer.
+                // The Swift task does not wait yet, or it no longer waits.
                 if !state.early.contains(ticket) && !state.isClosed { state.entries[ticket] = .cancelled }
                 return nil
             case .cancelled, .abandoned: return nil
@@ -103,7 +103,7 @@ final class TicketTable: Sendable {
         }
     }
 
-    /// Releases a ticket for which no Swift task waits any more. Called by the driver.
+    /// Releases a ticket for which no Swift task waits any more. The driver calls this method on its thread.
     func drop(_ ticket: Handle) {
         let isOurs = state.withLock { state in
             guard case .abandoned = state.entries[ticket] else { return false }
@@ -113,7 +113,7 @@ final class TicketTable: Sendable {
         if isOurs { bh_ticket_release(ticket.pointer) }
     }
 
-    /// Ends the waits whose limit has passed. The driver calls this after it has delivered the ended tickets.
+    /// Ends the waits whose limit has passed. The driver calls this method after it has delivered the ended tickets.
     func expire() {
         let now = SuspendingClock.Instant.now
         let late = state.withLock { state in
@@ -125,7 +125,7 @@ final class TicketTable: Sendable {
                 try check { error in bh_ticket_wait(ticket.pointer, 0, error) }
             } catch {
                 guard error.status == .timeout || error.status == .engineUnresponsive else { continue }
-                // A cancellation in between may already have resumed the Swift task.
+                // The Swift task may have been cancelled since the list was made, and is then already resumed.
                 let isOurs = state.withLock { state in
                     guard case .waiting = state.entries[ticket] else { return false }
                     state.entries[ticket] = .abandoned
@@ -145,7 +145,7 @@ final class TicketTable: Sendable {
             message: "The engine did not reply within the application's limit; the operation continues.")
     }
 
-    /// Ends all waits with an error; later waits throw. The library releases the tickets when it closes the
+    /// Ends all waits with an error. Later waits throw. The library releases the tickets when it closes the
     /// application.
     func close() {
         let waiting = state.withLock { state in

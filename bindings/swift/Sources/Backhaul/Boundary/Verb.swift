@@ -1,7 +1,7 @@
 internal import CBackhaul
 
 extension Driver {
-    // Unsafe: handles are opaque and never dereferenced; pointers to results are valid for the duration of the call.
+    // Unsafe: handles are opaque and are never dereferenced. Pointers to results are valid during the call.
     /// A function that starts a verb by a call with BH_START. Its arguments are the handle of the application or
     /// session, and the error.
     typealias Start = (OpaquePointer, UnsafeMutablePointer<bh_error>) -> bh_status
@@ -10,12 +10,13 @@ extension Driver {
         OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?, UnsafeMutablePointer<bh_error>?
     ) -> bh_status
 
-    /// Starts a verb, waits for its end and takes the result.
+    /// Starts a verb, waits until it has ended, and takes its result.
     ///
-    /// When the Swift task is cancelled, this throws `CancellationError` immediately, and the verb continues in the
+    /// If the Swift task is cancelled, the method throws `CancellationError` immediately. The verb continues in the
     /// engine.
     ///
-    /// - Parameter isUnlimited: True: wait without a limit, and end the verb when the Swift task is cancelled.
+    /// - Parameter isUnlimited: Whether the method waits without a limit. Then a cancellation of the Swift task also
+    ///   ends the verb.
     func verb<Value>(
         isUnlimited: Bool = false, _ start: Start, take: (Outcome) throws(BackhaulError) -> Value
     ) async throws -> Value {
@@ -23,8 +24,8 @@ extension Driver {
         return try await outcome(of: try Driver.ticket(application, start), isUnlimited: isUnlimited, take: take)
     }
 
-    /// The same for a verb whose call reads the file system: it is started on the driver's thread, because it may
-    /// block.
+    /// Does the same as `verb` for a call that reads the file system. Such a call may block, so it is made on the
+    /// driver's thread.
     func slowVerb<Value>(
         _ start: @escaping @Sendable (OpaquePointer, UnsafeMutablePointer<bh_error>) -> bh_status,
         take: (Outcome) throws(BackhaulError) -> Value
@@ -37,7 +38,7 @@ extension Driver {
     private func outcome<Value>(
         of ticket: Handle, isUnlimited: Bool, take: (Outcome) throws(BackhaulError) -> Value
     ) async throws -> Value {
-        // If this throws, the table releases the ticket when the verb ends, or the application closes.
+        // If this wait throws, the table releases the ticket when the verb ends or the application is closed.
         do {
             try await tickets.wait(for: ticket, isUnlimited: isUnlimited)
         } catch let error as CancellationError {

@@ -3,35 +3,35 @@ internal import CBackhaul
 /// Work that repeats in windows of time (Apple: NSBackgroundActivityScheduler).
 ///
 /// An activity starts once in each window: when the conditions of its quality of service are met, or at the end of the
-/// window. If windows passed while no engine ran, it starts once for all of them.
+/// window. If several windows passed while no engine was running, the activity starts once for all of them.
 public struct Activity: Hashable, Sendable {
-    /// What an activity waits for in its window.
+    /// For which conditions an activity waits in its window.
     public enum QualityOfService: Int32, Hashable, Sendable {
-        /// The conditions of `Preset.discretionary`.
+        /// It waits for the conditions of `Preset.discretionary`.
         case background = 1
-        /// An unmetered network.
+        /// It waits for an unmetered network.
         case utility = 2
-        /// Nothing: it starts when its window opens.
+        /// It does not wait: it starts when its window opens.
         case userInitiated = 3
     }
 
-    /// The activity's name within the session: 1 to 255 bytes.
+    /// The name of the activity in its session: 1 to 255 bytes.
     public var identifier: String
-    /// The time from one window's opening to the next: a second to ten years.
+    /// The time from the opening of one window to the opening of the next: a second to ten years.
     public var interval: Duration
-    /// How long a window is open; less than `interval`. Default: half of it.
+    /// How long a window stays open, which is less than `interval`. Default: half of `interval`.
     public var tolerance: Duration?
-    /// Whether the activity runs in each window. False: it runs once and is removed.
+    /// Whether the activity starts in each window. False: it starts once, and is then removed.
     public var repeats = true
-    /// What the activity waits for in its window. Default: `.background`.
+    /// For which conditions the activity waits in its window. Default: `.background`.
     public var qualityOfService: QualityOfService?
-    /// The request that the engine enqueues in each window. Nil: the host gets `Event.activity` instead.
+    /// The request that the engine enqueues in each window. Nil: the engine delivers `Event.activity` instead.
     ///
-    /// The request has no `idempotencyKey`, no body files and no start times. Its destination needs `.replace` or
-    /// `isNamedByServer`. While a task of the activity has not ended, no second one is made.
+    /// The request has no `idempotencyKey`, no body files and no start times. With a destination it needs `.replace` or
+    /// `isNamedByServer`. While the last task of the activity has not ended, no second task is made.
     public var request: Request?
-    /// When the first window opens, or the next one of an existing activity, as Unix time in milliseconds. Nil: after
-    /// `interval`.
+    /// When the first window of a new activity opens, or the next window of an existing one, as Unix time in
+    /// milliseconds. Nil: one `interval` after now.
     public var firstMilliseconds: Int64?
 
     public init(_ identifier: String, every interval: Duration, request: Request? = nil) {
@@ -62,17 +62,17 @@ public struct ActivityInfo: Hashable, Sendable {
     public let repeats: Bool
     /// Nil if only a newer version of the library has this value.
     public let qualityOfService: Activity.QualityOfService?
-    /// When the open window opened, or the next one opens, as Unix time in milliseconds.
+    /// When the present window opened or the next window opens, as Unix time in milliseconds.
     public let nextMilliseconds: Int64
-    /// The end of that window, as Unix time in milliseconds.
+    /// When that window ends, as Unix time in milliseconds.
     public let nextEndsMilliseconds: Int64
-    /// The last start, as Unix time in milliseconds; nil if the activity has not started.
+    /// When the activity last started, as Unix time in milliseconds. Nil if it has not started yet.
     public let lastStartedMilliseconds: Int64?
     public let lastTask: TaskID?
-    /// The URL of the activity's request; nil if it has none and makes an event.
+    /// The URL of the activity's request. Nil if the activity has no request, and delivers events.
     public let url: String?
 
-    // Unsafe: pointers into a batch, which lives while its items are copied.
+    // Unsafe: the pointers point into a batch, which is released after its items are copied.
     init(_ activity: bh_activity) {
         identifier = text(activity.identifier) ?? ""
         interval = .milliseconds(Int64(clamping: activity.interval_ms))

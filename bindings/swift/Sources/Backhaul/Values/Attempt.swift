@@ -1,15 +1,15 @@
 internal import CBackhaul
 
-/// One request of a task, redirects included.
+/// One attempt of a task, including its redirects.
 ///
-/// Durations count from its start. A duration is nil if the attempt did not get so far, or did not need the step
-/// because its connection was open.
+/// All durations count from the start of the attempt. A duration is nil if the attempt did not reach the step, or did
+/// not need it because it reused a connection.
 public struct Attempt: Hashable, Sendable {
     /// What followed an attempt.
     public enum Next: Hashable, Sendable {
         /// The task ended.
         case end
-        /// Another attempt, at this Unix time in milliseconds.
+        /// The next attempt starts at this Unix time in milliseconds.
         case retry(atMilliseconds: Int64)
         /// A challenge was opened.
         case challenge
@@ -18,39 +18,39 @@ public struct Attempt: Hashable, Sendable {
     }
 
     public let taskID: TaskID
-    /// The attempt's number within the task, from 1.
+    /// The number of the attempt in its task, from 1.
     public let number: Int
     public let next: Next
-    /// The start, as Unix time in milliseconds.
+    /// When the attempt started, as Unix time in milliseconds.
     public let startedMilliseconds: Int64
-    /// Why the attempt failed; nil if it succeeded.
+    /// Why the attempt failed. Nil if it succeeded.
     public let error: BackhaulError?
     /// The URL of the last request, after redirects.
     public let url: String
-    /// The status of the response; nil if none came.
+    /// The status of the response. Nil if there was no response.
     public let httpStatus: Int?
     public let redirects: Int
     /// The offset in the file at which the attempt started.
     public let offset: UInt64
-    /// The number of the file's bytes that were received after the attempt.
+    /// The number of the file's bytes that were stored when the attempt ended.
     public let endOffset: UInt64
-    /// Until the server's name was resolved.
+    /// The time until the server's name was resolved.
     public let domainLookup: Duration?
-    /// Until TCP, or the proxy's tunnel, was connected.
+    /// The time until the TCP connection, or the tunnel of the proxy, was ready.
     public let connect: Duration?
-    /// Until TLS was negotiated.
+    /// The time until the TLS handshake was complete.
     public let secureConnection: Duration?
-    /// Until the request was about to be sent.
+    /// The time until the engine began to send the request.
     public let requestStart: Duration?
-    /// Until the last byte of the request's body was sent.
+    /// The time until the last byte of the request's body was sent.
     public let requestEnd: Duration?
-    /// Until the first byte of the response was received.
+    /// The time until the first byte of the response was received.
     public let responseStart: Duration?
-    /// Until the last byte of the response was received.
+    /// The time until the last byte of the response was received.
     public let responseEnd: Duration?
     /// The protocol's name in RFC 7301, such as "h2" or "http/1.1".
     public let networkProtocol: String?
-    /// Whether the connection was open before the attempt.
+    /// Whether the attempt used a connection that was already open.
     public let isReusedConnection: Bool
     public let isProxyConnection: Bool
     public let localAddress: String?
@@ -67,7 +67,7 @@ public struct Attempt: Hashable, Sendable {
     public let responseHeaderBytes: UInt64
     public let responseBodyBytes: UInt64
 
-    // Unsafe: pointers into a batch, which lives while its items are copied.
+    // Unsafe: the pointers point into a batch, which is released after its items are copied.
     init(_ attempt: bh_attempt) {
         func reached(_ microseconds: Int64) -> Duration? { microseconds < 0 ? nil : .microseconds(microseconds) }
         taskID = attempt.task_id

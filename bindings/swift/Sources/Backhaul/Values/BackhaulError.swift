@@ -2,27 +2,27 @@ internal import CBackhaul
 
 /// The error of a call, or the reason why a task failed.
 public struct BackhaulError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What the number in `detail` is.
+    /// The kind of the number in `detail`.
     public enum Domain: Int32, Hashable, Sendable {
         case none = 0
-        /// errno
+        /// An errno.
         case system = 1
-        /// CURLcode
+        /// A CURLcode.
         case curl = 2
-        /// extended SQLite result code
+        /// An extended result code of SQLite.
         case sqlite = 3
-        /// HTTP status code
+        /// A status code of HTTP.
         case http = 4
-        /// process id, for `Status.inUse` and `Status.engineUnresponsive`
+        /// The id of a process, for `Status.inUse` and `Status.engineUnresponsive`.
         case process = 5
     }
 
     public let status: Status
-    /// What `detail` is. A domain that only a newer version of the library has is `.none`.
+    /// The kind of the number in `detail`. It is `.none` for a kind that only a newer version of the library has.
     public let domain: Domain
-    /// A number of the domain, or 0.
+    /// A number that describes the error more precisely, or 0. `domain` states its kind.
     public let detail: Int64
-    /// The number of the first wrong item of an array argument; nil if no item was wrong.
+    /// The index of the first invalid item of an array argument. Nil if no item was invalid.
     public let index: Int?
     /// One sentence that says what was wrong, and what to do.
     public let message: String

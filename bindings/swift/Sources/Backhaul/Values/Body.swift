@@ -4,20 +4,22 @@ internal import CBackhaul
 public enum Body: Hashable, Sendable {
     /// What the engine does with the files of a body.
     public enum Source: Int32, Hashable, Sendable {
-        /// Reads them where they are. If one changes after the enqueue, the task fails with `.bodyChanged`.
+        /// The engine reads the files in place. If a file changes after the enqueue, the task fails with
+        /// `.bodyChanged`.
         case reference = 0
-        /// Copies them into the store at the enqueue, by reflink where the file system can.
+        /// The engine copies the files into the store at the enqueue. It uses reflinks if the file system supports
+        /// them.
         case snapshot = 1
-        /// Moves them into the store at the enqueue and removes them after success.
+        /// The engine moves the files into the store at the enqueue, and removes them after a success.
         ///
-        /// When the task ends otherwise, its event has the file's path in the store. When the event is acknowledged,
-        /// each file gets its old path back.
+        /// If the task does not succeed, its event has the path of the file in the store. When the event is
+        /// acknowledged, each file is moved back to its old path.
         case consume = 2
     }
 
     /// The absolute path of a regular file.
     case file(String, Source = .reference)
-    /// Bytes in memory, which are copied into the store; at most a mebibyte.
+    /// Bytes in memory, at most a mebibyte. The engine stores them.
     case bytes([UInt8])
     /// A form: multipart/form-data (RFC 7578).
     case form([Part], Source = .reference)
@@ -32,9 +34,9 @@ public struct Part: Hashable, Sendable {
     }
     public var name: String
     public var content: Content
-    /// The file name that the server gets; nil: the last part of the file's path, none for a value.
+    /// The file name that is sent to the server. Nil: the last component of the file's path; a value has no file name.
     public var fileName: String?
-    /// The part's Content-Type; nil: application/octet-stream for a file, none for a value.
+    /// The Content-Type of the part. Nil: application/octet-stream for a file; a value has no Content-Type.
     public var mediaType: String?
 
     public init(_ name: String, _ content: Content, fileName: String? = nil, mediaType: String? = nil) {
@@ -44,7 +46,7 @@ public struct Part: Hashable, Sendable {
         self.mediaType = mediaType
     }
 
-    /// Creates a part whose value is a text, as UTF-8.
+    /// Creates a part whose value is a text, which is sent as UTF-8.
     public init(_ name: String, _ value: String) { self.init(name, .value(Array(value.utf8))) }
 
     func value(_ arena: Arena) throws(BackhaulError) -> bh_part {

@@ -1,10 +1,12 @@
 internal import CBackhaul
 
-/// The bytes that may move on one network, both directions together. Nil: no limit. 0: no bytes.
+/// The number of bytes that may be moved on one network, in both directions together. Nil: no limit. 0: no byte may be
+/// moved.
 public struct Budget: Hashable, Sendable {
     /// The budget of a day in local time.
     public var daily: UInt64?
-    /// The budget of a month. A network's month begins on its `monthStartsOn`, a session's on the first day.
+    /// The budget of a month. For a network, a month begins on the day `monthStartsOn`; for a session, on the first
+    /// day.
     public var monthly: UInt64?
 
     public init(daily: UInt64? = nil, monthly: UInt64? = nil) {

@@ -1,20 +1,22 @@
 internal import CBackhaul
 
-/// A demand for a credential, for one protection space: origin and realm (RFC 9110, section 11.5).
+/// A demand for a credential for one protection space, which is an origin and a realm (RFC 9110, section 11.5).
 ///
-/// A challenge is open until `Session.respond`, or until no task waits for it; acknowledging its event does not end it.
+/// A challenge is open until `Session.respond` is called for it, or until no task waits for it. It stays open when its
+/// event is acknowledged.
 public struct Challenge: Hashable, Sendable, Identifiable {
-    /// What demands a credential.
+    /// What demands the credential.
     public enum Kind: Int32, Hashable, Sendable {
-        /// A server, with 401.
+        /// A server demands it by a response with status 401.
         case server = 1
-        /// A proxy, with 407.
+        /// A proxy demands it by a response with status 407.
         case proxy = 2
-        /// The engine: the part of the request that `Request.refresh` names has expired, or got a 401 or 403.
+        /// The engine demands it: the part of the request that `Request.refresh` names has expired, or a server refused
+        /// it with status 401 or 403.
         case refresh = 3
     }
 
-    /// Authentication schemes that were offered (RFC 9110, section 11).
+    /// The authentication schemes that the server or proxy offers (RFC 9110, section 11).
     public struct Schemes: OptionSet, Hashable, Sendable {
         public let rawValue: UInt32
         public init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -28,7 +30,7 @@ public struct Challenge: Hashable, Sendable, Identifiable {
         private init(_ constant: Int) { rawValue = UInt32(constant) }
     }
 
-    /// The challenge's id. Ids grow and are never used twice in a store.
+    /// The id of the challenge. Ids increase, and a store never uses an id twice.
     public let id: UInt64
     /// Nil if only a newer version of the library has this kind.
     public let kind: Kind?
@@ -36,18 +38,18 @@ public struct Challenge: Hashable, Sendable, Identifiable {
     /// The origin of the server or the proxy, such as "https://example.org:443".
     public let origin: String
     public let realm: String?
-    /// The number of credentials in a row that were refused. A host should stop after a few.
+    /// How many of the host's credentials in a row were refused. A host should give up after a few.
     public let failures: Int
     /// When the challenge was opened, as Unix time in milliseconds.
     public let timeMilliseconds: Int64
-    /// The number of tasks that waited for it when it was read.
+    /// The number of tasks that waited for the challenge when it was read.
     public let waitingTasks: UInt64
-    /// The task of a `.refresh` challenge for a URL; else nil.
+    /// For a `.refresh` challenge of a URL: the task that needs it. Otherwise nil.
     public let taskID: TaskID?
-    /// The present URL of that task; else nil.
+    /// For a `.refresh` challenge of a URL: the present URL. Otherwise nil.
     public let url: String?
 
-    // Unsafe: pointers into a batch, which lives while its items are copied.
+    // Unsafe: the pointers point into a batch, which is released after its items are copied.
     init(_ challenge: bh_challenge) {
         id = challenge.id
         kind = Kind(rawValue: challenge.kind)

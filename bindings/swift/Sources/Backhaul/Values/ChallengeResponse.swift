@@ -2,19 +2,19 @@ internal import CBackhaul
 
 /// The response to a challenge.
 ///
-/// The engine uses it for the challenge's origin or proxy and for this session only, and keeps it in memory. A later
-/// engine opens a new challenge.
+/// The engine uses the response only for this session, and only for the origin or proxy of the challenge. It keeps the
+/// response in memory, so a later engine opens a new challenge. `isKept` of `Session.respond` stores it.
 public enum ChallengeResponse: Hashable, Sendable {
-    /// No credential: waiting tasks fail with `.authenticationRequired`.
+    /// There is no credential. The waiting tasks fail with `.authenticationRequired`.
     case refuse
     /// A user name without ':' (RFC 7617) and a password, for Basic and Digest. If both are empty, Negotiate uses the
     /// Kerberos credentials of the user.
     case credential(user: String, password: String)
-    /// Header fields such as "Authorization: Bearer …"; for a proxy Proxy-Authorization. For a refresh they replace the
-    /// tasks' headers of the same name, durably.
+    /// Header fields such as "Authorization: Bearer …", or Proxy-Authorization for a proxy. For a refresh, they replace
+    /// the stored header fields of the tasks that have the same name.
     case headers([Header])
-    /// No credential: for waiting tasks, the status 401 or 407 counts as any other (Apple: performDefaultHandling). For
-    /// a refresh: requests are sent unchanged.
+    /// There is no credential. For the waiting tasks, the status 401 or 407 counts as any other status (Apple:
+    /// performDefaultHandling). For a refresh, the requests are sent without a change.
     case goOnWithout
     /// The new URL, for a refresh of a URL.
     case url(String)

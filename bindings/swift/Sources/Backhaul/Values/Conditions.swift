@@ -1,55 +1,55 @@
 internal import CBackhaul
 
-/// One condition: a part of the system's state on which tasks may depend.
+/// A condition: a part of the system's state on which tasks may depend.
 public struct Condition: Hashable, Sendable {
     public enum Kind: Int32, Hashable, Sendable, CaseIterable {
         /// Whether the machine runs on external power: 1 or 0.
         case externalPower = 1
         /// The charge of all batteries together, as a percentage.
         case battery = 2
-        /// The raw value of a `ThermalState`.
+        /// The heat of the machine: the raw value of a `ThermalState`.
         case thermalState = 3
-        /// A percentage, as `Constraints.maximumCPUPressurePercent`.
+        /// The pressure on the processors as a percentage, as in `Constraints.maximumCPUPressurePercent`.
         case cpuPressure = 4
         case ioPressure = 5
         case memoryPressure = 6
-        /// The raw value of one of `NetworkKinds`, or 0 without a default route.
+        /// The kind of the network: the raw value of one of `NetworkKinds`, or 0 without a default route.
         case network = 7
         /// Whether the network is metered: 1 or 0.
         case metered = 8
-        /// The raw value of a `Connectivity`.
+        /// How much of the internet can be reached: the raw value of a `Connectivity`.
         case connectivity = 9
         /// Whether the machine is about to sleep: 1 or 0.
         case sleep = 10
-        /// The bytes per second of all transfers together, over the last seconds.
+        /// The bytes per second of all transfers together, as an average of the last seconds.
         case throughput = 11
     }
 
-    /// How much of the internet the network reaches.
+    /// How much of the internet can be reached through the network.
     public enum Connectivity: Int32, Hashable, Sendable {
         /// There is no default route.
         case none = 1
         /// A portal demands a login.
         case portal = 2
-        /// The uplink is dead.
+        /// The uplink does not work.
         case limited = 3
         case full = 4
     }
 
     /// Nil if only a newer version of the library has this kind; `text` describes it.
     public let kind: Kind?
-    /// The value, whose meaning depends on `kind`. Nil if the condition cannot be read; it then holds no task.
+    /// The value, whose meaning depends on `kind`. Nil if the condition cannot be read. It then holds no task.
     public let value: Int64?
     /// The name of the network, for `Kind.network`.
     public let name: String?
     /// The value in words, such as "on battery".
     public let text: String
-    /// Where the value was read (a path, "NetworkManager", "configured"), or why it cannot be read.
+    /// The source of the value: a path, "NetworkManager" or "configured". If it cannot be read, the reason.
     public let source: String
     /// When the engine first read the present value, as Unix time in milliseconds.
     public let sinceMilliseconds: Int64
 
-    // Unsafe: pointers into a batch, which lives while its items are copied.
+    // Unsafe: the pointers point into a batch, which is released after its items are copied.
     init(_ condition: bh_condition) {
         kind = Kind(rawValue: condition.kind)
         value = condition.is_known ? condition.value : nil
@@ -60,22 +60,22 @@ public struct Condition: Hashable, Sendable {
     }
 }
 
-/// Tasks of a session that are held for one reason.
+/// The tasks of a session that are held for one reason.
 public struct Hold: Hashable, Sendable {
     public let application: String
     /// The session's identifier.
     public let session: String
-    /// The origin, if only its tasks are held.
+    /// The origin, if only tasks of one origin are held. Otherwise nil.
     public let origin: String?
-    /// Why the tasks are held. Its `nextAttemptMilliseconds` is when the engine checks again; nil: when the condition
-    /// changes.
+    /// Why the tasks are held. Its `nextAttemptMilliseconds` is the time of the engine's next check. If it is nil, the
+    /// engine checks when the condition changes.
     public let reason: WaitingReason
     /// When the hold began, as Unix time in milliseconds.
     public let beganMilliseconds: Int64
     /// The number of held tasks.
     public let tasks: UInt64
 
-    // Unsafe: pointers into a batch, which lives while its items are copied.
+    // Unsafe: the pointers point into a batch, which is released after its items are copied.
     init(_ hold: bh_hold) {
         application = text(hold.application) ?? ""
         session = text(hold.session) ?? ""
@@ -94,12 +94,12 @@ public struct Wait: Hashable, Sendable {
     public let code: WaitingReason.Code?
     /// The reason as one sentence.
     public let text: String
-    /// When the hold began, as Unix time in milliseconds.
+    /// When the wait began, as Unix time in milliseconds.
     public let beganMilliseconds: Int64
-    /// When the wait ended, as Unix time in milliseconds; nil while it lasts.
+    /// When the wait ended, as Unix time in milliseconds. Nil if the task still waits.
     public let endedMilliseconds: Int64?
 
-    // Unsafe: pointers into a batch, which lives while its items are copied.
+    // Unsafe: the pointers point into a batch, which is released after its items are copied.
     init(_ wait: bh_wait_record) {
         code = WaitingReason.Code(rawValue: wait.reason)
         text = Backhaul.text(wait.reason_text) ?? ""

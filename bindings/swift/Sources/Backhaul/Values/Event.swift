@@ -5,18 +5,17 @@ public typealias EventID = UInt64
 
 /// A durable fact for the host, delivered until it is acknowledged.
 public enum Event: Sendable, Identifiable {
-    /// A task has ended. There is one such event for each task, in the order of commit.
+    /// A task has ended. Each task has one event of this kind.
     case taskEnded(TaskEnding)
     /// The last task of a round has ended.
     case sessionFinished(RoundEnding)
-    /// A challenge was opened, one for each protection space. Acknowledging the event does not respond to the
-    /// challenge.
+    /// A challenge was opened. The challenge stays open after the event is acknowledged.
     case challenge(ChallengeEvent)
     /// The last live task of a group has ended.
     case groupFinished(GroupEnding)
-    /// An activity without a request is due. The host does its work, then acknowledges the event.
+    /// An activity without a request is due. The host does the work, and then acknowledges the event.
     case activity(ActivityEvent)
-    /// An event whose kind only a newer version of the library has. Acknowledge it like any other.
+    /// An event whose kind only a newer version of the library has. Acknowledge it like any other event.
     case unknown(id: EventID, kind: Int32)
 
     public var id: EventID {
@@ -31,15 +30,16 @@ public enum Event: Sendable, Identifiable {
     }
 }
 
-/// The end of a round: a session's tasks from the first enqueue until none is left.
+/// The end of a round. A round is a session's tasks from the first enqueue until all tasks have ended.
 public struct RoundEnding: Hashable, Sendable, Identifiable {
     public let id: EventID
     public let round: UInt64
-    /// When the event was committed, as Unix time in milliseconds.
+    /// When the event was stored, as Unix time in milliseconds.
     public let timeMilliseconds: Int64
 }
 
-/// The end of a group: the results of its tasks since the group last finished.
+/// The end of a group, with the number of tasks that succeeded, failed and were cancelled since the group last
+/// finished.
 public struct GroupEnding: Hashable, Sendable, Identifiable {
     public let id: EventID
     public let round: UInt64
@@ -47,32 +47,32 @@ public struct GroupEnding: Hashable, Sendable, Identifiable {
     public let succeeded: UInt64
     public let failed: UInt64
     public let cancelled: UInt64
-    /// When the event was committed, as Unix time in milliseconds.
+    /// When the event was stored, as Unix time in milliseconds.
     public let timeMilliseconds: Int64
 }
 
-/// An activity is due.
+/// An activity without a request is due.
 public struct ActivityEvent: Hashable, Sendable, Identifiable {
     public let id: EventID
     /// The activity's identifier.
     public let activity: String
-    /// When the event was committed, as Unix time in milliseconds.
+    /// When the event was stored, as Unix time in milliseconds.
     public let timeMilliseconds: Int64
 }
 
 /// A challenge was opened.
 public struct ChallengeEvent: Hashable, Sendable, Identifiable {
     public let id: EventID
-    /// When the event was committed, as Unix time in milliseconds.
+    /// When the event was stored, as Unix time in milliseconds.
     public let timeMilliseconds: Int64
-    /// The challenge; nil if it is no longer open.
+    /// The challenge. Nil if it is no longer open.
     public let challenge: Challenge?
 }
 
 /// The end of a task, and its result.
 public struct TaskEnding: Sendable, Identifiable {
     public enum Outcome: Hashable, Sendable {
-        /// The file is complete and synced at `path`. An upload makes no file, and its `path` is empty.
+        /// The task succeeded. A download's file is complete and synced at `path`. For an upload, `path` is empty.
         case succeeded(path: String)
         case failed(BackhaulError)
         case cancelled
@@ -81,39 +81,39 @@ public struct TaskEnding: Sendable, Identifiable {
     public let id: EventID
     public let taskID: TaskID
     public let round: UInt64
-    /// When the event was committed, as Unix time in milliseconds.
+    /// When the event was stored, as Unix time in milliseconds.
     public let timeMilliseconds: Int64
     public let outcome: Outcome
-    /// The URL as enqueued.
+    /// The URL of the request.
     public let url: String
-    /// The URL after redirects; nil if no response came.
+    /// The URL after redirects. Nil if there was no response.
     public let finalURL: String?
     public let mediaType: String?
     public let idempotencyKey: String?
     public let userData: [UInt8]?
-    /// The status of the last response; nil if none came.
+    /// The status of the last response. Nil if there was no response.
     public let httpStatus: Int?
-    /// The header fields of the last response, at most 16 KiB: the important ones first, such as validators and
-    /// Content-Type.
+    /// The header fields of the last response, at most 16 KiB. Important fields such as validators and Content-Type
+    /// come first.
     public let headers: [Header]
-    /// The number of requests that were sent.
+    /// The number of attempts.
     public let attempts: Int
     /// The size of the file in bytes.
     public let size: UInt64
-    /// The body bytes received over all attempts.
+    /// The bytes of bodies that were received in all attempts together.
     public let bytesReceived: UInt64
-    /// The first 4,096 bytes of the body of a response that was not accepted; else nil.
+    /// The first 4,096 bytes of the body of a response that was not accepted. Otherwise nil.
     public let errorBody: [UInt8]?
     public let kind: TaskKind
     public let group: String?
-    /// The digest of the file, as "sha-256:…" or "sha-512:…"; nil if it was not computed.
+    /// The digest of the file, as "sha-256:…" or "sha-512:…". Nil if the engine did not compute it.
     public let checksum: String?
-    /// The body bytes sent over all attempts.
+    /// The bytes of bodies that were sent in all attempts together.
     public let bytesSent: UInt64
-    /// The first 65,536 bytes of the response's body of a successful upload; else nil.
+    /// For a successful upload: the first 65,536 bytes of the response's body. Otherwise nil.
     public let responseBody: [UInt8]?
 
-    /// The path of the downloaded file; nil if there is none.
+    /// The path of the downloaded file. Nil if there is no file.
     public var path: String? {
         if case .succeeded(let path) = outcome, !path.isEmpty { path } else { nil }
     }
@@ -146,7 +146,7 @@ extension Event {
 }
 
 extension TaskEnding {
-    // Unsafe: pointers into a batch, which lives while its items are copied.
+    // Unsafe: the pointers point into a batch, which is released after its items are copied.
     fileprivate init(_ event: bh_event) {
         id = event.id
         taskID = event.task_id

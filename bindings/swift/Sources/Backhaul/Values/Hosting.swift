@@ -1,14 +1,16 @@
 internal import CBackhaul
 
-/// Where a new engine runs, if no process holds the store's lock. A running engine is used wherever it runs.
+/// Where the library starts an engine if no engine runs the store. If an engine runs already, it is used, wherever it
+/// runs.
 public enum Hosting: Int32, Hashable, Sendable {
-    /// In backhauld, which the library starts.
+    /// The engine runs in the daemon (backhauld), which the library starts.
     case daemon = 1
-    /// In threads of this process: for tests, containers, and hosts that must not start processes.
+    /// The engine runs in threads of this process. This is for tests, containers, and hosts that must not start
+    /// processes.
     case embedded = 2
 }
 
-/// The options of an application: the fields of bh_application_options.
+/// The options of an application, which are the fields of bh_application_options.
 package struct ApplicationOptions: Sendable {
     package var identifier: String
     package var store: String?
@@ -37,7 +39,7 @@ package struct ApplicationOptions: Sendable {
     }
 }
 
-/// The store's engine.
+/// A description of the store's engine.
 public struct EngineInfo: Hashable, Sendable {
     public let processID: Int64
     /// The version of the engine's library: major, minor and patch, one byte each.
@@ -46,12 +48,12 @@ public struct EngineInfo: Hashable, Sendable {
     public let hosting: Hosting?
     /// When the engine started, as Unix time in milliseconds.
     public let startedMilliseconds: Int64
-    /// The path of the store as this host opened it.
+    /// The path by which this host opened the store.
     public let store: String
-    /// Whether the engine is a daemon in this process's control group. A service manager that stops this host's service
-    /// then ends the daemon, too.
+    /// Whether the engine is a daemon in the control group of this process. Then a service manager that stops the
+    /// service of this host ends the daemon, too.
     public let sharesControlGroup: Bool
-    /// The number of open handles on the store, this one included.
+    /// The number of open handles on the store, including this one.
     public let connections: Int
 
     init(_ info: bh_engine_info) {

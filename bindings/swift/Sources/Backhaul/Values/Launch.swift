@@ -1,25 +1,25 @@
 internal import CBackhaul
 
-/// A program that the engine runs when sessions need their host and none is connected. No shell is involved. Nil is the
-/// default.
+/// A program that the engine launches when a session needs its host, and no host is connected. It is started without a
+/// shell. Each property that is nil has its default.
 public struct LaunchCommand: Hashable, Sendable {
     /// The absolute path of an executable file.
     public var program: String
     /// The arguments after the program's name.
     public var arguments: [String]
-    /// Additional variables. docs/launch.md describes the rest of the environment.
+    /// Variables that are added to the environment. docs/launch.md lists the other variables.
     public var environment: [String: String]
-    /// An absolute path; nil: the user's home directory.
+    /// The absolute path of the working directory. Nil: the user's home directory.
     public var workingDirectory: String?
-    /// How long a launched host may take to attach a session. Default: 60 seconds. After that it gets SIGTERM, and
-    /// SIGKILL ten seconds later; then it is launched again.
+    /// How long a launched host may take to attach a session. Default: 60 seconds. After that the host gets SIGTERM,
+    /// and ten seconds later SIGKILL. Then it is launched again.
     public var attachTimeout: Duration?
-    /// The delay after a launch that ended without completing. Default: 60 seconds. It doubles with each such launch.
+    /// The delay after the first failed launch. Default: 60 seconds. It doubles after each further failed launch.
     public var firstDelay: Duration?
     /// The longest delay between two launches. Default: an hour.
     public var longestDelay: Duration?
-    /// The number of launches in a row without completing after which the engine launches no host. It launches again
-    /// when a host that it did not launch has connected. Events stay. Default: 8.
+    /// The number of failed launches in a row after which the engine launches no host. It launches again after a host
+    /// that it did not launch has connected. The events are kept. Default: 8.
     public var maximumLaunches: Int?
 
     public init(
@@ -58,11 +58,11 @@ public struct LaunchCommand: Hashable, Sendable {
 public enum LaunchState: Int32, Hashable, Sendable {
     /// No command is registered, or no session needs its host.
     case none = 0
-    /// The engine launches a host at `nextLaunchMilliseconds`, unless a host connects before.
+    /// The engine launches a host at `nextLaunchMilliseconds`, unless a host connects before this time.
     case due = 1
-    /// A launched host runs and has not completed.
+    /// A launched host runs, and has not completed its sessions yet.
     case running = 2
-    /// Too many launches did not complete. The engine launches no host until one connects by itself.
+    /// Too many launches in a row have failed. The engine launches no host until one connects by itself.
     case gaveUp = 3
 }
 
@@ -75,9 +75,9 @@ public struct LaunchInfo: Hashable, Sendable {
     public let workingDirectory: String?
     /// The state of the launch. A state that only a newer version of the library has is `.none`.
     public let state: LaunchState
-    /// The number of launches in a row without completing.
+    /// The number of launches in a row that did not complete their sessions.
     public let launches: Int
-    /// When the next launch is due, as Unix time in milliseconds; nil if none is due.
+    /// When the next launch is due, as Unix time in milliseconds. Nil if no launch is due.
     public let nextLaunchMilliseconds: Int64?
     /// The process id of the launched host.
     public let processID: Int64?
@@ -86,7 +86,7 @@ public struct LaunchInfo: Hashable, Sendable {
     /// Why the last launch failed.
     public let errorMessage: String?
 
-    // Unsafe: pointers into a batch, which lives while its items are copied.
+    // Unsafe: the pointers point into a batch, which is released after its items are copied.
     init(_ info: bh_launch_info) {
         application = text(info.application) ?? ""
         program = text(info.program) ?? ""
@@ -108,9 +108,9 @@ public struct LaunchInfo: Hashable, Sendable {
 
 /// A launch, as the host that it started sees it.
 public struct Launch: Hashable, Sendable, Identifiable {
-    /// The launch's id, which grows with each launch of the store.
+    /// The id of the launch. It increases with each launch of the store.
     public let id: UInt64
-    /// The number of launches in a row without completing, this one included: 1 if the launch before completed.
+    /// The number of this launch in a row of failed ones. 1 if the previous launch completed its sessions.
     public let launches: Int
     /// Whether one of the sessions has finished a round.
     public let hasFinished: Bool
@@ -118,10 +118,10 @@ public struct Launch: Hashable, Sendable, Identifiable {
     public let hasChallenge: Bool
     /// Whether an activity of one of the sessions is due.
     public let hasActivity: Bool
-    /// The sessions that need a host and are not completed.
+    /// The sessions that need their host, and that the host has not completed yet.
     public let sessions: [SessionInfo]
 
-    // Unsafe: pointers into a batch, which lives while its items are copied.
+    // Unsafe: the pointers point into a batch, which is released after its items are copied.
     init(_ launch: bh_launch) {
         id = launch.id
         launches = Int(launch.launches)

@@ -1,14 +1,14 @@
 internal import CBackhaul
 
-/// Limits for all sessions of the store together. Nil is the default.
+/// The limits of all sessions of the store together. A property that is nil has its default.
 public struct Limits: Hashable, Sendable {
-    /// The rate of all transfers, both directions together. Default: no limit.
+    /// The rate limit of all transfers, in both directions together. Default: no limit.
     public var bytesPerSecond: UInt64?
-    /// Default: 256; at most 1,024.
+    /// The number of tasks that may run at the same time, at most 1,024. Default: 256.
     public var maximumRunningTasks: Int?
-    /// Default: 256; at most 1,024.
+    /// The number of open connections, at most 1,024. Default: 256.
     public var maximumConnections: Int?
-    /// The connections of all sessions to one origin. Default: each session's own limit.
+    /// The number of connections of all sessions to one origin. Default: only the limit of each session applies.
     public var connectionsPerOrigin: Int?
 
     public init() {}

@@ -1,20 +1,22 @@
 internal import CBackhaul
 
-/// A network and its administrator's settings.
+/// A network, and the settings that a user has made for it.
 public struct Network: Hashable, Sendable {
-    /// The name that conditions and lists show: NetworkManager's connection, else the interface of the default route.
+    /// The name of the connection in NetworkManager. Without NetworkManager, the name of the interface of the default
+    /// route. Conditions and listings have the same name.
     public var name: String
-    /// Whether the network is metered, in place of the system's value; nil: the system's value.
+    /// Whether the network is metered. Nil: the system decides.
     public var isMetered: Bool?
-    /// The first day of the budget's month: 1 to 28. Default: 1.
+    /// The day of the month on which a month of the budget begins: 1 to 28. Default: 1.
     public var monthStartsOn: Int?
-    /// The budget of all sessions together.
+    /// The budget of all sessions together on this network.
     public var budget = Budget()
-    /// The network's kind; nil if this engine has not seen the network. This property and the following are read only.
+    /// The kind of the network. Nil if this engine has not used the network. This property and those below cannot be
+    /// set.
     public private(set) var kind: NetworkKinds?
     /// Whether the default route uses the network.
     public private(set) var isCurrent = false
-    /// The bytes moved today. A killed engine does not count the bytes of its last seconds.
+    /// The bytes that were moved today. If an engine is killed, the bytes of its last seconds are not counted.
     public private(set) var usedToday: UInt64 = 0
     public private(set) var usedThisMonth: UInt64 = 0
     /// When the present day of the budget ends, as Unix time in milliseconds.
@@ -23,7 +25,7 @@ public struct Network: Hashable, Sendable {
 
     public init(_ name: String) { self.name = name }
 
-    // Unsafe: pointers into a batch, which lives while its items are copied.
+    // Unsafe: the pointers point into a batch, which is released after its items are copied.
     init(_ network: bh_network) {
         name = text(network.name) ?? ""
         isMetered = choice(network.metered)

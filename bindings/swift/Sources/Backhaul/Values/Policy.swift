@@ -1,12 +1,13 @@
 internal import CBackhaul
 
-/// Settings of one task in place of its session's. For a property that is not set, the session's setting applies.
+/// The settings of one task, which replace those of its session. If a property is not set, the session's setting
+/// applies.
 public struct Policy: Hashable, Sendable {
     public var retry = RetryPolicy()
     public var rules = TransferRules()
     public var constraints = Constraints()
-    /// The rate limit of this task, both directions together. The session's limit also applies. `Session.setRate`
-    /// changes it. Default: no limit.
+    /// The rate limit of this task, in both directions together. The session's limit also applies. `Session.setRate`
+    /// changes the limit of the task. Default: no limit.
     public var bytesPerSecond: UInt64?
 
     public init() {}

@@ -1,16 +1,17 @@
 internal import CBackhaul
 
-/// The proxy through which servers are reached.
+/// The proxy through which the engine connects to servers.
 public struct Proxy: Hashable, Sendable {
     /// The proxy's URL, without user and password.
     ///
-    /// It begins with "http://", "https://", "socks5://" or "socks5h://" (the proxy resolves names). "none": no proxy.
-    /// Nil: http_proxy, https_proxy, all_proxy and no_proxy of the engine's environment.
+    /// It begins with "http://", "https://", "socks5://" or "socks5h://". With the last one, the proxy resolves names.
+    /// "none" means no proxy. Nil: the variables http_proxy, https_proxy, all_proxy and no_proxy of the engine's
+    /// environment apply.
     public var url: String?
-    /// The user name; with `password`, for Basic, Digest or SOCKS.
+    /// The user name. It is sent with `password`, by Basic, Digest or SOCKS.
     public var user: String?
     public var password: String?
-    /// Names and addresses that are reached without the proxy, separated by commas (CURLOPT_NOPROXY).
+    /// The names and addresses for which the proxy is not used, separated by commas (CURLOPT_NOPROXY).
     public var bypass: String?
 
     public init(url: String? = nil, user: String? = nil, password: String? = nil, bypass: String? = nil) {
@@ -20,7 +21,7 @@ public struct Proxy: Hashable, Sendable {
         self.bypass = bypass
     }
 
-    // Unsafe: pointers into a batch, which lives while its items are copied.
+    // Unsafe: the pointers point into a batch, which is released after its items are copied.
     init(_ value: bh_proxy_settings) {
         self.init(
             url: text(value.url), user: text(value.user), password: text(value.password), bypass: text(value.bypass))

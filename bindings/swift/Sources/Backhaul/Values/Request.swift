@@ -11,14 +11,14 @@ public struct Header: Hashable, Sendable {
     }
 }
 
-/// What the engine does with an existing file that has the destination's name, at the enqueue and when the download is
-/// finished.
+/// What the engine does if a file exists at the destination. It checks this at the enqueue, and before it places the
+/// file.
 public enum ExistsPolicy: Hashable, Sendable {
     case fail
-    /// The file is replaced atomically by rename(2); a directory is never replaced.
+    /// The file is replaced atomically by rename(2). A directory is never replaced.
     case replace
     /// If the file has the given checksum and size, the task succeeds without a request. Otherwise the file is
-    /// replaced. Requires `checksum` or `expectedSize`.
+    /// replaced. The request must have a `checksum` or an `expectedSize`.
     case skip
 
     var rawValue: Int32 {
@@ -45,72 +45,73 @@ public enum Checksum: Hashable, Sendable {
     }
 }
 
-/// Which part of the request expires. The host gets a challenge of the kind `.refresh` for a new one.
+/// Which part of the request expires. When it has expired, the engine opens a challenge of the kind `.refresh`.
 public enum Refresh: Int32, Hashable, Sendable {
-    /// The headers: one challenge for all tasks of the session and origin, for `ChallengeResponse.headers`.
+    /// The headers expire. All tasks of a session and origin share one challenge. The host responds with
+    /// `ChallengeResponse.headers`.
     case headers = 1
-    /// The URL: one challenge for each task, for `ChallengeResponse.url` or `.headers`.
+    /// The URL expires. Each task has its own challenge. The host responds with `ChallengeResponse.url` or `.headers`.
     case url = 2
 }
 
 /// A download or an upload.
 ///
-/// A request with a body and without a destination is an upload, and its event has the response's body. A request with
-/// both is a download with that method.
+/// A request with a body and without a destination is an upload. Its event has the body of the response. A request with
+/// a body and a destination is a download.
 public struct Request: Hashable, Sendable {
     /// An http or https URL, without user and password.
     public var url: String
-    /// The absolute path of the file to make. Nil: the file is kept in the store until it is claimed (`Session.claim`),
-    /// or the request is an upload.
+    /// The absolute path at which the file is placed. Nil: the request is an upload, or the file is kept in the store
+    /// until the host claims it (`Session.claim`).
     public var destination: String?
-    /// A key of 1 to 255 bytes. If the session has used the key, the request finds the earlier task, until the event at
-    /// the end of the round is acknowledged.
+    /// The idempotency key, 1 to 255 bytes. A later request with the same key finds the same task, until the event at
+    /// the end of the task's round is acknowledged.
     public var idempotencyKey: String?
-    /// Header fields, which are sent to the URL's origin only, and stored with mode 0600.
+    /// The header fields. They are sent only to the URL's origin, and are stored with mode 0600.
     public var headers: [Header]
-    /// Any bytes, which are returned with events and lists.
+    /// Bytes that each event and each listing of the task returns.
     public var userData: [UInt8]?
     public var ifExists: ExistsPolicy
-    /// The priority: -100 to 100, or `Request.priorityNow`. Within a session, tasks with a higher priority start first.
+    /// The priority: -100 to 100, or `Request.priorityNow`. In a session, tasks with a higher priority start first.
     public var priority: Int32
-    /// Whether the task is suspended until `Session.resume`.
+    /// Whether the task is suspended from the start, until `Session.resume` is called.
     public var startsSuspended: Bool
-    /// The permission bits of the file; nil: 0o666 less the host's umask.
+    /// The permission bits of the file. Nil: 0o666 without the bits of the host's umask.
     public var mode: UInt32?
     /// The HTTP method. Nil: GET without a body, PUT for a file or bytes, POST for a form.
     public var method: String?
-    /// The name of a group. When its last live task has ended, there is one event `.groupFinished`.
+    /// The name of a group. When the last live task of the group has ended, the event `.groupFinished` reports it.
     public var group: String?
     public var checksum: Checksum?
-    /// The size of the file in bytes. If it has another size, the task fails with `.sizeMismatch`.
+    /// The size of the file in bytes. The task fails with `.sizeMismatch` if the file has another size.
     public var expectedSize: UInt64?
     public var body: Body?
     public var refresh: Refresh?
-    /// Until when the headers or the URL (see `refresh`) are valid, as Unix time in milliseconds. Before a later
-    /// attempt the host gets a challenge. Nil: not known; it gets one after a 401 or 403.
+    /// When the headers or the URL expire (see `refresh`), as Unix time in milliseconds. Before an attempt after this
+    /// time, the engine opens a challenge. Nil: only a response with status 401 or 403 opens this challenge.
     public var expiresMilliseconds: Int64?
-    /// Settings of this task in place of its session's; nil: the session's settings.
+    /// The settings of this task, which replace those of its session. Nil: the session's settings apply.
     public var policy: Policy?
-    /// Whether to send a conditional request (RFC 9110, section 13.1), for a file that an earlier task with this flag
-    /// downloaded from this URL.
+    /// Whether the file is downloaded only if it has changed on the server, since an earlier task with this flag
+    /// downloaded it from this URL. The engine sends a conditional request (RFC 9110, section 13.1).
     ///
-    /// If the server's representation is the same, the task succeeds with `httpStatus` 304 and the file stays. Requires
+    /// If the file has not changed, the task succeeds with `httpStatus` 304, and the file stays. This property requires
     /// `.replace`.
     public var isOnlyIfChanged = false
-    /// Whether the server names the file. `destination` is then an existing directory. The name comes from
-    /// Content-Disposition (RFC 6266), else from the last segment of the URL's path. The event has the file's path.
+    /// Whether the server names the file. Then `destination` is an existing directory. The name comes from
+    /// Content-Disposition (RFC 6266), or else from the last segment of the URL's path. The event has the file's path.
     public var isNamedByServer = false
-    /// Whether Repr-Digest and Content-Digest (RFC 9530) are not verified.
+    /// Whether the engine ignores the header fields Repr-Digest and Content-Digest of the response (RFC 9530).
     public var ignoresDigests = false
     /// The time before which the task does not start, as Unix time in milliseconds (Apple: earliestBeginDate).
     public var earliestStartMilliseconds: Int64?
-    /// The time after which presets do not hold the task, also not its session's, as Unix time in milliseconds. It is
-    /// not before `earliestStartMilliseconds`.
+    /// The time after which no preset holds the task, not even the preset of its session, as Unix time in milliseconds.
+    /// It must not be before `earliestStartMilliseconds`.
     public var latestStartMilliseconds: Int64?
-    /// An upper bound for the received bytes. The task is held when a budget has less left (Apple:
-    /// countOfBytesClientExpectsToReceive). Nil: `expectedSize`, or not known.
+    /// An upper bound of the received bytes (Apple: countOfBytesClientExpectsToReceive). The task is held while a
+    /// budget has fewer bytes left. Nil: `expectedSize`; if this is also nil, the number is not known.
     public var expectedBytesReceived: UInt64?
-    /// The same for the sent body (Apple: countOfBytesClientExpectsToSend). Nil: its size.
+    /// An upper bound of the sent bytes (Apple: countOfBytesClientExpectsToSend). Nil: the size of the body.
     public var expectedBytesSent: UInt64?
 
     /// The priority of a task that starts immediately, even if its session's limits are reached.
@@ -133,16 +134,17 @@ public struct Request: Hashable, Sendable {
     }
 }
 
-/// The task of one request.
+/// The result of one request of an enqueue: a new task, or an earlier one.
 public struct Enqueued: Hashable, Sendable {
     public let taskID: TaskID
     /// Whether the task is new. False: the idempotency key found an earlier task.
     public let isNew: Bool
-    /// The state of the task that the key found; nil if the task is new.
+    /// The state of the task that the key found. Nil if the task is new.
     public let state: TaskState?
-    /// The event at the end of the task that the key found, until it is acknowledged.
+    /// The id of the event that reports the end of a found task. Nil if there is no such event, or if it is
+    /// acknowledged.
     public let eventID: EventID?
-    /// Whether the task has ended and its event was acknowledged. The event is then not delivered again.
+    /// Whether the end of the found task was acknowledged. Then no event about it will be delivered.
     public var isAcknowledged: Bool { state?.hasEnded == true && eventID == nil }
 
     init(_ enqueued: bh_enqueued) {

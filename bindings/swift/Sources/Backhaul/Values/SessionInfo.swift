@@ -1,6 +1,6 @@
 internal import CBackhaul
 
-/// A session in the application's list.
+/// A session in a listing.
 public struct SessionInfo: Hashable, Sendable {
     public let identifier: String
     /// The number of the current or last round; 0 before the first enqueue.
@@ -11,29 +11,31 @@ public struct SessionInfo: Hashable, Sendable {
     public let events: UInt64
     /// Whether there are events that are not acknowledged.
     public let needsAttention: Bool
-    /// Whether one of these events is `Event.sessionFinished`.
+    /// Whether one of the unacknowledged events is `Event.sessionFinished`.
     public let hasFinished: Bool
     /// Whether a challenge is open.
     public let hasChallenge: Bool
-    /// Whether another handle waits to consume the session. The consumer should finish, complete and close.
+    /// Whether another handle waits to consume the session. The present consumer should finish its work, complete and
+    /// close the session.
     public let asksToYield: Bool
-    /// Whether one of the events is `Event.activity`.
+    /// Whether one of the unacknowledged events is `Event.activity`.
     public let hasActivity: Bool
     /// Whether the session was invalidated (`Session.invalidate`).
     public let isInvalidated: Bool
-    /// The process id of the consumer; nil if there is none.
+    /// The process id of the consumer. Nil if there is no consumer.
     public let consumer: Int64?
     /// When the session was created, as Unix time in milliseconds.
     public let createdMilliseconds: Int64
     public let openChallenges: UInt64
-    /// Since when the consumer's process is stopped (SIGSTOP, debugger, freezer), as Unix time in milliseconds.
+    /// When the engine found that the consumer's process is stopped (by SIGSTOP, a debugger or the freezer), as Unix
+    /// time in milliseconds. Nil if it is not stopped.
     public let consumerStoppedMilliseconds: Int64?
-    /// The number of handles that wait with `Role.consumeWhenFree`.
+    /// The number of attached handles that wait to become the consumer (`Role.consumeWhenFree`).
     public let waitingConsumers: Int
-    /// The state of the application's launch for this session. A state that only a newer version of the library has is
-    /// `.none`.
+    /// The state of the application's launch with regard to this session. It is `.none` for a state that only a newer
+    /// version of the library has.
     public let launchState: LaunchState
-    /// When the next launch is due, as Unix time in milliseconds; nil if none is due.
+    /// When the next launch is due, as Unix time in milliseconds. Nil if no launch is due.
     public let nextLaunchMilliseconds: Int64?
 
     init(_ info: bh_session_info) {
@@ -57,16 +59,18 @@ public struct SessionInfo: Hashable, Sendable {
     }
 }
 
-/// What a handle may do. Every role lists tasks.
+/// What a handle may do. With each role it may list tasks.
 public enum Role: Hashable, Sendable {
-    /// Polls, acknowledges and completes; one handle at a time. It has the rights of all other roles.
+    /// The handle polls and acknowledges events, and completes. Only one handle at a time has this role. It also has
+    /// the rights of all other roles.
     case consume
-    /// Enqueues, controls, claims, responds, configures, invalidates, sets activities.
+    /// The handle enqueues and controls tasks, claims files, responds to challenges, sets activities, and configures
+    /// and invalidates the session.
     case produce
-    /// Lists and watches.
+    /// The handle lists tasks, and watches their progress.
     case observe
-    /// The rights of `consume`, after a wait until no other handle consumes the session. The other handle gets
-    /// `SessionInfo.asksToYield`. Cancelling the Swift task ends the wait.
+    /// The handle waits until no other handle consumes the session, and then has the role `consume`. The other handle
+    /// gets `SessionInfo.asksToYield`. A cancellation of the Swift task ends the wait.
     case consumeWhenFree
 
     var rawValue: Int32 {

@@ -3,9 +3,9 @@ internal import CBackhaul
 /// A change of a task's earliest or latest start, for `Session.reschedule`.
 public enum StartChange: Hashable, Sendable {
     case unchanged
-    /// Removes the time.
+    /// The task has no such start any more.
     case none
-    /// Sets the time, as Unix time in milliseconds.
+    /// The task gets this start, as Unix time in milliseconds.
     case at(Int64)
 
     var value: Int64 {

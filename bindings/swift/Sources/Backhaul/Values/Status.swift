@@ -2,7 +2,8 @@ internal import CBackhaul
 
 /// Why a call or a task did not succeed.
 ///
-/// A status that only a newer version of the library has is a failure. It has no constant here, but a name and a text.
+/// A status that only a newer version of the library has is a failure. It has no constant here, but it has a name and a
+/// text.
 public struct Status: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     public let rawValue: Int32
 

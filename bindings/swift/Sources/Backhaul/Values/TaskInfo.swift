@@ -21,21 +21,21 @@ public enum TaskState: Int32, Hashable, Sendable, CaseIterable {
 /// Why a task does not progress.
 public struct WaitingReason: Hashable, Sendable {
     public enum Code: Int32, Hashable, Sendable {
-        /// A limit on connections or running tasks is reached, and other tasks run before it.
+        /// A limit on connections or running tasks is reached, and other tasks run before this one.
         case slot = 1
         /// The task is suspended until it is resumed.
         case suspended = 2
-        /// An attempt failed, and the next one comes later.
+        /// An attempt failed, and the next one starts later.
         case retry = 3
-        /// No response came yet.
+        /// The task waits for the server's response.
         case connecting = 4
         /// The server sends nothing.
         case stalled = 5
-        /// All bytes have been received, and the file is being made durable.
+        /// All bytes have been received. The engine syncs the file and places it.
         case finishing = 6
         /// The task waits for space on the disk.
         case diskFull = 7
-        /// The task waits for a response to its challenge: `Session.challenges`.
+        /// The task waits until the host responds to its challenge (`Session.challenges`).
         case credential = 8
         /// The task waits for a route to the server.
         case connectivity = 9
@@ -53,17 +53,19 @@ public struct WaitingReason: Hashable, Sendable {
         case metered = 15
         /// The network's kind is not in `networks`.
         case network = 16
-        /// The transfer is slower than `minimumBytesPerSecond`; the next slow probe is at `nextAttemptMilliseconds`.
+        /// The origin is slower than `minimumBytesPerSecond`. One transfer measures it again at
+        /// `nextAttemptMilliseconds`.
         case throughput = 17
         /// The task waits until its `earliestStartMilliseconds`.
         case earliestStart = 18
         /// Quiet hours hold the task until `nextAttemptMilliseconds`.
         case quietHours = 19
-        /// The budget of the day or month on this network is used up. It is renewed at `nextAttemptMilliseconds`.
+        /// The budget of the day or month on this network is used up. The next day or month of the budget begins at
+        /// `nextAttemptMilliseconds`.
         case budget = 20
         /// The machine is about to sleep, or sleeps.
         case sleep = 21
-        /// All servers fail in the same manner: a portal demands a login, or the uplink is dead.
+        /// All servers fail in the same manner: a portal demands a login, or the uplink does not work.
         case portal = 22
     }
 
@@ -71,7 +73,7 @@ public struct WaitingReason: Hashable, Sendable {
     public let code: Code?
     /// The reason as one sentence.
     public let text: String
-    /// When the engine starts the next attempt or checks again, as Unix time in milliseconds.
+    /// When the engine starts the next attempt or checks the condition again, as Unix time in milliseconds.
     public let nextAttemptMilliseconds: Int64?
 }
 
@@ -79,25 +81,25 @@ public struct WaitingReason: Hashable, Sendable {
 public struct TaskInfo: Sendable, Identifiable {
     public let id: TaskID
     public let round: UInt64
-    /// The task's state. A state that only a newer version of the library has is `.waiting`.
+    /// The task's state. It is `.waiting` for a state that only a newer version of the library has.
     public let state: TaskState
-    /// Why the task does not progress. Nil while it runs, and when it has ended.
+    /// Why the task does not progress. Nil while the task runs, and after it has ended.
     public let reason: WaitingReason?
     public let url: String
-    /// The destination's path; nil: the file is kept in the store.
+    /// The path at which the file is placed. Nil: the task is an upload, or the file is kept in the store.
     public let destination: String?
     public let idempotencyKey: String?
     public let userData: [UInt8]?
     public let priority: Int32
-    /// The error of the last failed attempt or of the end.
+    /// The error of the task, or of its last failed attempt.
     public let error: BackhaulError?
     public let httpStatus: Int?
     public let attempts: Int
-    /// The bytes of the file that were received and kept.
+    /// The number of the file's bytes that are stored.
     public let offset: UInt64
-    /// The size of the whole file in bytes; nil until a response has stated it.
+    /// The size of the whole file in bytes. Nil until a response has stated it.
     public let size: UInt64?
-    /// The rate over the last seconds; 0 when the task does not run.
+    /// The average rate of the last seconds. 0 if the task does not run.
     public let bytesPerSecond: UInt64
     /// When the task was enqueued, as Unix time in milliseconds.
     public let enqueuedMilliseconds: Int64
@@ -105,11 +107,11 @@ public struct TaskInfo: Sendable, Identifiable {
     public let group: String?
     /// The bytes of the request's body that were sent in this attempt.
     public let bodySent: UInt64
-    /// The size of the request's body in bytes; 0 without one.
+    /// The size of the request's body in bytes. 0 if the request has no body.
     public let bodySize: UInt64
-    /// When the task ended, as Unix time in milliseconds; nil while it has not ended.
+    /// When the task ended, as Unix time in milliseconds. Nil if it has not ended.
     public let endedMilliseconds: Int64?
-    /// The path of a successful download's file; else nil.
+    /// The path of a successful download's file. Otherwise nil.
     public let path: String?
     /// The earliest start as enqueued or rescheduled, as Unix time in milliseconds.
     public let earliestStartMilliseconds: Int64?
@@ -118,7 +120,7 @@ public struct TaskInfo: Sendable, Identifiable {
     /// The upper bounds of the request (`Request.expectedBytesReceived` and `Request.expectedBytesSent`).
     public let expectedBytesReceived: UInt64?
     public let expectedBytesSent: UInt64?
-    /// The task's own constraints, as enqueued or set since. Tasks of the history have none.
+    /// The constraints of the task itself, as enqueued or set later. Tasks of the history have none.
     public let constraints: Constraints
 
     init(_ task: bh_task_info) {

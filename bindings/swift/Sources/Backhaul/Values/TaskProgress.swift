@@ -1,22 +1,22 @@
 internal import CBackhaul
 
-/// The live progress of a running task. It is not an event: a newer reading replaces one that was not read.
+/// A reading of the live progress of a running task. A newer reading replaces one that was not read.
 public struct TaskProgress: Hashable, Sendable {
     public let taskID: TaskID
-    /// The task's state. A state that only a newer version of the library has is `.waiting`.
+    /// The task's state. It is `.waiting` for a state that only a newer version of the library has.
     public let state: TaskState
-    /// Why the task does not progress. Nil while it runs, and for a reason that only a newer version of the library
-    /// has.
+    /// Why the task does not progress. Nil while the task runs, and for a reason that only a newer version of the
+    /// library has.
     public let reason: WaitingReason.Code?
-    /// The bytes of the file that were received and kept.
+    /// The number of the file's bytes that are stored.
     public let offset: UInt64
-    /// The size of the whole file in bytes; nil until a response has stated it.
+    /// The size of the whole file in bytes. Nil until a response has stated it.
     public let size: UInt64?
-    /// The rate over the last seconds, both directions together.
+    /// The average rate of the last seconds, in both directions together.
     public let bytesPerSecond: UInt64
     /// The bytes of the request's body that were sent in this attempt.
     public let bodySent: UInt64
-    /// The size of the request's body in bytes; 0 without one.
+    /// The size of the request's body in bytes. 0 if the request has no body.
     public let bodySize: UInt64
 
     init(_ progress: bh_progress) {

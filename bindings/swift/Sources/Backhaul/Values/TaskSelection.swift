@@ -1,12 +1,12 @@
 internal import CBackhaul
 
-/// A selection of tasks. A task is selected if it matches all properties.
+/// A selection of tasks. A task is selected if it matches all three properties.
 public struct TaskSelection: Hashable, Sendable {
-    /// The ids of the tasks; empty: all tasks.
+    /// The ids of the tasks. Empty: all ids.
     public var ids: [TaskID]
-    /// The states of the tasks; empty: any state.
+    /// The states of the tasks. Empty: all states.
     public var states: Set<TaskState>
-    /// The group of the tasks; nil: any group, or none.
+    /// The group of the tasks. Nil: all tasks, with or without a group.
     public var group: String?
 
     public init(ids: [TaskID] = [], states: Set<TaskState> = [], group: String? = nil) {
@@ -16,7 +16,7 @@ public struct TaskSelection: Hashable, Sendable {
     }
 
     public static let all = TaskSelection()
-    /// Selects tasks by id. It takes at least one id, because an empty list would select all tasks.
+    /// Selects tasks by their ids. At least one id is necessary, because an empty list would select all tasks.
     public static func ids(_ first: TaskID, _ others: TaskID...) -> TaskSelection {
         TaskSelection(ids: [first] + others)
     }

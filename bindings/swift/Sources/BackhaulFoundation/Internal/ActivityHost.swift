@@ -1,7 +1,8 @@
 internal import Backhaul
 internal import Foundation
 
-/// Calls the schedulers of this process. One thread consumes the events of a separate session for activities.
+/// Calls the blocks of the schedulers of this process when their activities are due. One thread consumes the events of
+/// a separate session for activities.
 final class ActivityHost: Sendable {
     /// The identifier of the session for activities. The program's own sessions have other identifiers.
     static let session = "backhaul-activities"
@@ -10,17 +11,17 @@ final class ActivityHost: Sendable {
     private struct Inner {
         var schedulers: [String: BackgroundActivityScheduler] = [:]
         var isRunning = false
-        /// Whether the process was launched for activities and has not completed them.
+        /// Whether the process was launched for activities, and has not completed them yet.
         var isLaunched = false
-        /// Activities whose event is not acknowledged: those that run, and those that this process has not scheduled
-        /// yet.
+        /// The activities whose event is not acknowledged yet, with their events. They are running, or this process has
+        /// not scheduled them yet.
         var outstanding: [String: EventID] = [:]
         var runs: Set<String> = []
         var done: [EventID] = []
     }
 
     private let inner = Locked(Inner())
-    /// The open session; nil before its first use. Its lock is held while the session is being opened.
+    /// The open session. Nil before its first use. Its mutex is locked while the session is being opened.
     private let opening = Locked<BlockingSession?>(nil)
     private let wait = try? DescriptorWait()
 
@@ -35,7 +36,7 @@ final class ActivityHost: Sendable {
         try opened().removeActivity(scheduler.identifier)
     }
 
-    /// Starts the thread, or wakes it.
+    /// Starts the thread, or wakes it if it runs.
     func begin(isLaunched: Bool) {
         let starts = inner.with { inner in
             inner.isLaunched = inner.isLaunched || isLaunched
@@ -88,7 +89,7 @@ final class ActivityHost: Sendable {
             } catch {
                 if error.status == .invalidHandle || error.status == .forked { return end() }
                 if error.status == .inUse && consumer == nil { return end() }
-                // A later attempt may succeed: with another engine, or when another process has released the session.
+                // A later attempt may succeed, with another engine, or after another process has released the session.
                 consumer?.close()
                 consumer = nil
                 wait.wait([], milliseconds: 1000)
@@ -97,17 +98,18 @@ final class ActivityHost: Sendable {
     }
 
     private func attached() throws(BackhaulError) -> BlockingSession? {
-        // This creates the session if it does not exist yet, because only an existing one can be attached.
+        // `opened` creates the session if it does not exist yet, because only an existing session can be attached.
         _ = try opened()
         let application = try BackgroundApplication.shared.opened()
-        // This does not wait: if the user has the program open in another process, that process calls its schedulers.
+        // A launched program does not wait for the session: if the user runs the program in another process, that
+        // process calls its schedulers.
         if BackgroundApplication.isLaunched {
             return try application.attachSession(ActivityHost.session, role: .consume)
         }
         return try application.consumeSession(ActivityHost.session) { false }
     }
 
-    /// Takes the waiting events. The newest event of each activity is kept; earlier ones are acknowledged.
+    /// Reads the waiting events. Stores the newest event of each activity, and acknowledges earlier ones.
     private func take(_ consumer: BlockingSession, _ cursor: inout EventID) throws(BackhaulError) {
         var more = true
         while more {
@@ -118,7 +120,7 @@ final class ActivityHost: Sendable {
                         inner.done.append(event.id)
                         continue
                     }
-                    // After an engine's end the same event may be returned again; it is not acknowledged here.
+                    // Another engine may return the same event again. It must not be acknowledged here.
                     if let known = inner.outstanding[due.activity], known != due.id { inner.done.append(known) }
                     inner.outstanding[due.activity] = due.id
                 }
@@ -147,8 +149,8 @@ final class ActivityHost: Sendable {
         if result == .deferred, isScheduled {
             try? opened().setActivity(scheduler.deferred())
         } else if isScheduled, !scheduler.repeats, scheduler.isUnchangedSinceRun {
-            // The program has scheduled the activity again at its start, but an activity that does not repeat runs
-            // once.
+            // At its start, the program has scheduled the activity again. It is removed, because an activity that does
+            // not repeat runs only once.
             try? remove(scheduler)
         }
         inner.with { inner in
@@ -158,11 +160,12 @@ final class ActivityHost: Sendable {
         wait?.wake()
     }
 
-    /// Completes the launch, in a process that was launched for activities. Returns true when all of them are done.
+    /// Completes the launch, in a process that was launched for activities. Returns true if all activities are done.
     private func complete(_ consumer: BlockingSession) throws(BackhaulError) -> Bool {
         let isOver = inner.with { inner in
             guard inner.isLaunched, inner.runs.isEmpty else { return false }
-            // The rest are events of activities that this program no longer schedules. Their work would never be done.
+            // The other events are of activities that this program no longer schedules. They are acknowledged, because
+            // no process would ever do their work.
             inner.done += inner.outstanding.values
             inner.outstanding = [:]
             return true
@@ -174,7 +177,7 @@ final class ActivityHost: Sendable {
         do throws(BackhaulError) {
             try consumer.complete()
         } catch {
-            // Another event arrived in between.
+            // Another event has arrived since the last poll.
             if error.status == .eventsOutstanding {
                 wait?.wake()
                 return false
@@ -191,7 +194,7 @@ final class ActivityHost: Sendable {
             return inner.isLaunched
         }
         if wasLaunched {
-            // The launch is completed, which has ended its handles: the next `schedule` opens new ones.
+            // The handles of the launch have ended, because it is completed. The next `schedule` opens new handles.
             opening.with { session in
                 session?.close()
                 session = nil

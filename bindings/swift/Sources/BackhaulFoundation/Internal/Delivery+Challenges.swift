@@ -3,10 +3,10 @@ internal import Foundation
 internal import FoundationNetworking
 
 extension Delivery {
-    /// Calls the delegate for a credential, with one of the waiting tasks.
+    /// Calls the delegate for a challenge, with one of the waiting tasks.
     func tell(_ challenge: Challenge, event: EventID?, _ opened: BlockingSession) throws(BackhaulError) {
-        // Tasks of a session object never demand a refresh. The program that made such a task with another API responds
-        // to it.
+        // Tasks of a session object never need a refresh. The task was made with another API, which must respond to the
+        // challenge.
         guard challenge.kind != .refresh, let info = try waiting(for: challenge, opened).first else {
             // No task waits for the challenge any more.
             if let event { acknowledgeLater(event) }
@@ -36,12 +36,12 @@ extension Delivery {
     private func waiting(for challenge: Challenge, _ opened: BlockingSession) throws(BackhaulError) -> [TaskInfo] {
         let waiting = try opened.tasks(.states([.waiting])).filter { $0.reason?.code == .credential }
         let own = waiting.filter { origin(of: $0.url) == challenge.origin }
-        // After a redirect, or for a proxy, the challenge's origin is not the task's.
+        // After a redirect, or for a proxy, the origin of the challenge is not the origin of the task.
         return own.isEmpty ? waiting : own
     }
 
-    /// Passes the delegate's responses to the engine. A response that fails stays in the list, and is passed again
-    /// later.
+    /// Passes the delegate's responses to the engine. If that fails, the response stays in the list, and is passed
+    /// again later.
     func giveAnswers() throws(BackhaulError) {
         while let answer = answers.first {
             guard let event = unanswered[answer.challenge.id] else {
@@ -85,16 +85,16 @@ extension Delivery {
     }
 }
 
-/// The delegate's response to a challenge.
+/// A challenge, and the delegate's response to it.
 struct ChallengeAnswer: Sendable {
     let challenge: Challenge
     let response: ChallengeResponse
     let cancelsTasks: Bool
 }
 
-/// Takes the delegate's first response to a challenge, and ignores others.
+/// Accepts the first response of the delegate to a challenge, and ignores further ones.
 private final class Answer: NSObject, URLAuthenticationChallengeSender, @unchecked Sendable {
-    // Unchecked: the handler is behind a lock.
+    // Unchecked: the handler is protected by a mutex.
     typealias Handler = @Sendable (BackgroundURLSession.AuthChallengeDisposition, URLCredential?) -> Void
     private let handler: Locked<Handler?>
 
@@ -141,7 +141,7 @@ extension Challenge {
     }
 }
 
-/// The origin of a URL in the form of `Challenge.origin`: "https://example.org:443".
+/// The origin of a URL, in the form of `Challenge.origin`, such as "https://example.org:443".
 private func origin(of url: String) -> String? {
     guard let parts = URLComponents(string: url), let scheme = parts.scheme?.lowercased(), let host = parts.host else {
         return nil

@@ -3,12 +3,13 @@ internal import Foundation
 internal import FoundationNetworking
 
 extension Delivery {
-    /// Makes a task's last delegate calls: its file, if there is one, its metrics and `didCompleteWithError`.
+    /// Makes the last delegate calls for a task. They pass its file, if it has one, and its metrics. The last one is
+    /// `didCompleteWithError`.
     func tell(_ ending: TaskEnding) {
         let identifier = taskIdentifier(key: ending.idempotencyKey, id: ending.taskID)
         let task = core.task(identifier, id: ending.taskID, kind: ending.kind, url: ending.url) {
             $0.label = label(ending.userData)
-            // This process has not followed the task, so all bytes were received before.
+            // The task object is new, because an earlier run made the task. All its bytes count as received.
             $0.received = Int64(clamping: ending.size)
         }
         let body = ending.kind == .upload ? (ending.responseBody ?? ending.errorBody).map { Data($0) } : nil
@@ -29,7 +30,7 @@ extension Delivery {
             return (inner.received, inner.sent)
         }
         if ending.path != nil || sent != nil { task.showProgress() }
-        // If the file does not exist, the program has moved it in an earlier delivery that was not acknowledged.
+        // If the file does not exist, the program moved it during an earlier delivery, which was not acknowledged.
         let location = ending.path.flatMap {
             FileManager.default.fileExists(atPath: $0) ? URL(fileURLWithPath: $0) : nil
         }
@@ -65,21 +66,21 @@ extension Delivery {
         core.forget(task)
     }
 
-    /// The sent bytes of an upload's body, and its size. A fast upload ends before its progress is read. Nil for a
-    /// download, and if the size is not known.
+    /// The number of sent bytes of an upload's body, and the size of the body. A fast upload may end before its
+    /// progress is read, so they are computed here. Nil for a download, and if the size is not known.
     private func sentBytes(of ending: TaskEnding, _ task: BackgroundURLSessionTask) -> (Int64, Int64)? {
         guard ending.kind == .upload, ending.bytesSent > 0 else { return nil }
         let (before, known) = task.inner.with { ($0.sent, $0.expectedToSend) }
         let asked = known > 0 ? nil : try? core.opened().tasks(.ids(ending.taskID)).first
         let expected = asked.map { Int64(clamping: $0.bodySize) } ?? known
         guard expected > 0 else { return nil }
-        // With several attempts, the bytes of the last one are known only if it succeeded.
+        // If there were several attempts, the sent bytes of the last one are known only if it succeeded.
         if case .succeeded = ending.outcome { return (expected, expected) }
         return (ending.attempts > 1 ? before : min(Int64(clamping: ending.bytesSent), expected), expected)
     }
 
-    /// The task's metrics. Nil if the engine has no attempts or does not reply, because metrics must not delay the last
-    /// call.
+    /// The metrics of the task. Nil if the engine has no attempts, or does not return them. The last call then follows
+    /// without metrics.
     private func metrics(
         of ending: TaskEnding, _ task: BackgroundURLSessionTask
     ) -> BackgroundURLSessionTaskMetrics? {

@@ -2,8 +2,8 @@ internal import Backhaul
 internal import Foundation
 
 extension Delivery {
-    /// The progress of a task since the last delegate call, in bytes. `step` is the difference, `total` the new value,
-    /// and `expected` the whole size.
+    /// The progress of a task since the last delegate call, in bytes. `step` is the number of new bytes, `total` is the
+    /// number of all bytes so far, and `expected` is the whole size.
     private struct Change: Sendable {
         let task: BackgroundURLSessionTask
         let step: Int64

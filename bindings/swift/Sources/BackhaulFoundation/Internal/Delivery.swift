@@ -2,8 +2,8 @@ internal import Backhaul
 internal import Foundation
 internal import FoundationNetworking
 
-/// The thread of a session that has a delegate. It turns the session's events into delegate calls, one after the other,
-/// and acknowledges each event when its call has returned.
+/// The thread of a session that has a delegate. It makes a delegate call for each event of the session, one after the
+/// other, and acknowledges an event after its call has returned.
 final class Delivery {
     typealias Job = @Sendable (Delivery) -> Void
 
@@ -18,10 +18,11 @@ final class Delivery {
     private var unacknowledgedTasks: [TaskID] = []
     /// The ids of `sessionFinished` events. They are acknowledged after `urlSessionDidFinishEvents`.
     private var finished: [EventID] = []
-    /// Whether `urlSessionDidFinishEvents` must be called, because the program has a completion handler to call.
+    /// Whether `urlSessionDidFinishEvents` must be called, because the program has a completion handler that it must
+    /// call.
     private var owesFinish = false
     private var isOver = false
-    /// Challenges that were passed to the delegate and have no response yet, with their events.
+    /// The challenges that were passed to the delegate and have no response yet, with their events.
     var unanswered: [UInt64: EventID?] = [:]
     /// The delegate's responses to challenges that were not passed to the engine yet.
     var answers: [ChallengeAnswer] = []
@@ -56,7 +57,7 @@ final class Delivery {
                 case .completed: end(nil)
                 case .invalidated, .notFound: endOrRenew()
                 case .timeout, .engineUnresponsive, .engineFailed, .storeFull, .outOfResources:
-                    // A later attempt, perhaps with another engine, may succeed.
+                    // A later attempt may succeed, perhaps with another engine.
                     wait.wait([], milliseconds: 1000)
                     performJobs()
                 default: end(urlError(error, nil))
@@ -81,12 +82,12 @@ final class Delivery {
         wait.wait([consumer.eventDescriptor, opened.progressDescriptor], milliseconds: -1)
     }
 
-    /// Attaches as consumer, then delivers the waiting events and open challenges.
+    /// Attaches as consumer, and then delivers the waiting events and the open challenges.
     private func begin(_ opened: BlockingSession) throws(BackhaulError) {
         let application = try BackgroundApplication.shared.opened()
         if BackgroundApplication.isLaunched && BackgroundApplication.shared.isCalled(for: core.identifier) {
-            // This does not wait: if the user has the program open in another process, that process delivers the
-            // events.
+            // A launched program does not wait for the session: if the user runs the program in another process, that
+            // process delivers the events.
             consumer = try application.attachSession(core.identifier, role: .consume)
         } else {
             consumer = try application.consumeSession(core.identifier) {
@@ -124,7 +125,7 @@ final class Delivery {
             owesFinish = false
             onQueue { [session, delegate] in delegate.urlSessionDidFinishEvents(forBackgroundURLSession: session) }
         } else if BackgroundApplication.shared.isCalled(for: core.identifier) {
-            // The application's delegate is being called. The round's event is acknowledged after that.
+            // The application's delegate is being called. The event at the end of the round is acknowledged later.
             return
         }
         unacknowledged += finished
@@ -157,10 +158,10 @@ final class Delivery {
         }
     }
 
-    /// Notes that the program has a completion handler to call.
+    /// Records that the program has a completion handler that it must call.
     func oweFinish() { owesFinish = true }
 
-    /// Notes that more was delivered while the program had not called its handler yet.
+    /// Records that a further event was delivered before the program has called its completion handler.
     private func oweFinishAgain() {
         if BackgroundApplication.shared.isOwing(core.identifier) { owesFinish = true }
     }
@@ -180,7 +181,7 @@ final class Delivery {
     /// Performs a delegate call on the delegate's queue, and waits for its end.
     func onQueue(_ message: @escaping @Sendable () -> Void) {
         let isDone = Locked(false)
-        // If the program cancels the queue's operations, they end without being performed, so this queues the call
+        // If the program cancels the operations of the queue, they end without being performed. Then the call is queued
         // again.
         while !isDone.with({ $0 }) {
             let operation = BlockOperation {
@@ -194,11 +195,12 @@ final class Delivery {
 
     // MARK: The end
 
-    /// Notes that the program has called its completion handler.
+    /// Records that the program has called its completion handler.
     func completeSoon() { isToBeCompleted = true }
 
     private func complete(_ consumer: BlockingSession) throws(BackhaulError) {
-        // Challenges that the delegate has seen and left open must not launch the program again.
+        // The events of challenges to which the delegate has not responded are acknowledged, so that they do not launch
+        // the program again.
         unacknowledged += unanswered.values.compactMap { $0 } + finished
         finished = []
         unanswered = unanswered.mapValues { _ in nil }
@@ -211,7 +213,8 @@ final class Delivery {
         }
         isToBeCompleted = false
         BackgroundApplication.shared.isCompleted(core.identifier)
-        // If the handle was attached for a launch, it has ended, and this poll throws `.completed`.
+        // If the handle was attached for a launch, the completion has ended the handle, and this poll throws
+        // `.completed`.
         _ = try consumer.poll(after: cursor, maximum: 1)
     }
 
@@ -227,8 +230,8 @@ final class Delivery {
         return true
     }
 
-    /// Called when another host has removed the engine's session. Opens a new one of the same identifier, unless this
-    /// process has invalidated the session, too.
+    /// Opens a new session with the same identifier, after another host has removed the engine's session. If this
+    /// process has also invalidated the session, ends it instead.
     private func endOrRenew() {
         if isOver || core.isInvalidating { return end(nil) }
         consumer?.close()
@@ -246,8 +249,8 @@ final class Delivery {
         consumer?.close()
         let (jobs, tasks) = core.end()
         for job in jobs { job(self) }
-        // With an error, all tasks get their last call now. Otherwise the engine's tasks continue, and the next session
-        // object of this identifier delivers them.
+        // If there is an error, all tasks get their last delegate call now. Otherwise the tasks that the engine has
+        // continue, and the next session object with this identifier delivers their ends.
         for task in tasks where task.state != .completed && (error != nil || task.engineTaskIdentifier == nil) {
             fail(task, error ?? urlError(BackhaulError(.invalidated, message: "The session has ended."), nil))
         }

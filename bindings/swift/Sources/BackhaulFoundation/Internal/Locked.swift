@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// A value that is protected by a lock.
+/// A value that is protected by a mutex.
 final class Locked<Value>: @unchecked Sendable {
-    // Unchecked: the value is used only while the lock is held.
+    // Unchecked: the value is used only while the mutex is locked.
     private var value: Value
     private let lock = NSLock()
 

@@ -2,9 +2,8 @@ internal import Backhaul
 internal import Foundation
 
 extension Proxy {
-    /// Creates the proxy of CFNetwork's dictionary; "none" for an empty one. Nil if the dictionary has several proxies,
-    /// an
-    /// automatic one, or one without a host.
+    /// Creates the proxy that CFNetwork's dictionary describes. An empty dictionary becomes "none". Nil if the
+    /// dictionary has several proxies, an automatic proxy, or a proxy without a host name.
     init?(dictionary: [AnyHashable: Any]) {
         func isOn(_ name: String) -> Bool {
             switch dictionary[name] {

@@ -2,19 +2,19 @@ internal import Backhaul
 internal import Foundation
 internal import FoundationNetworking
 
-/// The start of the idempotency key of a task that was made here. The rest is the task's identifier, so that each event
-/// and listing has it.
+/// The start of the idempotency key of each task that this module enqueues. The rest of the key is the
+/// `taskIdentifier`, so that each event and each listing has it.
 private let keyPrefix = "urlsession-"
 
-/// Header fields that are ignored, as in Apple's sessions, because the engine sets them. Range is not among them: the
-/// engine refuses it, because without it the program would get another file.
+/// Header fields that are ignored, as in Apple's sessions, because the engine sets them. Range is not ignored, because
+/// the program would then get another file than it requested. The engine refuses a request with Range.
 private let ignoredHeaders: Set<String> = [
     "accept-encoding", "connection", "content-length", "expect", "host", "keep-alive", "proxy-authorization",
     "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
 ]
 
-/// The last identifier of a task. Identifiers are microseconds since 1970, at least one more each time, so that no two
-/// runs of the program use the same.
+/// The last identifier of a task. An identifier is the time in microseconds since 1970, and larger than the one before.
+/// So no two runs of the program use the same identifier.
 private let lastIdentifier = Locked(0)
 
 func nextTaskIdentifier() -> Int {
@@ -25,13 +25,14 @@ func nextTaskIdentifier() -> Int {
     }
 }
 
-/// The identifier of a task in an event or listing. A task that was enqueued with another API has the engine's number.
+/// The identifier of a task in an event or listing. For a task that was enqueued with another API, it is the engine's
+/// number of the task.
 func taskIdentifier(key: String?, id: TaskID) -> Int {
     if let key, key.hasPrefix(keyPrefix), let number = Int(key.dropFirst(keyPrefix.count)) { return number }
     return Int(clamping: id)
 }
 
-/// Converts a task's request to the engine's. Throws if the request is not supported.
+/// Converts the request of a task to a request for the engine. Throws if the request is not supported.
 func engineRequest(
     _ request: URLRequest?, _ identifier: Int, _ inner: TaskInner, _ configuration: BackgroundURLSessionConfiguration
 ) throws(URLError) -> Request {
@@ -67,8 +68,8 @@ func engineRequest(
     return result
 }
 
-/// The destination of a download with a body. It is needed because the engine treats a body without a destination as an
-/// upload.
+/// The destination of a download with a body. The engine would treat a request with a body and without a destination as
+/// an upload.
 private func downloadPath(_ identifier: Int, _ url: URL) throws(URLError) -> String {
     do {
         let caches = try FileManager.default.url(
@@ -84,13 +85,14 @@ private func downloadPath(_ identifier: Int, _ url: URL) throws(URLError) -> Str
 
 private func downloadName(_ identifier: Int) -> String { "download-\(identifier)" }
 
-/// Whether the file is at `downloadPath`. Such a file is removed here, and not by the engine, if the delegate has not
-/// moved it.
+/// Whether the file is at `downloadPath`. If the delegate does not move such a file, this module removes it, because
+/// the engine does not.
 func isOwnDownload(_ location: URL, of identifier: Int) -> Bool {
     location.lastPathComponent == downloadName(identifier)
 }
 
-/// The date as Unix time in milliseconds. Nil for a date before 1970, which has passed, and for one that is not a time.
+/// Converts a date to Unix time in milliseconds. Nil for a date before 1970, which has passed, and for NaN and
+/// infinity.
 func milliseconds(_ date: Date) -> Int64? {
     let milliseconds = date.timeIntervalSince1970 * 1000
     return milliseconds >= 1 && milliseconds < 1e15 ? Int64(milliseconds) : nil
@@ -103,10 +105,10 @@ private func refusal(_ code: URLError.Code, _ message: String, _ url: URL) -> UR
 func label(_ userData: [UInt8]?) -> String? { userData.flatMap { String(validating: $0, as: UTF8.self) } }
 
 extension TaskEnding {
-    /// The last response; nil if there was none.
+    /// The last response. Nil if there was no response.
     var response: URLResponse? {
         guard let httpStatus, let url = URL(string: finalURL ?? url) else { return nil }
-        // Fields with the same name, ignoring case, are combined into one (RFC 9110, section 5.3).
+        // Fields with the same name are combined into one field (RFC 9110, section 5.3). Case does not matter in names.
         var names: [String: String] = [:]
         var fields: [String: String] = [:]
         for header in headers {

@@ -2,15 +2,15 @@ internal import Backhaul
 internal import Foundation
 internal import FoundationNetworking
 
-/// The latest start that marks a task which was cancelled with resume data. The engine keeps the task suspended, and
-/// `allTasks` leaves it out. The time is so far away that it has no other effect.
+/// A latest start that marks tasks which the program has cancelled with resume data. The engine keeps the task
+/// suspended, and `allTasks` leaves it out. The time is so far in the future that it has no other effect.
 private let parkedMark: Int64 = 253_402_300_799_998
 
 extension TaskInfo {
     var isParked: Bool { state == .suspended && latestStartMilliseconds == parkedMark }
 }
 
-/// The content of resume data: it identifies the suspended task of the engine that continues.
+/// The content of resume data. It identifies the suspended task of the engine that can be continued.
 private struct ResumeToken: Codable {
     var version = 1
     let application: String
@@ -43,7 +43,8 @@ extension SessionCore {
                 "The resume data belong to another session, or were used before; download the file from its start."
         ])
 
-    /// Cancels the task for the program, while the engine keeps its received bytes. Nil if nothing is kept.
+    /// Cancels the task for the program, and returns its resume data. The engine keeps the received bytes. Nil if it
+    /// keeps no bytes.
     func cancelProducingResumeData(_ task: BackgroundURLSessionDownloadTask) -> Data? {
         task.verbs.lock()
         defer { task.verbs.unlock() }
@@ -57,8 +58,8 @@ extension SessionCore {
         return data
     }
 
-    /// Suspends and marks the engine's task, and returns the resume data. It also throws if the task has ended in
-    /// between; its last delegate call then follows.
+    /// Suspends and marks the engine's task, and returns the resume data. Throws if the task has already ended. Its
+    /// last delegate call then follows.
     private func park(_ task: BackgroundURLSessionTask, _ id: TaskID) throws -> Data {
         let session = try opened()
         try session.suspend(id)
@@ -82,7 +83,8 @@ extension SessionCore {
         return add(BackgroundURLSessionDownloadTask(self, token.taskIdentifier, request, values))
     }
 
-    /// Continues the engine's suspended task as this task. It then loses its mark, so that resume data work only once.
+    /// Continues the engine's suspended task as this task, and removes the mark, so that the resume data work only
+    /// once.
     func goOn(_ task: BackgroundURLSessionTask, _ parked: TaskID) throws {
         guard isKnown(task) else { throw BackhaulError(.invalidated, message: "The session is invalid.") }
         let session = try opened()

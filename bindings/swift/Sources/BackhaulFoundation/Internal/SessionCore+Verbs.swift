@@ -2,7 +2,7 @@ internal import Backhaul
 internal import Foundation
 internal import FoundationNetworking
 
-/// The commands for a task. They are performed one after the other, in the order of the calls.
+/// The commands about a task. The commands about one task are performed one after the other, in the order of the calls.
 extension SessionCore {
     func resume(_ task: BackgroundURLSessionTask) {
         task.verbs.lock()
@@ -46,7 +46,7 @@ extension SessionCore {
             let id = try enqueue(request)
             task.inner.with { $0.id = id }
             know(task, as: id)
-            // Another thread may have invalidated the session in between.
+            // Another thread may have invalidated the session since the task was resumed.
             if isCancelling { try opened().cancel(id) }
         } catch let error as BackhaulError {
             // Another host has invalidated the engine's session.
@@ -57,7 +57,8 @@ extension SessionCore {
         }
     }
 
-    /// Enqueues the tasks that were resumed while the engine's session was ending after another host's invalidation.
+    /// Enqueues the tasks that were resumed while the engine's session was ending, because another host had invalidated
+    /// it.
     func handOverHeld(_ tasks: [BackgroundURLSessionTask]) {
         for task in tasks {
             task.verbs.lock()
@@ -66,8 +67,8 @@ extension SessionCore {
         }
     }
 
-    /// Enqueues the request. It repeats this after a time-out, because the idempotency key prevents a second task. It
-    /// also repeats it if another host has removed the session.
+    /// Enqueues the request. After a time-out it enqueues the request again, because the idempotency key prevents a
+    /// second task. It also does this if another host has removed the session.
     private func enqueue(_ request: Request) throws(BackhaulError) -> TaskID {
         do throws(BackhaulError) {
             return try opened().enqueue(request)
@@ -99,7 +100,7 @@ extension SessionCore {
         cancelLocked(task)
     }
 
-    /// Cancels the task. The caller holds the lock `verbs` of the task.
+    /// Cancels the task. The caller has locked the mutex `verbs` of the task.
     func cancelLocked(_ task: BackgroundURLSessionTask) {
         let before = task.inner.with { inner -> BackgroundURLSessionTask.State? in
             guard inner.state == .running || inner.state == .suspended else { return nil }
@@ -108,7 +109,7 @@ extension SessionCore {
         }
         guard let before else { return }
         guard let id = task.engineTaskIdentifier else {
-            // The suspended task that it would have continued is cancelled, too.
+            // If the task was made from resume data, the suspended task of the engine is cancelled, too.
             if let parked = task.inner.with({ $0.parked }) {
                 silence(parked)
                 try? opened().cancel(parked)
@@ -116,7 +117,7 @@ extension SessionCore {
             fail(task, urlError(BackhaulError(.cancelled, message: "cancelled"), task.originalRequest?.url))
             return
         }
-        // The last delegate call follows the event at the end of the task.
+        // The last delegate call is made when the event at the end of the task arrives.
         if !attempt({ () throws(BackhaulError) in try opened().cancel(id) }) { takeBack(task, .canceling, before) }
     }
 
@@ -132,8 +133,8 @@ extension SessionCore {
         attempt { () throws(BackhaulError) in try verb(try opened(), id, inner) }
     }
 
-    /// Performs a command, and returns whether it succeeded. Apple's methods throw no errors; the program may repeat
-    /// the call.
+    /// Performs a command, and returns whether it succeeded. The error is dropped, because Apple's methods do not
+    /// throw. The program may repeat the call.
     @discardableResult
     private func attempt(_ body: () throws(BackhaulError) -> Void) -> Bool {
         do throws(BackhaulError) {
@@ -144,9 +145,9 @@ extension SessionCore {
         }
     }
 
-    /// Ends a task that the engine does not have, with its last delegate call.
+    /// Ends a task that the engine does not have, and makes its last delegate call.
     func fail(_ task: BackgroundURLSessionTask, _ error: any Error) {
-        // This state prevents that the task ends a second time in between.
+        // This state prevents that the task ends a second time before the delegate call.
         task.inner.with { $0.state = .canceling }
         if post({ $0.fail(task, error) }) { return }
         task.inner.with { inner in

@@ -2,41 +2,43 @@ internal import Backhaul
 internal import Foundation
 internal import FoundationNetworking
 
-/// The state that all session objects of one identifier share: the engine's session, the tasks and the delegate.
+/// The state that all session objects with the same identifier share: the engine's session, the tasks and the delegate.
 final class SessionCore: @unchecked Sendable {
-    // Unchecked: all state that changes is behind locks; the configuration never changes after the initializer.
+    // Unchecked: all state that changes is protected by mutexes. The configuration does not change after the
+    // initializer.
 
     private struct Inner {
         var session: BackgroundURLSession?
         var delegate: (any BackgroundURLSessionDelegate)?
-        /// The delegate of a session that has ended. It gets the last call of tasks that are resumed later, as long as
-        /// the program keeps it.
+        /// The delegate of a session that has ended. If the program still keeps it, it gets the last call for tasks
+        /// that are resumed later.
         weak var formerDelegate: (any BackgroundURLSessionDelegate)?
         var queue: OperationQueue
         var label: String?
-        /// Whether the session has a delivering thread.
+        /// Whether the session has a delivering thread (`Delivery`).
         var hasBegun = false
         var tasks: [Int: BackgroundURLSessionTask] = [:]
-        /// The identifiers of the tasks that the engine has, by the engine's numbers.
+        /// The identifiers of the tasks that the engine has. The keys are the engine's numbers of the tasks.
         var identifiers: [TaskID: Int] = [:]
         var jobs: [Delivery.Job] = []
-        /// The number of listings in progress. No event is delivered meanwhile, so that a program that lists its tasks
-        /// knows each task before its delegate calls.
+        /// The number of listings in progress. During a listing no event is delivered, so that the program knows each
+        /// task before the delegate is called for it.
         var listings = 0
-        /// Tasks that are delivered and not acknowledged yet, and those that were acknowledged since a listing began.
-        /// That listing may have read them before.
+        /// The tasks whose end is delivered and not acknowledged yet. It also has tasks that were acknowledged since a
+        /// listing began, because that listing may have read them before.
         var delivered: Set<TaskID> = []
         var acknowledged: [TaskID] = []
-        /// Tasks of the engine whose end makes no delegate call, because the program's task got its last call before.
+        /// The engine's tasks whose end causes no delegate call, because the program's task has already got its last
+        /// call.
         var silenced: Set<TaskID> = []
-        /// Whether this process has invalidated the session. The engine's session stays, so that a later start of the
-        /// program gets its files.
+        /// Whether this process has invalidated the session. The engine's session stays, so that a later run of the
+        /// program gets the files.
         var isInvalidating = false
         var isCancelling = false
         /// Whether another host has invalidated the engine's session. The engine removes it when its events are
         /// acknowledged.
         var isEnding = false
-        /// Tasks that were resumed while the engine's session is ending. They are enqueued in the next one.
+        /// The tasks that were resumed while the engine's session was ending. They are enqueued in the next session.
         var held: [BackgroundURLSessionTask] = []
         var finishedRound: UInt64 = 0
         var isOver = false
@@ -48,15 +50,15 @@ final class SessionCore: @unchecked Sendable {
         }
     }
 
-    /// The sessions of this process that have not ended, by identifier. As on Apple's systems, the first session of an
-    /// identifier stays.
+    /// The sessions of this process that have not ended, by identifier. As on Apple's systems, a second session with
+    /// the same identifier does not replace the first one.
     private static let cores = Locked([String: SessionCore]())
 
     let identifier: String
     let wait: DescriptorWait?
     private let settings: BackgroundURLSessionConfiguration
     private let inner: Locked<Inner>
-    /// The engine's open session; nil before its first use. Its lock is held while the session is being opened.
+    /// The engine's open session. Nil before its first use. Its mutex is locked while the session is being opened.
     private let opening = Locked<BlockingSession?>(nil)
 
     static func core(
@@ -75,7 +77,7 @@ final class SessionCore: @unchecked Sendable {
         }
     }
 
-    /// The session with this identifier, if it has a delegate and has not ended.
+    /// Returns the session with this identifier, if it has a delegate and has not ended.
     static func delivering(_ identifier: String) -> SessionCore? {
         cores.with { $0[identifier] }.flatMap { $0.delegate == nil ? nil : $0 }
     }
@@ -90,7 +92,7 @@ final class SessionCore: @unchecked Sendable {
         inner = Locked(Inner(delegate: delegate, queue: queue ?? SessionCore.serialQueue()))
     }
 
-    /// Sets the delegate and queue of a later session object, if the session has no delegate yet.
+    /// Sets the delegate and the queue that were given for a later session object, if the session has no delegate yet.
     private func adopt(_ delegate: (any BackgroundURLSessionDelegate)?, _ queue: OperationQueue?) {
         guard let delegate else { return }
         inner.with { inner in
@@ -126,7 +128,7 @@ final class SessionCore: @unchecked Sendable {
         set { inner.with { $0.label = newValue } }
     }
 
-    /// Starts the delivering thread, for the first session object with a delegate.
+    /// Starts the delivering thread, when the first session object with a delegate is made.
     func begin(_ session: BackgroundURLSession) {
         let delegate = inner.with { inner -> (any BackgroundURLSessionDelegate)? in
             guard !inner.hasBegun, !inner.isOver, let delegate = inner.delegate else { return nil }
@@ -143,7 +145,7 @@ final class SessionCore: @unchecked Sendable {
         Delivery.start(self, session, delegate, wait)
     }
 
-    /// Returns the engine's session for everything except events. The first call opens it.
+    /// Returns the handle of the engine's session for all commands except those about events. The first call opens it.
     func opened() throws(BackhaulError) -> BlockingSession {
         if isOver { throw BackhaulError(.invalidated, message: "The session is invalid; make a new one.") }
         let result: Result<BlockingSession, BackhaulError> = opening.with { opened in
@@ -172,7 +174,8 @@ final class SessionCore: @unchecked Sendable {
         }
     }
 
-    /// Applies the program's configuration to a session that an earlier run, perhaps of an older version, has made.
+    /// Applies the program's configuration to a session that an earlier run of the program has made. That run may have
+    /// been of an older version.
     private func bringUpToDate(_ session: BlockingSession) throws(BackhaulError) {
         let remembered = try session.configuration()
         var updated = remembered
@@ -180,8 +183,8 @@ final class SessionCore: @unchecked Sendable {
         if updated != remembered { try session.setConfiguration(updated) }
     }
 
-    /// Queues a job for the delivering thread, which performs it between two delegate calls. Returns false if there is
-    /// no such thread.
+    /// Queues a job for the delivering thread, which performs the job between two delegate calls. Returns false if the
+    /// session has no delivering thread.
     @discardableResult
     func post(_ job: @escaping Delivery.Job) -> Bool {
         let isTaken = inner.with { inner in
@@ -200,8 +203,8 @@ final class SessionCore: @unchecked Sendable {
         }
     }
 
-    /// Invalidates the session in this process. The engine only cancels tasks. If it invalidated its session, too, and
-    /// the program was killed now, a later start could not use the session.
+    /// Invalidates the session in this process. In the engine, it only cancels tasks. If the engine's session were
+    /// invalidated, too, and the program were then killed, a later run could not use the session.
     func invalidate(cancellingTasks: Bool) {
         if isOver { return }
         let unknown = inner.with { inner in
@@ -211,7 +214,7 @@ final class SessionCore: @unchecked Sendable {
             return inner.tasks.values.filter { $0.engineTaskIdentifier == nil }
         }
         for task in unknown { cancel(task) }
-        // If this fails, the delivering thread repeats it.
+        // If the cancellation fails, the delivering thread repeats it.
         if cancellingTasks { try? cancelTasks() }
         if delegate != nil {
             wait?.wake()
@@ -221,7 +224,7 @@ final class SessionCore: @unchecked Sendable {
         }
     }
 
-    /// Cancels all tasks, except those that the program has cancelled with resume data.
+    /// Cancels all tasks of the engine's session, except those that the program has cancelled with resume data.
     func cancelTasks() throws(BackhaulError) {
         let session = try opened()
         let suspended = try session.tasks(.states([.suspended]))
@@ -234,7 +237,8 @@ final class SessionCore: @unchecked Sendable {
         inner.with { $0.isCancelling = false }
     }
 
-    /// Whether all tasks of the engine's session have ended, except those that were cancelled with resume data.
+    /// Whether all tasks of the engine's session have ended, except those that the program has cancelled with resume
+    /// data.
     func isWithoutTasks() throws(BackhaulError) -> Bool {
         guard let count = try info()?.liveTasks, count > 0 else { return true }
         let suspended = try opened().tasks(.states([.suspended]))
@@ -248,12 +252,12 @@ final class SessionCore: @unchecked Sendable {
         try opened().invalidate(cancellingTasks: false)
     }
 
-    /// Reads the engine's session; nil if it does not exist.
+    /// Reads the state of the engine's session. Nil if the session does not exist.
     func info() throws(BackhaulError) -> SessionInfo? {
         try BackgroundApplication.shared.opened().sessions().first { $0.identifier == identifier }
     }
 
-    /// Ends the session. Its identifier is then free for another one.
+    /// Ends the session. Its identifier can then be used for another session.
     ///
     /// - Returns: The jobs that the delivering thread has not performed, and the tasks that got no last delegate call.
     func end() -> (jobs: [Delivery.Job], tasks: [BackgroundURLSessionTask]) {
@@ -285,9 +289,9 @@ final class SessionCore: @unchecked Sendable {
         session?.close()
     }
 
-    /// Closes the engine's removed session, so that the next use opens a new one.
+    /// Closes the handle of the engine's session, which was removed, so that the next use opens a new session.
     ///
-    /// - Returns: The tasks to enqueue in the new session, and those that were lost with the old one.
+    /// - Returns: The tasks to enqueue in the new session, and those that were lost with the old session.
     func renew() -> (held: [BackgroundURLSessionTask], lost: [BackgroundURLSessionTask]) {
         close()
         return inner.with { inner in
@@ -299,16 +303,16 @@ final class SessionCore: @unchecked Sendable {
         }
     }
 
-    /// Closes the engine's removed session, so that the next use opens a new one. Returns false if the delivering
-    /// thread does this, or if the session has ended.
+    /// Closes the handle of the engine's session, which was removed, so that the next use opens a new session. Returns
+    /// false if the delivering thread does this, or if the session has ended.
     func reopen() -> Bool {
         guard inner.with({ !$0.hasBegun && !$0.isOver }) else { return false }
         close()
         return true
     }
 
-    /// Keeps a task that is resumed while the engine's session is ending or removed, for the next one. Returns false if
-    /// there will be no next one here.
+    /// Stores a task that was resumed while the engine's session was ending or removed. It is enqueued in the next
+    /// session. Returns false if this process will not open another session.
     func hold(_ task: BackgroundURLSessionTask) -> Bool {
         let isHeld = inner.with { inner in
             guard inner.hasBegun, !inner.isInvalidating, !inner.isOver else { return false }
@@ -346,14 +350,14 @@ final class SessionCore: @unchecked Sendable {
         return task
     }
 
-    /// Whether the task was made here before the session was invalidated, and has not ended.
+    /// Whether the task was made in this process before the session was invalidated, and has not ended.
     func isKnown(_ task: BackgroundURLSessionTask) -> Bool { inner.with { $0.tasks[task.taskIdentifier] === task } }
 
     var hasUnresumedTasks: Bool {
         inner.with { $0.tasks.values.contains { $0.engineTaskIdentifier == nil && $0.state != .completed } }
     }
 
-    /// Returns the task with this identifier. It is made, and filled by `fill`, if this process does not have it yet.
+    /// Returns the task with this identifier. If this process does not have the task yet, makes it and calls `fill`.
     func task(
         _ identifier: Int, id: TaskID, kind: TaskKind, url: String, _ fill: (inout TaskInner) -> Void
     ) -> BackgroundURLSessionTask {
@@ -409,7 +413,7 @@ final class SessionCore: @unchecked Sendable {
 
     var isListing: Bool { inner.with { $0.listings > 0 } }
 
-    /// Called before the delegate calls for the task's end. The task is then no longer listed.
+    /// Records that the delegate calls for the end of the task begin. The task is then no longer listed.
     func isBeingDelivered(_ id: TaskID) { inner.with { _ = $0.delivered.insert(id) } }
 
     func silence(_ id: TaskID) { inner.with { _ = $0.silenced.insert(id) } }
@@ -422,8 +426,8 @@ final class SessionCore: @unchecked Sendable {
         }
     }
 
-    /// All tasks that got no last delegate call yet, also ended ones. If the engine does not reply, only tasks that
-    /// were not resumed yet.
+    /// All tasks that have not got their last delegate call yet, including ended ones. If the engine does not reply,
+    /// the list has only tasks that were not resumed yet.
     private func allTasks() -> [BackgroundURLSessionTask] {
         let infos = (try? opened().tasks(.all)) ?? []
         let delivered = inner.with { $0.delivered }
@@ -439,7 +443,7 @@ final class SessionCore: @unchecked Sendable {
 
 extension TaskInner {
     mutating func fill(_ info: TaskInfo) {
-        // A task that has ended counts as running or canceling until its last delegate call.
+        // Until its last delegate call, a task that has ended has the state `running` or `canceling`.
         state = info.state == .suspended ? .suspended : info.state == .cancelled ? .canceling : .running
         suspensions = info.state == .suspended ? 1 : 0
         label = BackhaulFoundation.label(info.userData)

@@ -2,7 +2,7 @@ import BackhaulURLSession
 import Foundation
 
 final class Downloader: NSObject, URLSessionDownloadDelegate, @unchecked Sendable {
-    // "Configuring": a session with its own identifier, created at the first use.
+    // "Configuring": the session has its own identifier, and is created at its first use.
     private lazy var urlSession: URLSession = {
         let config = URLSessionConfiguration.background(withIdentifier: "MySession")
         config.isDiscretionary = true
@@ -10,7 +10,7 @@ final class Downloader: NSObject, URLSessionDownloadDelegate, @unchecked Sendabl
         return URLSession(configuration: config, delegate: self, delegateQueue: nil)
     }()
 
-    // "Scheduling": one task for each download; `resume` starts it.
+    // "Scheduling": each download is one task, which `resume` starts.
     func download(_ url: URL) {
         let backgroundTask = urlSession.downloadTask(with: url)
         backgroundTask.countOfBytesClientExpectsToSend = 200
@@ -18,10 +18,10 @@ final class Downloader: NSObject, URLSessionDownloadDelegate, @unchecked Sendabl
         backgroundTask.resume()
     }
 
-    // A new session object with the same identifier gets the events since the last run.
+    // Creates the session object. It gets the events since the last run, because it has the same identifier.
     func reconnect() { _ = urlSession }
 
-    // "Finishing": the file exists until this method returns.
+    // "Finishing": the file is removed after this method has returned.
     func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
     ) {
@@ -36,7 +36,7 @@ final class Downloader: NSObject, URLSessionDownloadDelegate, @unchecked Sendabl
                 for: .applicationSupportDirectory, in: .userDomainMask, appropriateFor: nil, create: true)
             let name = downloadTask.originalRequest?.url?.lastPathComponent ?? location.lastPathComponent
             let file = folder.appendingPathComponent(name)
-            try? FileManager.default.removeItem(at: file)  // an earlier download
+            try? FileManager.default.removeItem(at: file)  // removes the file of an earlier download
             try FileManager.default.moveItem(at: location, to: file)
         } catch {
             print("file error: \(error)")
@@ -47,7 +47,7 @@ final class Downloader: NSObject, URLSessionDownloadDelegate, @unchecked Sendabl
         if let error { print("client error: \(error)") }
     }
 
-    // All waiting events are delivered: the handler reports that the app has processed them.
+    // This method is called when all waiting events are delivered. The handler states that the app has processed them.
     func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {
         DispatchQueue.main.async {
             guard let appDelegate = UIApplication.shared.delegate as? AppDelegate,

@@ -1,8 +1,9 @@
-// The code listings of Apple's guide to background networking, in current Swift, as a program for Linux. In the other
-// files only the name of one import is Backhaul's. This file does what UIKit does before it calls an application.
+// A program for Linux with the code listings of Apple's guide to background networking, in current Swift. The other
+// files differ from those for Apple's systems only in one import. This file does what UIKit does before it calls an
+// application.
 //
 //   background-guide URL   starts the download and exits
-//   background-guide       how the daemon launches it when the download is complete
+//   background-guide       the command with which the daemon launches it when the download is complete
 import BackhaulURLSession
 import Foundation
 

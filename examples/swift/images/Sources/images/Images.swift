@@ -6,13 +6,14 @@ import Foundation
 final class Images: NSObject, BackgroundApplicationDelegate {
     let folder: Folder
     private let receivesEvents: Bool
-    /// The completion handler of each session for which the program was launched, until all its events are delivered.
+    /// The completion handlers of the sessions for which the program was launched. A handler is removed when all events
+    /// of its session are delivered.
     private var completionHandlers: [String: () -> Void] = [:]
     private var finishedRound: UInt64 = 0
-    /// Signals that the downloads have changed; true: the session is invalid.
+    /// Yields a value when the downloads have changed. The value is true if the session has become invalid.
     private let (signs, sign) = AsyncStream<Bool>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
-    /// Creates the session at the first use, and attaches it in later runs.
+    /// Creates the session in the first run, and attaches to it in later runs.
     private(set) lazy var session = URLSession(
         configuration: .background(
             withIdentifier: "pictures"), delegate: receivesEvents ? self : nil, delegateQueue: nil)
@@ -22,7 +23,7 @@ final class Images: NSObject, BackgroundApplicationDelegate {
         self.receivesEvents = receivesEvents
     }
 
-    /// Registers the launch command. In a launched program it returns when all events are handled.
+    /// Registers the launch command. In a launched program, the method returns after all events are handled.
     func register() async throws { _ = try await BackgroundApplication.shared.handleLaunch(delegate: self) }
 
     // MARK: Launched
@@ -37,12 +38,12 @@ final class Images: NSObject, BackgroundApplicationDelegate {
 
     // MARK: Enqueue
 
-    /// Enqueues a download. When this returns, the task is durable: it survives the end of this program.
+    /// Enqueues a download. When this method returns, the task is stored: it survives the end of this program.
     func handOver(_ address: String) async throws {
         let name = Folder.name(of: address)
         guard let url = URL(string: address) else { throw Refusal("\(name): this is no address") }
         if folder.pictures.contains(name) { return folder.say("\(name) is there already") }
-        // A second enqueue of the same picture makes no second download.
+        // If the picture was enqueued before, no second download is made.
         if await session.allTasks.contains(where: { $0.taskDescription == name }) {
             return folder.say("\(name) was handed over before")
         }
@@ -55,11 +56,11 @@ final class Images: NSObject, BackgroundApplicationDelegate {
 
     // MARK: When the user opens the program
 
-    /// Shows complete pictures and running downloads until all are complete.
+    /// Shows complete pictures and running downloads, until all downloads are complete.
     func show() async {
         for name in folder.pictures { folder.print("there: \(name)") }
         for task in await session.allTasks { show(task) }
-        // The session's last delegate call comes when all tasks have ended and all events are delivered.
+        // The last delegate call for the session is made when all tasks have ended, and all events are delivered.
         session.finishTasksAndInvalidate()
         for await isOver in signs {
             if isOver { return sayFinishedRound() }
@@ -86,7 +87,7 @@ struct Refusal: Error, CustomStringConvertible {
     init(_ description: String) { self.description = description }
 }
 
-/// The session's delegate calls, on the session's queue. They report how downloads ended.
+/// The methods that the session calls on its delegate queue. They report how downloads ended.
 extension Images: URLSessionDownloadDelegate {
     nonisolated func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL

@@ -1,17 +1,17 @@
-// An image downloader: the user starts a download and closes the program, and the picture arrives without it.
+// An image downloader. The user starts a download and closes the program, and the download continues.
 //
 //   images get URL...   enqueues the pictures and exits
-//   images              shows complete pictures and running downloads until all are complete
-//   images launched     how the engine launches it when the pictures are complete
+//   images              shows complete pictures and running downloads, until all downloads are complete
+//   images launched     the command with which the engine launches the program when the pictures are complete
 //
-// The pictures are in ~/Pictures/Backhaul, with images.log beside them. See examples/README.md.
+// The pictures and the file images.log are in ~/Pictures/Backhaul. See examples/README.md.
 import BackhaulURLSession
 import Foundation
 
 let arguments = CommandLine.arguments.dropFirst()
 
 do {
-    // Each run registers its own file as the launch command, so a program that was moved is found after its next run.
+    // Each run registers its own path as the launch command. So after the program was moved, one run corrects the path.
     var options = BackgroundApplication.Options()
     options.identifier = "org.example.images.swift"
     options.launch.arguments = ["launched"]
@@ -20,7 +20,7 @@ do {
     let folder = try Folder()
     switch arguments.first {
     case "get" where arguments.count > 1:
-        // Enqueuing needs no delegate calls. They are for the program that the user opens, or that is launched.
+        // `get` needs no delegate calls. Another process gets them, which the user opens or the engine launches.
         let images = Images(folder, receivesEvents: false)
         try await images.register()
         var failed = false
@@ -34,7 +34,7 @@ do {
         }
         exit(failed ? 1 : 0)
     case "launched" where arguments.count == 1:
-        // Without a user: handles the delegate calls, completes the session, and exits.
+        // This process handles the delegate calls, completes the session, and exits, because there is no user.
         folder.isLaunched = true
         try await Images(folder, receivesEvents: true).register()
     case nil:
@@ -47,7 +47,7 @@ do {
     }
 } catch {
     complain(error)
-    exit(1)  // a launched program that has not completed is launched again later
+    exit(1)  // if the engine launched the program, it launches it again later
 }
 
 func complain(_ error: any Error) { FileHandle.standardError.write(Data("images: \(error)\n".utf8)) }

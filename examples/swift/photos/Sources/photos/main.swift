@@ -1,12 +1,12 @@
 // A small host with an embedded engine: it downloads the files of a list.
 //
-//   photos STORE LIST   enqueues the list's files, one "URL<tab>destination" a line, and waits for them
-//   photos STORE        attaches the session of an earlier run, and waits for the rest
+//   photos STORE LIST   enqueues the files of LIST and waits for them. Each line is "URL<tab>destination"
+//   photos STORE        attaches to the session of an earlier run, and waits for the remaining files
 //
-// When it is killed and started again, no file is lost and none is downloaded twice. With the same list after all files
-// have arrived, it downloads the files that have changed.
+// If the program is killed and started again, no file is lost, and none is downloaded twice. After all files have
+// arrived, a run with the same list downloads the files that have changed.
 import Backhaul
-// All threads share standard output; stdio locks it.
+// This import is marked as @preconcurrency, because `stdout` is a global variable. The C library locks the stream.
 @preconcurrency import Glibc
 
 guard (2...3).contains(CommandLine.arguments.count) else {
@@ -26,7 +26,7 @@ func run(store: String, list: String?) async throws {
     let session: Session
     if let list {
         session = try await application.createSession(SessionConfiguration(identifier: "gallery"))
-        // With the keys the enqueue may be repeated after a crash.
+        // The requests have keys, so the enqueue may be repeated after a crash.
         let requests = try readList(list).enumerated().map { number, entry -> Request in
             var request = Request(url: entry.url, destination: entry.destination, idempotencyKey: "photo-\(number)")
             request.ifExists = .replace
@@ -37,7 +37,7 @@ func run(store: String, list: String?) async throws {
     } else {
         session = try await application.attachSession("gallery")
     }
-    // An earlier run may have acknowledged the last event: then no task is left.
+    // If an earlier run has acknowledged the last event, no task is left.
     let hasTasks = try await session.tasks().first(where: { _ in true }) != nil
     let hasEvents = try await !session.poll().events.isEmpty
     if hasTasks || hasEvents {
