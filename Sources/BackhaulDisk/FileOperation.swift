@@ -9,6 +9,7 @@ enum FileOperation: Sendable {
     case changeTimes
     case startWriteBack
     case sync
+    case syncFileSystem
     case status
     case space
     case rename
@@ -29,7 +30,7 @@ enum FileOperation: Sendable {
         case .changeMode: "Cannot set the permissions of"
         case .changeTimes: "Cannot set the times of"
         case .startWriteBack: "Cannot write back"
-        case .sync: "Cannot sync"
+        case .sync, .syncFileSystem: "Cannot sync"
         case .status: "Cannot look at"
         case .space: "Cannot ask for the free space at"
         case .rename, .link: "Cannot give its final name to"

@@ -12,6 +12,8 @@ struct FileSystem: Sendable {
     /// The activity of the thread that makes the calls. When it is revoked, all calls fail.
     var activity: DiskActivity?
 
+    var batchSync = BatchSyncSupport()
+
     init() {}
 
     private func call<Number: SignedInteger>(
@@ -26,7 +28,7 @@ struct FileSystem: Sendable {
             if result >= 0 { return result }
             let code = bhl_errno()
             // A sync is never repeated: a second sync may succeed although the data of the first was lost (fsync(2)).
-            if code != EINTR || operation == .sync || operation == .syncDirectory {
+            if code != EINTR || [.sync, .syncFileSystem, .syncDirectory].contains(operation) {
                 throw SystemError(code: code, attempt: operation.attempt)
             }
         }
@@ -105,6 +107,12 @@ struct FileSystem: Sendable {
         _ = try call(.sync) { fsync(file) }
     }
 
+    /// Syncs all files and names of the file system of this file or directory. Reports errors of writes since the
+    /// descriptor was opened.
+    func syncFileSystem(_ descriptor: Int32) throws(SystemError) {
+        _ = try call(.syncFileSystem) { syncfs(descriptor) }
+    }
+
     func syncDirectory(_ directory: Int32) throws(SystemError) {
         _ = try call(.syncDirectory) { fsync(directory) }
     }
@@ -139,8 +147,8 @@ struct FileSystem: Sendable {
 
     /// Returns the space of the file system that has this file or directory.
     func space(_ descriptor: Int32) throws(SystemError) -> FileSystemSpace {
-        var status = statvfs()
-        _ = try call(.space) { fstatvfs(descriptor, &status) }
+        var status = statfs()
+        _ = try call(.space) { fstatfs(descriptor, &status) }
         return FileSystemSpace(status)
     }
 

@@ -36,6 +36,7 @@ extern int pthread_setname_np(pthread_t thread, const char *name);
 extern const char *strerrordesc_np(int code);
 extern char *secure_getenv(const char *name);
 static inline const char *bhl_secure_getenv(const char *name) { return secure_getenv(name); }
+extern int syncfs(int descriptor);
 extern int sync_file_range(int descriptor, __off64_t offset, __off64_t size, unsigned flags);
 #ifndef SYNC_FILE_RANGE_WRITE
 #define SYNC_FILE_RANGE_WRITE 2

@@ -1,14 +1,15 @@
 public import BackhaulModel
 internal import BackhaulPlatform
+internal import CLinux
 internal import Glibc
 
 /// The free space of a file system.
 public enum FreeSpace {
-    /// Returns how many bytes this user may still write on the file system of `path` (statvfs(3), f_bavail). Quotas are
+    /// Returns how many bytes this user may still write on the file system of `path` (statfs(2), f_bavail). Quotas are
     /// not considered.
     public static func available(at path: String) throws(Failure) -> UInt64 {
-        var status = statvfs()
-        guard statvfs(path, &status) == 0 else { throw .disk(.last("Cannot ask for the free space at"), path) }
+        var status = statfs()
+        guard statfs(path, &status) == 0 else { throw .disk(.last("Cannot ask for the free space at"), path) }
         return FileSystemSpace(status).available
     }
 }
@@ -25,15 +26,19 @@ struct FileSystemSpace {
     /// How many bytes this user may still write. Quotas are not considered.
     private(set) var available: UInt64
     let reserve: UInt64
+    /// The type of the file system (linux/magic.h).
+    let type: Int
 
-    init(_ status: statvfs) {
+    init(_ status: statfs) {
+        let blockSize = UInt64(clamping: status.f_frsize > 0 ? status.f_frsize : status.f_bsize)
         func bytes(_ blocks: UInt64) -> UInt64 {
-            let (bytes, overflow) = blocks.multipliedReportingOverflow(by: UInt64(status.f_frsize))
+            let (bytes, overflow) = blocks.multipliedReportingOverflow(by: blockSize)
             return overflow ? .max : bytes
         }
         total = bytes(UInt64(status.f_blocks))
         available = bytes(UInt64(status.f_bavail))
         reserve = min(Self.largestReserve, total / Self.reserveDivisor)
+        type = Int(status.f_type)
     }
 
     /// Returns false if a file of this size would not fit even if the file system were empty.

@@ -267,7 +267,7 @@ final class OpenPart {
     /// Writes the rest of the file and sets its permissions. The caller then syncs the file.
     func prepareSeal(
         _ last: [UInt8], expected: UInt64?, _ directories: inout DirectoryCache
-    ) throws(Failure) -> (file: Descriptor, sealed: SealedFile) {
+    ) throws(Failure) -> (file: Descriptor, new: PendingSyncs.NewFile?, sealed: SealedFile) {
         if let syncFailure { throw syncFailure }
         let whole = length + UInt64(last.count)
         if let expected, whole != expected {
@@ -275,7 +275,7 @@ final class OpenPart {
                 whole < expected ? .connectionLost : .badResponse,
                 "The server announced \(expected) bytes for \(path) and sent \(whole).")
         }
-        let isContinued = length > 0
+        let (isContinued, isNew) = (length > 0, inode == nil && !last.isEmpty)
         let file = try current(&directories, creating: location.mode)
         if !last.isEmpty {
             try write(last, to: file, &directories)
@@ -291,7 +291,9 @@ final class OpenPart {
         lastWritten = FileTimes(status)
         guard status.size == length else { throw markFailed(.changedExternally(path)) }
         let intent = FinishIntent(device: status.device, inode: status.inode, size: length)
-        return (file, SealedFile(intent: intent, checksum: try digest?.finish()))
+        let new = isNew
+            ? PendingSyncs.NewFile(directory: try directories.directory(of: location.destination), size: length) : nil
+        return (file, new, SealedFile(intent: intent, checksum: try digest?.finish()))
     }
 
     /// Closes the file after a failure. It is opened again only by `resume`, with a trusted length.

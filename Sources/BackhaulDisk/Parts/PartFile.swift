@@ -8,16 +8,30 @@ internal import BackhaulPlatform
 public final class PartFile: Sendable {
     public let location: PartLocation
     private let id: UInt64
-    private let worker: Worker<DiskContext>
-    /// The worker that renames files in this directory. All renames in a directory use the same worker, so that they
-    /// share one sync.
+    /// The worker for a file that is written in several steps.
+    private let writer: Worker<DiskContext>
+    /// The worker for all files of this directory that are written in one step, and for all renames in it. So many
+    /// files and names share one sync.
     private let placer: Worker<DiskContext>
+    /// The worker that has the open file. Nil before the first operation on the file.
+    private let owner = Lock<Worker<DiskContext>?>(nil)
 
-    init(id: UInt64, location: PartLocation, worker: Worker<DiskContext>, placer: Worker<DiskContext>) {
+    init(id: UInt64, location: PartLocation, writer: Worker<DiskContext>, placer: Worker<DiskContext>) {
         self.id = id
         self.location = location
-        self.worker = worker
+        self.writer = writer
         self.placer = placer
+    }
+
+    /// The worker that has the open file. The first operation decides which one that is.
+    private var worker: Worker<DiskContext> { worker(first: writer) }
+
+    private func worker(first: Worker<DiskContext>) -> Worker<DiskContext> {
+        owner.withLock { owner in
+            let worker = owner ?? first
+            owner = worker
+            return worker
+        }
     }
 
     /// Opens the file of an earlier attempt, if it is a regular file of this user with one link and is unchanged.
@@ -106,7 +120,7 @@ public final class PartFile: Sendable {
     /// Checks that no file in the destination's directory has this name. If a file has it, fails with
     /// `destinationExists`.
     public func checkName(_ name: String, then: @escaping @Sendable (Result<Void, Failure>) -> Void) {
-        worker.post { [location] context in
+        placer.post { [location] context in
             then(
                 Result { () throws(Failure) in
                     let directory = try context.directories.directory(of: location.destination)
@@ -123,7 +137,7 @@ public final class PartFile: Sendable {
     public func seal(
         _ last: [UInt8], expected size: UInt64?, then: @escaping @Sendable (Result<SealedFile, Failure>) -> Void
     ) {
-        worker.post { [self] context in seal(last, expected: size, in: context, then: then) }
+        worker(first: placer).post { [self] context in seal(last, expected: size, in: context, then: then) }
     }
 
     private func seal(
@@ -152,7 +166,7 @@ public final class PartFile: Sendable {
 
     /// Finds whether an earlier engine has placed the file of `intent`. It is used after a crash.
     public func inspect(for intent: FinishIntent, then: @escaping @Sendable (Result<Placement, Failure>) -> Void) {
-        worker.post { [location] context in
+        placer.post { [location] context in
             then(
                 Result { () throws(Failure) in
                     let directory = try context.directories.directory(of: location.destination)
@@ -171,7 +185,7 @@ public final class PartFile: Sendable {
 
     /// Closes the file without removing it.
     public func close() {
-        worker.post { [id, location] context in context.close(id, location) }
+        owner.withLock(\.self)?.post { [id, location] context in context.close(id, location) }
     }
 
     deinit { close() }

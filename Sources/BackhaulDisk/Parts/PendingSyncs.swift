@@ -14,9 +14,17 @@ struct PendingSyncs {
         case attributesThenClose
     }
 
+    /// A file that was made and completely written in this batch.
+    struct NewFile {
+        /// Opened before the file was written.
+        var directory: OpenDirectory
+        var size: UInt64
+    }
+
     private struct File {
         var descriptor: Descriptor
         var scope: Scope
+        var new: NewFile?
         var then: (SystemError?) -> Void
     }
 
@@ -28,14 +36,17 @@ struct PendingSyncs {
     private let files: FileSystem
     private var pendingFiles: [File] = []
     private var pendingNames: [Name] = []
+    private var decision = BatchSyncDecision()
 
     init(files: FileSystem) { self.files = files }
 
     var count: Int { pendingFiles.count + pendingNames.count }
 
-    /// Adds the sync of a file.
-    mutating func add(_ file: Descriptor, _ scope: Scope, then: @escaping (SystemError?) -> Void) {
-        pendingFiles.append(File(descriptor: file, scope: scope, then: then))
+    /// Adds the sync of a file. With `new`, it may be synced together with others.
+    mutating func add(
+        _ file: Descriptor, _ scope: Scope, new: NewFile? = nil, then: @escaping (SystemError?) -> Void
+    ) {
+        pendingFiles.append(File(descriptor: file, scope: scope, new: new, then: then))
     }
 
     /// Adds the sync of a directory in which a name was added or removed.
@@ -48,21 +59,43 @@ struct PendingSyncs {
         let names = pendingNames
         pendingFiles.removeAll(keepingCapacity: true)
         pendingNames.removeAll(keepingCapacity: true)
+        let synced = syncNewFilesTogether(files)
+        let others = files.filter { synced == nil || $0.new?.directory.status.device != synced }
         // This loop lets the disk write several files at the same time. Without it, 10,000 files of 16 KiB take 1.2
         // times as long.
-        if files.count > 1 {
-            for file in files { self.files.startWriteBack(file.descriptor.number) }
+        if others.count > 1 {
+            for file in others { self.files.startWriteBack(file.descriptor.number) }
         }
-        let outcomes = files.map(sync)
+        let outcomes = files.map { sync($0, syncedDevice: synced) }
         for (file, outcome) in zip(files, outcomes) { file.then(outcome) }
-        finish(names)
+        finish(names, syncedDevice: synced)
     }
 
-    private func sync(_ file: File) -> SystemError? {
+    /// Syncs the new files with one call if that is cheaper. Returns the device whose new files and names are durable
+    /// then; nil if there is none. After an error, each file is synced by its own descriptor, which reports the errors
+    /// of that file.
+    private mutating func syncNewFilesTogether(_ files: [File]) -> UInt64? {
+        let new = files.compactMap(\.new)
+        guard new.count >= BatchSyncDecision.minimumFiles, let directory = new.first?.directory,
+            let space = directory.space, self.files.batchSync.isSupported(space)
+        else { return nil }
+        let device = directory.status.device
+        let together = new.filter { $0.directory.status.device == device }
+        let bytes = together.reduce(0) { $0 + $1.size }
+        guard decision.syncsTogether(
+            files: together.count, bytes: bytes, dirty: self.files.batchSync.dirtyBytes()),
+            (try? self.files.syncFileSystem(directory.number)) != nil, directory.descriptor.isOurs
+        else { return nil }
+        return device
+    }
+
+    private func sync(_ file: File, syncedDevice: UInt64?) -> SystemError? {
         do throws(SystemError) {
-            switch file.scope {
-            case .data: try files.syncData(file.descriptor.number)
-            case .attributes, .attributesThenClose: try files.sync(file.descriptor.number)
+            if syncedDevice == nil || file.new?.directory.status.device != syncedDevice {
+                switch file.scope {
+                case .data: try files.syncData(file.descriptor.number)
+                case .attributes, .attributesThenClose: try files.sync(file.descriptor.number)
+                }
             }
             try checkOwnership(file)
             return nil
@@ -71,9 +104,9 @@ struct PendingSyncs {
         }
     }
 
-    private func finish(_ names: [Name]) {
+    private func finish(_ names: [Name], syncedDevice: UInt64?) {
         var outcomes: [String: SystemError?] = [:]
-        for name in names where outcomes[name.directory.path] == nil {
+        for name in names where outcomes[name.directory.path] == nil && name.directory.status.device != syncedDevice {
             do throws(SystemError) {
                 try files.syncDirectory(name.directory.number)
                 if !name.directory.descriptor.isOurs {

@@ -117,9 +117,9 @@ final class DiskContext {
     ) {
         let part = part(id, location)
         do {
-            let (file, sealed) = try part.prepareSeal(last, expected: expected, &directories)
+            let (file, new, sealed) = try part.prepareSeal(last, expected: expected, &directories)
             partsInBatch.insert(id)
-            syncs.add(file, .attributesThenClose) { [unowned self] error in
+            syncs.add(file, .attributesThenClose, new: new) { [unowned self] error in
                 guard let error else {
                     parts[id] = nil
                     return then(.success(sealed))

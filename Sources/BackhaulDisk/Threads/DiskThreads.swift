@@ -44,10 +44,11 @@ public final class DiskThreads: Sendable {
     }
 
     /// Returns a part file, without I/O. One thread does all work on part files of one name, in the order of the calls.
-    /// Only the rename to the final name is done by the thread of the directory.
+    /// Two kinds of work are done by the thread of the directory: a file that is written in one step, and the rename to
+    /// the final name.
     public func partFile(_ location: PartLocation) -> PartFile {
         PartFile(
-            id: newID(), location: location, worker: worker(for: location.partName, at: location.destination),
+            id: newID(), location: location, writer: worker(for: location.partName, at: location.destination),
             placer: worker(for: location.destination.directory, at: location.destination))
     }
 
