@@ -63,7 +63,7 @@ def test_three_starts_of_the_collection_with_one_kill_fetch_its_files_each_time(
         _, errors = again.communicate(timeout=300)
         assert (again.returncode, errors) == (0, "")
         lines = collection.lines()
-        assert lines.count("handed over 2 files") == number
+        assert lines.count("enqueued 2 files") == number
         assert lines[-2:] == [f"round {number} finished", "completed"]
     done = [line for line in collection.lines() if line.startswith("done")]
     assert len(done) == 6 and all(re.fullmatch(r"done \d+ \d+ /.*", line) for line in done)

@@ -44,8 +44,8 @@ def test_a_killed_example_finishes_after_a_restart_and_then_fetches_only_changes
         asked, (store, listing) = len(server.requests()), (tmp_path / "store", tmp_path / "list")
         server.files["/1"].write_bytes(b"changed")
         for number in (2, 3):
-            handed, *events, last = again(*command, store, listing)
-            assert (handed, len(events), last) == ("handed over 60 files", 60, f"round {number} finished")
+            enqueued, *events, last = again(*command, store, listing)
+            assert (enqueued, len(events), last) == ("enqueued 60 files", 60, f"round {number} finished")
         assert again(*command, store) == []
     finally:
         server.close()

@@ -96,6 +96,6 @@ def test_after_a_kill_of_the_gallery_the_launched_program_finishes(images, brows
     until(browser.state, is_half_way)
     browser.close()
     server.release()
-    log = until(images.log, lambda log: log[-1:] == ["launched: nothing is outstanding"])
+    log = until(images.log, lambda log: log[-1:] == ["launched: no event is outstanding"])
     assert "launched: sunset.jpg is there, 3000000 bytes" in log
     assert (images.folder / "sunset.jpg").read_bytes() == SUNSET
