@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 from daemons import daemons_of, end
-from examples.at_home import Images
-from held import HeldServer
-from story import digest
+from examples.images_program import Images
+from kill_and_resume import digest
+from pausing_server import PausingServer
 from testbed import checkpoints
 from testbed.host import until
 
@@ -56,7 +56,7 @@ def images(command, tmp_path):
 def server(tmp_path):
     sunset = tmp_path / "sunset.jpg"
     sunset.write_bytes(os.urandom(SUNSET))
-    server = HeldServer({"/sunset.jpg": sunset}, held_at=2_500_000)
+    server = PausingServer({"/sunset.jpg": sunset}, pause_at=2_500_000)
     yield server
     server.close()
 
@@ -91,7 +91,7 @@ def test_a_killed_program_is_launched_when_the_picture_has_arrived(images, serve
     images("get", sunset)
     opened = images.open()
     assert opened.stdout.readline().startswith("on its way: sunset.jpg")
-    until(server.is_holding, bool)
+    until(server.is_paused, bool)
     opened.kill()
     opened.communicate()
     server.release()
@@ -106,7 +106,7 @@ def test_a_killed_program_is_launched_when_the_picture_has_arrived(images, serve
 
 def test_after_a_kill_of_the_daemon_the_next_start_continues(images, server, sunset):
     images("get", sunset)
-    until(server.is_holding, bool)
+    until(server.is_paused, bool)
     (database,) = images.home.rglob(checkpoints.DATABASE)
     checkpoints.wait_for_checkpoint(database.parent)
     (daemon,) = daemons_of(images.home)
