@@ -24,7 +24,7 @@ from servers.misbehaving import MisbehavingServer  # noqa: E402
 from servers.nginx import Nginx  # noqa: E402
 from testbed.calendar import Calendar  # noqa: E402
 from testbed.host import Host  # noqa: E402
-from testbed.places import make_place, new_place  # noqa: E402
+from testbed.work_dirs import make_place, new_place  # noqa: E402
 
 
 @pytest.fixture(scope="session")

@@ -31,7 +31,7 @@ static void session_constraints_are_read_back_unchanged(void) {
     bh_session_configuration given = everything();
     bh_session *session = NULL;
     bh_batch *batch = NULL;
-    const bh_session_configuration *got = come_back(application, &given, &session, &batch);
+    const bh_session_configuration *got = stored_configuration(application, &given, &session, &batch);
     const bh_constraints *constraints = &got->constraints;
     CHECK(constraints->preset == BH_PRESET_OVERNIGHT && constraints->requires_external_power == BH_NO);
     CHECK(constraints->requires_unmetered == BH_YES);

@@ -9,7 +9,7 @@ import textwrap
 import pytest
 from backhaul import Hosting
 from daemons import end_daemons
-from held import HeldServer
+from pausing_server import PausingServer
 from test_programs import HEADER, WARNINGS
 from testbed.host import until
 
@@ -20,7 +20,7 @@ WAIT = 120
 def example():
     """Returns the program without the comment's margin."""
     text = HEADER.read_text(encoding="utf-8").split("*/", 1)[0]
-    block = re.search(r"^ \* A complete host\n(.*?)^ \* How the parts talk", text, flags=re.M | re.S)
+    block = re.search(r"^ \* A complete host\n(.*?)^ \* How the processes communicate", text, flags=re.M | re.S)
     lines = [line.removeprefix(" *") for line in block.group(1).splitlines()]
     first = next(index for index, line in enumerate(lines) if "#include" in line)
     return textwrap.dedent("\n".join(lines[first:]).rstrip()) + "\n"
@@ -37,7 +37,7 @@ def with_hosting(program, hosting):
 @pytest.fixture
 def server(tmp_path):
     (tmp_path / "served").write_bytes(FILE)
-    server = HeldServer({"/file": tmp_path / "served"}, held_at=len(FILE) // 2)
+    server = PausingServer({"/file": tmp_path / "served"}, pause_at=len(FILE) // 2)
     yield server
     server.close()
 
@@ -84,7 +84,7 @@ def test_the_example_downloads_a_file_and_a_further_run_reports_that_it_exists(s
 @pytest.mark.both_hostings
 def test_the_example_continues_after_it_was_killed(start, server, downloads):
     host = start()
-    until(server.is_holding, bool)
+    until(server.is_paused, bool)
     host.send_signal(signal.SIGKILL)
     host.wait(WAIT)
     assert not (downloads / "file").exists()

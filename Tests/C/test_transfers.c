@@ -41,7 +41,7 @@ static void a_configuration_is_read_back_unchanged(void) {
     bh_session_configuration given = everything();
     bh_session *session = NULL;
     bh_batch *batch = NULL;
-    const bh_session_configuration *got = come_back(application, &given, &session, &batch);
+    const bh_session_configuration *got = stored_configuration(application, &given, &session, &batch);
     CHECK(got != NULL && got->struct_size == sizeof *got);
     CHECK(got->retry.jitter_percent == 7 && got->retry.errors == (BH_RETRY_NAME | BH_RETRY_BAD_RESPONSE));
     CHECK(got->retry.unsafe_methods == BH_YES && got->rules.http_version == BH_HTTP_1_1);
@@ -84,7 +84,7 @@ static void fields_that_are_0_are_read_back_with_their_defaults(void) {
     bh_session *session = NULL;
     bh_batch *batch = NULL;
     given.identifier = "gallery";
-    const bh_session_configuration *got = come_back(application, &given, &session, &batch);
+    const bh_session_configuration *got = stored_configuration(application, &given, &session, &batch);
     CHECK(got->retry.jitter_percent == 50 && got->retry.unsafe_methods == BH_NO && got->header_count == 0);
     CHECK(got->rules.request_timeout_ms == 60000 && got->rules.maximum_redirects == 20);
     CHECK_TEXT("200-299", got->rules.accepted_statuses);

@@ -7,7 +7,7 @@
 static bh_error error = BH_INIT(bh_error);
 
 /* Writes a file of a fake /sys, with the folders above it. */
-static void say(const char *root, const char *name, const char *text) {
+static void write_file(const char *root, const char *name, const char *text) {
     char path[512];
     CHECK((size_t)snprintf(path, sizeof path, "%s/%s", root, name) < sizeof path);
     for (char *slash = path + 1; (slash = strchr(slash, '/')) != NULL; slash++) {
@@ -68,12 +68,12 @@ static void a_discretionary_task_is_held_on_battery_until_its_constraint_is_remo
     bh_session *session = NULL;
     bh_batch *batch = NULL;
     CHECK((size_t)snprintf(root, sizeof root, "%s-sys", store) < sizeof root);
-    say(root, "class/power_supply/AC/type", "Mains");
-    say(root, "class/power_supply/AC/online", "0");
-    say(root, "class/power_supply/BAT0/type", "Battery");
-    say(root, "class/power_supply/BAT0/present", "1");
-    say(root, "class/power_supply/BAT0/status", "Discharging");
-    say(root, "class/power_supply/BAT0/capacity", "63");
+    write_file(root, "class/power_supply/AC/type", "Mains");
+    write_file(root, "class/power_supply/AC/online", "0");
+    write_file(root, "class/power_supply/BAT0/type", "Battery");
+    write_file(root, "class/power_supply/BAT0/present", "1");
+    write_file(root, "class/power_supply/BAT0/status", "Discharging");
+    write_file(root, "class/power_supply/BAT0/capacity", "63");
     CHECK(setenv("BACKHAUL_SYS_ROOT", root, 1) == 0);
 
     bh_application *application = open_application();

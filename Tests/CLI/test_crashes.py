@@ -20,7 +20,7 @@ def is_in_the_middle(server):
     return lambda: server.bytes_sent() > len(CONTENT) / 2
 
 
-def assert_went_on(server):
+def assert_resumed(server):
     """Checks that only the first request starts at byte 0: later requests resume the transfer."""
     first, *later = server.requests()
     assert first.offset == 0
@@ -41,7 +41,7 @@ def test_wait_continues_after_a_signal_ended_get(backhaul, serve, number):
     assert not (backhaul.here / "a").exists()
     assert backhaul("wait").stdout == f"{backhaul.here}/a\n"
     assert (backhaul.here / "a").read_bytes() == CONTENT
-    assert_went_on(server)
+    assert_resumed(server)
 
 
 def test_the_same_command_resumes_the_transfer(backhaul, serve):
@@ -52,7 +52,7 @@ def test_the_same_command_resumes_the_transfer(backhaul, serve):
     process.wait(10)
     assert backhaul("get", f"{server.url}/a").stdout == f"{backhaul.here}/a\n"
     assert (backhaul.here / "a").read_bytes() == CONTENT
-    assert_went_on(server)
+    assert_resumed(server)
 
 
 def test_a_signal_that_the_caller_ignores_is_ignored(backhaul, serve):

@@ -94,7 +94,7 @@ def test_the_password_is_sent_to_the_proxy(backhaul, server, tmp_path):
     with Proxy("me", "way out") as proxy:
         backhaul("get", "--proxy", proxy.url, "--proxy-user", "me", "--proxy-password-file", password,
                  server.serve("/a", CONTENT))
-        assert proxy.let_through
+        assert proxy.authorized
     assert got(backhaul)
 
 

@@ -24,7 +24,7 @@ def machine(backhaul):
     """The fake machine of the daemon: /sys and /proc as dictionaries of texts."""
     folder = backhaul.folder / "machine"
 
-    def is_like(**trees):
+    def set_trees(**trees):
         for root, files in trees.items():
             for path, text in files.items():
                 file = folder / root / path
@@ -37,7 +37,7 @@ def machine(backhaul):
         "BACKHAUL_SYS_ROOT": f"{folder}/sys", "BACKHAUL_PROC_ROOT": f"{folder}/proc",
         "DBUS_SYSTEM_BUS_ADDRESS": f"unix:path={folder}/no-bus",
     }
-    return is_like
+    return set_trees
 
 
 ON_BATTERY = {
@@ -73,7 +73,7 @@ CASES = {
 }
 
 
-def held_back(backhaul, reason):
+def wait_for_hold(backhaul, reason):
     """Waits until a task waits for this reason, and returns the task."""
     def waiting():
         return [task for task in backhaul.json("tasks") if task["reason"] == reason]
@@ -81,7 +81,7 @@ def held_back(backhaul, reason):
     return until(waiting, f"a wait for {reason}")[0]
 
 
-def follow(backhaul, advice):
+def run_advice(backhaul, advice):
     """Runs the command of an advice as a user would type it."""
     words = shlex.split(advice["command"])
     assert words[0] == "backhaul"
@@ -96,7 +96,7 @@ def test_the_advice_ends_a_wait_for_a_session_constraint(backhaul, serve, machin
     server = serve({"/a": CONTENT})
     backhaul("configure", *[these_hours() if word is None else word for word in options], TZ="UTC")
     backhaul("add", f"{server.url}/a", TZ="UTC")
-    task = held_back(backhaul, reason)
+    task = wait_for_hold(backhaul, reason)
     shown = backhaul("why", task["id"], TZ="UTC").stdout
     host = server.url.removeprefix("http://")
     assert shown.startswith(f"Download {task['id']} (a from {host}, 0 B of ?) waits for {phrase} since ")
@@ -105,7 +105,7 @@ def test_the_advice_ends_a_wait_for_a_session_constraint(backhaul, serve, machin
     [explained] = backhaul.json("why", task["id"])
     assert explained["waits"][-1]["reason"] == reason and explained["waits"][-1]["ended_ms"] is None
     [command] = [advice for advice in explained["advice"] if advice["command"]]
-    follow(backhaul, command)
+    run_advice(backhaul, command)
     assert backhaul("wait", "--timeout", "30").stdout == f"{backhaul.here}/a\n"
     [ended] = backhaul.json("why", task["id"])
     assert [wait["reason"] for wait in ended["waits"]] == [reason]
@@ -118,13 +118,13 @@ def test_why_distinguishes_constraints_of_the_transfer_and_the_session(backhaul,
     machine(sys=ON_BATTERY)
     server = serve({"/a": CONTENT})
     backhaul("add", *wish, f"{server.url}/a")
-    task = held_back(backhaul, "power")
+    task = wait_for_hold(backhaul, "power")
     shown = backhaul("why", task["id"]).stdout
     given = "--preset discretionary" if wish == ["--discretionary"] else "--external-power yes"
     assert f"It asks for this itself ({given})" in " ".join(shown.split())
     assert "configure" not in shown and "cancel" not in shown
     [advice] = [advice for advice in backhaul.json("why", task["id"])[0]["advice"] if advice["command"]]
-    follow(backhaul, advice)
+    run_advice(backhaul, advice)
     assert backhaul.json("tasks")[0]["constraints"]["requires_external_power"] is False
     assert backhaul("wait", "--timeout", "30").stdout == f"{backhaul.here}/a\n"
 
@@ -135,12 +135,12 @@ def test_the_advice_removes_only_the_unmet_constraint(backhaul, machine, reason)
     machine(**trees)
     wishes = [these_hours() if word is None else word for word in options]
     backhaul("add", *wishes, "--minimum-rate", "1", "http://127.0.0.1:9/never", TZ="UTC")
-    task = held_back(backhaul, reason)
+    task = wait_for_hold(backhaul, reason)
     assert f"It asks for this itself ({option}" in " ".join(backhaul("why", task["id"], TZ="UTC").stdout.split())
     [explained] = backhaul.json("why", task["id"])
     assert explained["asked_by"].startswith(f"the transfer itself: {option}")
     [command] = [advice for advice in explained["advice"] if advice["command"]]
-    follow(backhaul, command)
+    run_advice(backhaul, command)
     until(lambda: backhaul.json("tasks")[0]["reason"] != reason, "an end of the wait")
     assert backhaul.json("tasks")[0]["constraints"]["minimum_bytes_per_second"] == 1
 
@@ -148,10 +148,10 @@ def test_the_advice_removes_only_the_unmet_constraint(backhaul, machine, reason)
 def test_constraints_of_a_transfer_can_be_replaced(backhaul, machine):
     machine(sys=ON_BATTERY)
     backhaul("add", "--external-power", "yes", "http://127.0.0.1:9/never")
-    task = held_back(backhaul, "power")
+    task = wait_for_hold(backhaul, "power")
     [changed] = backhaul.json("constrain", task["id"], "--external-power", "default", "--minimum-battery", "80")
     assert changed["affected"] == 1
-    held_back(backhaul, "battery")
+    wait_for_hold(backhaul, "battery")
     assert "1 transfer changed." in backhaul("constrain", "--all", "--none").stderr
     until(lambda: backhaul.json("tasks")[0]["reason"] not in ("power", "battery"), "an end of the wait")
     backhaul("constrain", 99, "--none", code=3)
@@ -199,11 +199,11 @@ def test_default_removes_each_constraint(backhaul, option, value):
 def test_the_advice_starts_a_scheduled_transfer_now(backhaul, serve):
     server = serve({"/a": CONTENT})
     backhaul("add", "--earliest-start", "+2h", f"{server.url}/a")
-    task = held_back(backhaul, "earliest_start")
+    task = wait_for_hold(backhaul, "earliest_start")
     [explained] = backhaul.json("why", task["id"])
     assert explained["asked_by"] == "the transfer itself: --earliest-start"
     [command] = [advice for advice in explained["advice"] if advice["command"]]
-    follow(backhaul, command)
+    run_advice(backhaul, command)
     assert backhaul("wait", "--timeout", "30").stdout == f"{backhaul.here}/a\n"
     [ended] = backhaul.json("why", task["id"])
     assert [wait["reason"] for wait in ended["waits"]] == ["earliest_start"]
@@ -237,7 +237,7 @@ def test_the_same_command_finds_a_rescheduled_transfer(backhaul):
 
 def test_a_wait_for_the_earliest_start_is_listed_with_its_time(backhaul):
     backhaul("add", "--earliest-start", "+2h", "http://127.0.0.1:9/never")
-    task = held_back(backhaul, "earliest_start")
+    task = wait_for_hold(backhaul, "earliest_start")
     assert task["next_attempt_ms"] == task["earliest_start_ms"]
     shown = backhaul("why", task["id"]).stdout
     assert "waits for the time at which it is to start" in shown and "goes on:  by itself " in shown
@@ -272,7 +272,7 @@ def test_a_network_set_as_metered_can_be_set_as_unmetered(backhaul):
     shown = backhaul("why", "--session", "photos", waiting[0]["id"]).stdout
     assert "as set with `backhaul networks`" in " ".join(shown.split())
     [explained] = backhaul.json("why", "--session", "photos", waiting[0]["id"])
-    follow(backhaul, next(advice for advice in explained["advice"] if " networks " in (advice["command"] or "")))
+    run_advice(backhaul, next(advice for advice in explained["advice"] if " networks " in (advice["command"] or "")))
     until(lambda: backhaul.json("tasks", "--session", "photos")[0]["reason"] != "metered", "an end of the wait")
 
 
@@ -280,7 +280,7 @@ def test_conditions_shows_values_sources_and_holds(backhaul, machine):
     machine(sys=ON_BATTERY)
     backhaul("configure", "--external-power", "yes")
     backhaul("add", "http://127.0.0.1:9/never")
-    held_back(backhaul, "power")
+    wait_for_hold(backhaul, "power")
     [seen] = backhaul.json("conditions")
     conditions = {condition["kind"]: condition for condition in seen["conditions"]}
     assert len(conditions) == 11

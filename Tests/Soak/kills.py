@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 from backhaul import Hosting
-from testbed.world import soak
+from testbed.soak_run import soak
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -71,7 +71,7 @@ static void enqueue_list(bh_session *session, const char *path) {
         count++;
     }
     check(bh_session_enqueue(session, requests, count, BH_WAIT_DEFAULT, NULL, &error), "hand the list over");
-    dprintf(log_file, "handed over %zu files\n", count);
+    dprintf(log_file, "enqueued %zu files\n", count);
     while (count--) {
         free((char *)requests[count].url);
         free((char *)requests[count].destination);
@@ -91,7 +91,7 @@ static int show(const bh_event *event) {
 }
 
 /* Reports the launch that started this process, if the daemon started it. */
-static void tell_launch(bh_application *application) {
+static void report_launch(bh_application *application) {
     bh_batch *batch = NULL;
     check(bh_application_current_launch(application, BH_WAIT_DEFAULT, &batch, &error), "ask for the launch");
     const bh_launch *launch = bh_batch_launch_at(batch, 0);
@@ -115,7 +115,7 @@ int main(int argc, char **argv) {
         return 1;
     }
     bh_application *application = open_application(argv[1], argv[2]);
-    tell_launch(application);
+    report_launch(application);
     configuration.identifier = "collection";
     check(bh_session_create(application, &configuration, BH_ROLE_CONSUME, BH_WAIT_DEFAULT, &session, NULL, &error),
           "attach to the session");

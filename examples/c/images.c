@@ -122,7 +122,7 @@ static void name_of(const char *url, char name[NAME_SIZE]) {
 }
 
 /* Enqueues a download. When this function returns, the task is stored: it survives the end of this program. */
-static int hand_over(const char *url) {
+static int enqueue_download(const char *url) {
     char name[NAME_SIZE], destination[sizeof folder + NAME_SIZE + 1];
     bh_request request = BH_INIT(bh_request);
     bh_batch *results = NULL;
@@ -133,7 +133,7 @@ static int hand_over(const char *url) {
     request.idempotency_key = name; /* a second enqueue finds the same download */
     bh_status status = bh_session_enqueue(session(), &request, 1, BH_WAIT_DEFAULT, &results, &error);
     if (status == BH_DESTINATION_EXISTS) {
-        say("%s is there already", name);
+        say("%s exists already", name);
         return 0;
     }
     if (status != BH_OK) {
@@ -142,7 +142,7 @@ static int hand_over(const char *url) {
     }
     int is_new = bh_batch_enqueued_at(results, 0)->disposition == BH_ENQUEUE_NEW;
     bh_batch_release(results);
-    say(is_new ? "handed over %s" : "%s was handed over before", name);
+    say(is_new ? "enqueued %s" : "%s was enqueued before", name);
     return 0;
 }
 
@@ -180,7 +180,7 @@ static void be_launched(void) {
     if (bh_batch_count(launch) > 0) { /* 0: the user has opened the program, so the launch is over */
         handle_events(0);
         check(bh_session_complete(session(), BH_WAIT_DEFAULT, &error), "complete");
-        say("nothing is outstanding");
+        say("no event is outstanding");
     }
     bh_batch_release(launch);
 }
@@ -238,7 +238,7 @@ int main(int argc, char **argv) {
     find_folder();
     open_application();
     if (gets)
-        for (int i = 2; i < argc; i++) failed |= hand_over(argv[i]);
+        for (int i = 2; i < argc; i++) failed |= enqueue_download(argv[i]);
     else if (is_launched)
         be_launched();
     else

@@ -46,8 +46,8 @@ static void enqueue_list(bh_session *session, const char *path) {
         requests[count].flags = BH_REQUEST_IF_CHANGED;
         count++;
     }
-    check(bh_session_enqueue(session, requests, count, BH_WAIT_DEFAULT, NULL, &error), "hand the list over");
-    printf("handed over %zu files\n", count);
+    check(bh_session_enqueue(session, requests, count, BH_WAIT_DEFAULT, NULL, &error), "enqueue the list");
+    printf("enqueued %zu files\n", count);
     while (count--) {
         free((char *)requests[count].url);
         free((char *)requests[count].destination);

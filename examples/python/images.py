@@ -21,7 +21,7 @@ from backhaul import Application, BackhaulError, InUse, InvalidHandle, LaunchCom
 
 FOLDER = Path.home() / "Pictures" / "Backhaul"
 LOG = FOLDER / "images.log"
-ON_THEIR_WAY = (TaskState.WAITING, TaskState.RUNNING, TaskState.SUSPENDED)
+UNFINISHED = (TaskState.WAITING, TaskState.RUNNING, TaskState.SUSPENDED)
 
 
 def this_program():
@@ -76,13 +76,13 @@ class Images:
             print(line, flush=True)
         note(f"launched: {line}" if self.is_launched else line)
 
-    def hand_over(self, url):
+    def enqueue_download(self, url):
         """Enqueues a download. When this method returns, the task is stored: it survives the end of this program."""
         name = name_of(url)
         if name in pictures():
-            return self.say(f"{name} is there already")
+            return self.say(f"{name} exists already")
         task = self.session.download(url, FOLDER / name, key=name)  # a second enqueue finds the same task
-        self.say(f"handed over {name}" if task.is_new else f"{name} was handed over before")
+        self.say(f"enqueued {name}" if task.is_new else f"{name} was enqueued before")
 
     # Events: how downloads ended
 
@@ -111,14 +111,14 @@ class Images:
         except InUse:
             return  # the user has opened the program; that process reads the events
         self.session.complete()
-        self.say("nothing is outstanding")
+        self.say("no event is outstanding")
 
     # When the user opens the program
 
     def tasks(self):
         """Yields the downloads that have not ended: the name, the percentage or None, and the reason of a wait or
         None."""
-        for task in self.session.tasks(states=ON_THEIR_WAY):
+        for task in self.session.tasks(states=UNFINISHED):
             yield task.key, 100 * task.offset // task.size if task.size else None, task.reason_text
 
     def show(self):
@@ -157,7 +157,7 @@ def get(urls):
     with closing(Images(Role.PRODUCE)) as images:  # `get` needs no events
         for url in urls:
             try:
-                images.hand_over(url)
+                images.enqueue_download(url)
             except (BackhaulError, ValueError) as error:
                 print(f"images: {url!r}: {error}", file=sys.stderr)
                 failed = 1

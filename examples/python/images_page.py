@@ -68,7 +68,7 @@ def type_of(name):
 
 class Gallery(BaseHTTPRequestHandler):
     def do_GET(self):
-        if not self.is_asked_by_its_name():
+        if not self.has_own_host_header():
             return
         if self.path == "/":
             self.show_page("")
@@ -78,7 +78,7 @@ class Gallery(BaseHTTPRequestHandler):
             self.show_picture()
 
     def do_POST(self):
-        if not self.is_asked_by_its_name():
+        if not self.has_own_host_header():
             return
         length = self.headers.get("Content-Length", "")
         if self.path != "/download" or not length.isdigit() or int(length) > LONGEST_FORM:
@@ -91,14 +91,14 @@ class Gallery(BaseHTTPRequestHandler):
             self.refuse(HTTPStatus.FORBIDDEN)
             return
         try:
-            self.server.images.hand_over(url.strip())
+            self.server.images.enqueue_download(url.strip())
         except (BackhaulError, ValueError) as error:
             self.show_page(str(error), HTTPStatus.BAD_REQUEST)
             return
         # The response is a redirect, so that a reload of the page does not repeat the download.
         self.answer(HTTPStatus.SEE_OTHER, "text/plain", b"", Location="/")
 
-    def is_asked_by_its_name(self):
+    def has_own_host_header(self):
         """Returns whether the request is for the host name of this server. Otherwise refuses the request: an attacker
         may have made another host name resolve to this machine."""
         port = self.server.server_port

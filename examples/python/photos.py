@@ -34,7 +34,7 @@ def main(store, path=None):
     with Application("org.example.photos", store, hosting=Hosting.EMBEDDED) as application:
         with application.session("gallery") if path else application.attach("gallery") as session:
             if path:
-                print(f"handed over {len(session.enqueue(requests(path)))} files", flush=True)
+                print(f"enqueued {len(session.enqueue(requests(path)))} files", flush=True)
             # If an earlier run has acknowledged the last event, no task is left.
             if any(True for _ in session.tasks()) or session.poll(timeout=0).items:
                 for event in session.events():

@@ -5,14 +5,14 @@ from __future__ import annotations
 from . import names
 from .model import Enumeration, Header
 from .python_source import docstring, module, number, remark
-from .python_words import PythonWords
+from .python_terms import PythonTerms
 
 #: Classes with more members than OpenEnum. They are written by hand in _open_enum.py.
 _BASES = {"TaskState": "FinalStates"}
 
 
 def constants(header: Header) -> str:
-    words = PythonWords(header)
+    words = PythonTerms(header)
     classes = [(names.python_class(enumeration), enumeration) for enumeration in header.enumerations]
     table = "".join(f'    ("{enumeration.prefix}", {name}),\n' for name, enumeration in classes)
     return module(
@@ -26,7 +26,7 @@ def constants(header: Header) -> str:
     )
 
 
-def _class(name: str, enumeration: Enumeration, words: PythonWords) -> str:
+def _class(name: str, enumeration: Enumeration, words: PythonTerms) -> str:
     base = "IntFlag" if enumeration.is_bits else _BASES.get(name, "OpenEnum")
     members = "".join(
         f"{remark(words.of(constant.documentation))}"
@@ -37,7 +37,7 @@ def _class(name: str, enumeration: Enumeration, words: PythonWords) -> str:
 
 
 def numbers(header: Header) -> str:
-    words = PythonWords(header)
+    words = PythonTerms(header)
     # The loaded library may have another version.
     plain = [constant for constant in header.numbers if not constant.name.startswith("BH_VERSION")]
     lines = "".join(

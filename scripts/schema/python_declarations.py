@@ -7,7 +7,7 @@ import textwrap
 
 from .model import Function, Header, Struct
 from .python_source import WIDTH, docstring, module
-from .python_words import PythonWords
+from .python_terms import PythonTerms
 
 _TYPES = {"char": "c_char", "bool": "c_bool", "size_t": "c_size_t", "int": "c_int"} | {
     f"{sign}int{bits}_t": f"c_{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
@@ -43,7 +43,7 @@ class _Types:
 
 
 def structs(header: Header) -> str:
-    types, words = _Types(header), PythonWords(header)
+    types, words = _Types(header), PythonTerms(header)
     opaque = [f'class {name}(c_void_p):\n    """A ``{name} *``; opaque."""\n' for name in header.opaque]
     ordered = _ordered(header)
     declared = [_struct(struct, types, words) for struct in ordered]
@@ -62,7 +62,7 @@ def structs(header: Header) -> str:
     )
 
 
-def _struct(struct: Struct, types: _Types, words: PythonWords) -> str:
+def _struct(struct: Struct, types: _Types, words: PythonTerms) -> str:
     fields = "".join(f'        ("{field.name}", {types.of(field.type)}),\n' for field in struct.fields)
     documentation = docstring(words.of(struct.documentation)) + "\n" if struct.documentation else ""
     return f"class {struct.name}(Structure):\n{documentation}    _fields_ = [\n{fields}    ]\n"

@@ -7,7 +7,7 @@ import re
 from . import names
 from .model import Enumeration, Field, Header, Struct
 from .python_source import docstring, module, remark
-from .python_words import PythonWords
+from .python_terms import PythonTerms
 
 _SECRET = ", repr=False"
 _REQUIRED = "required: "
@@ -20,7 +20,7 @@ class Options:
         self._structs = {struct.name for struct in header.structs}
         self._enumerations = {enumeration.name: enumeration for enumeration in header.enumerations}
         # A choice is a bool in Python, and None for the default.
-        self._words = PythonWords(header, {"BH_YES": "True", "BH_NO": "False"})
+        self._words = PythonTerms(header, {"BH_YES": "True", "BH_NO": "False"})
 
     def dataclass(self, struct: Struct, decorator: str) -> str:
         fields = "".join(

@@ -61,9 +61,9 @@ struct BatchSyncSupport: Sendable {
 
     /// Parses the line "Dirty:   123 kB" (proc_meminfo(5)).
     static func dirtyBytes(in text: ArraySlice<UInt8>) -> UInt64? {
-        let label = Array("\nDirty:".utf8)
-        guard let start = text.firstRange(of: label)?.upperBound else { return nil }
-        let digits = text[start...].drop { $0 == 0x20 }.prefix { (0x30...0x39).contains($0) }
+        let label = Array("Dirty:".utf8)
+        guard let line = text.split(separator: 0x0A).first(where: { $0.starts(with: label) }) else { return nil }
+        let digits = line.dropFirst(label.count).drop { $0 == 0x20 }.prefix { (0x30...0x39).contains($0) }
         return UInt64(String(decoding: digits, as: UTF8.self)).flatMap { kibibytes in
             let (bytes, overflow) = kibibytes.multipliedReportingOverflow(by: 1_024)
             return overflow ? nil : bytes

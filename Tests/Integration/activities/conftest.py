@@ -3,7 +3,7 @@
 import pytest
 
 from backhaul import Hosting
-from testbed.launches import Stage
+from testbed.launches import LaunchListener
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def switched(host, debug_library, calendar):
 
 
 @pytest.fixture
-def stage(place):
-    made = Stage(place, Hosting.DAEMON)
+def launch_listener(place):
+    made = LaunchListener(place, Hosting.DAEMON)
     yield made
     made.close()

@@ -73,15 +73,15 @@ def test_an_activity_starts_at_the_latest_at_the_end_of_its_window(host):
     assert one.activities() == []
 
 
-def test_a_due_activity_launches_the_application_without_a_host(host, stage):
+def test_a_due_activity_launches_the_application_without_a_host(host, launch_listener):
     one = host(hosting=Hosting.DAEMON, opened=False)
-    one.open(launch=stage.command())
+    one.open(launch=launch_listener.command())
     one.session()
     # The activity is due later than an idle daemon would exit.
     one.set_activity(at_once("nightly", first=soon(4_000), repeats=False))
     one.kill()
-    assert stage.nobody_comes(2)
-    launched = stage.next()
+    assert launch_listener.no_launch_within(2)
+    launched = launch_listener.next()
     launched.open()
     launch = launched.current_launch()
     assert launch.attention == Attention.ACTIVITY
@@ -92,7 +92,7 @@ def test_a_due_activity_launches_the_application_without_a_host(host, stage):
     launched.complete()
     launched.close()
     launched.leave()
-    assert stage.nobody_comes(1)
+    assert launch_listener.no_launch_within(1)
 
 
 def test_an_activity_makes_no_task_while_its_previous_task_lives(host, misbehaving, downloads):

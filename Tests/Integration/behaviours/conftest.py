@@ -4,24 +4,24 @@ import shutil
 
 import pytest
 
-from behaviours.player import Player, Stage
+from behaviours.runner import Origins, RowRunner
 from behaviours.squid import Squid
-from testbed.places import make_place
+from testbed.work_dirs import make_place
 
 
 @pytest.fixture(scope="session")
-def stage(certificates, tmp_path_factory):
-    with Squid(tmp_path_factory.mktemp("squid")) as squid, Stage(certificates, squid) as made:
+def origins(certificates, tmp_path_factory):
+    with Squid(tmp_path_factory.mktemp("squid")) as squid, Origins(certificates, squid) as made:
         yield made
 
 
 @pytest.fixture(scope="session")
-def player(stage, library):
+def runner(origins, library):
     assert library.exists(), f"{library} is not built: run make"
     place = make_place("table")
     downloads = place / "downloads"
     downloads.mkdir()
-    made = Player(stage, place / "store", downloads)
+    made = RowRunner(origins, place / "store", downloads)
     yield made
     made.close()
     shutil.rmtree(place, ignore_errors=True)

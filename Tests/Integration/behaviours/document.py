@@ -1,23 +1,23 @@
 """Writes docs/http.md from the rows: python -m behaviours.document > docs/http.md"""
 
 from behaviours import table
-from behaviours.script import EVERY
+from behaviours.row import ALL_TRANSPORTS
 
-_CARRIERS = {"h1": "1.1", "h2": "2", "forward": "proxy", "tunnel": "tunnel"}
+_TRANSPORTS = {"h1": "1.1", "h2": "2", "forward": "proxy", "tunnel": "tunnel"}
 
 _HEAD = """# HTTP: what servers do, and how tasks end
 
 This page shows what a task does for each behaviour of a server. Each row is one case. The text before the colon says
 what the server does; the text after it says what the task does. *The host* is the program that embeds the library.
 
-The link in a row leads to its test. `scripts/test behaviours` runs each row over its carriers:
+The link in a row leads to its test. `scripts/test behaviours` runs each row over its transports:
 
 - *1.1*: HTTP/1.1
 - *2*: HTTP/2 over TLS
 - *proxy*: HTTP/1.1, forwarded by squid
 - *tunnel*: HTTP/2 over TLS, through a CONNECT tunnel of squid
 
-A row leaves out a carrier in two cases. The protocol has no such behaviour: HTTP/2 has no chunks, for example. Or a
+A row leaves out a transport in two cases. The protocol has no such behaviour: HTTP/2 has no chunks, for example. Or a
 conforming proxy changes the response: it sends its own, repeats the request, or repairs an error.
 
 *Drops* means that the server drops the connection inside the body. In the section on ranges, most servers do this
@@ -34,9 +34,10 @@ def _cell(text):
 
 
 def _row(row, path):
-    carriers = "all" if row.carriers == EVERY else ", ".join(_CARRIERS[carrier] for carrier in row.carriers)
+    is_on_all = row.transports == ALL_TRANSPORTS
+    transports = "all" if is_on_all else ", ".join(_TRANSPORTS[transport] for transport in row.transports)
     what = row.what[0].upper() + row.what[1:]
-    return f"| {_cell(what)} | {carriers} | {_cell(row.source)} | [`{row.name}`](../{path}) |"
+    return f"| {_cell(what)} | {transports} | {_cell(row.source)} | [`{row.name}`](../{path}) |"
 
 
 def document():
@@ -44,7 +45,7 @@ def document():
     for module in table.MODULES:
         title = module.__doc__.strip().rstrip(".")
         path = f"Tests/Integration/behaviours/{module.__name__.rpartition('.')[2]}.py"
-        lines += [f"## {title}", "", "| The server … | carriers | source | row |", "|---|---|---|---|"]
+        lines += [f"## {title}", "", "| The server … | transports | source | row |", "|---|---|---|---|"]
         lines += [_row(row, path) for row in module.ROWS]
         lines.append("")
     return "\n".join(lines).rstrip() + "\n"

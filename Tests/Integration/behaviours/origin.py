@@ -2,30 +2,30 @@
 
 import threading
 
-from behaviours.script import Answer, Seen  # noqa: F401
+from behaviours.row import ReceivedRequest, Response  # noqa: F401
 
 
 class Scripts:
     """The scripts of the rows that run now. The first part of a request's path names the row."""
 
     def __init__(self):
-        self._played = {}
+        self._registered = {}
         self._lock = threading.Lock()
 
-    def play(self, key, script, places):
+    def register(self, key, script, places):
         """Registers the script of a row. ``places`` has the values of {base} and {other}."""
         with self._lock:
-            self._played[key] = ({path: list(answers) for path, answers in script.items()}, places, [])
+            self._registered[key] = ({path: list(answers) for path, answers in script.items()}, places, [])
 
-    def seen(self, key):
+    def requests(self, key):
         with self._lock:
-            return list(self._played[key][2])
+            return list(self._registered[key][2])
 
     def early(self, seen):
         """Returns how the next response is sent early, or None if it is sent after the request's body."""
         key, _, rest = seen.path.lstrip("/").partition("/")
         with self._lock:
-            script = self._played.get(key, ({}, {}, []))[0]
+            script = self._registered.get(key, ({}, {}, []))[0]
             answers = script.get(rest.partition("?")[0])
             return getattr(answers[0], "early", None) if answers else None
 
@@ -33,13 +33,13 @@ class Scripts:
         key, _, rest = seen.path.lstrip("/").partition("/")
         path = rest.partition("?")[0]
         with self._lock:
-            if key not in self._played:
-                return Answer(404)
-            script, places, log = self._played[key]
+            if key not in self._registered:
+                return Response(404)
+            script, places, log = self._registered[key]
             log.append(seen)
             answers = script.get(path)
             if not answers:
-                return Answer(404, body=b"no such path in the row\n")
+                return Response(404, body=b"no such path in the row\n")
             step = answers.pop(0) if len(answers) > 1 else answers[0]
         answer = step(seen) if callable(step) else step
         headers = {}
@@ -48,7 +48,7 @@ class Scripts:
                 continue
             values = value if isinstance(value, (list, tuple)) else [value]
             headers[name] = [self._placed(one, places) for one in values]
-        return answer.but(headers=headers)
+        return answer.with_changes(headers=headers)
 
     @staticmethod
     def _placed(value, places):

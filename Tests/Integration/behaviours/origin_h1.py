@@ -9,7 +9,7 @@ from contextlib import suppress
 from servers import sockets
 from servers.accepting import AcceptingServer
 
-from behaviours.script import Seen
+from behaviours.row import ReceivedRequest
 
 _BLOCK = 16_384
 
@@ -38,7 +38,7 @@ def serve(connection, scripts):
     while (seen := _read_head(reader)) is not None:
         early = scripts.early(seen)
         if early is None or early.after:
-            _invite(connection, seen)
+            _send_continue(connection, seen)
         if early is None:
             seen.body = _body(reader, seen.headers)
         elif not _send_early(connection, reader, seen, early, scripts):
@@ -58,10 +58,10 @@ def _read_head(reader):
         name, _, value = field.partition(":")
         name = name.lower()
         headers[name] = f"{headers[name]}, {value.strip()}" if name in headers else value.strip()
-    return Seen(line[0], line[1], headers)
+    return ReceivedRequest(line[0], line[1], headers)
 
 
-def _invite(connection, seen):
+def _send_continue(connection, seen):
     if seen.headers.get("expect", "").lower() == "100-continue":
         connection.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
 
@@ -81,7 +81,7 @@ def _send_early(connection, reader, seen, early, scripts):
     """Responds before the body is complete. Returns whether the connection can be used again."""
     size = int(seen.headers["content-length"])
     seen.body = reader.read(min(early.after, size))
-    # The player waits until this is false, so it is set before the request is in the log.
+    # The runner waits until this is false, so it is set before the request is in the log.
     seen.is_arriving = early.then == "read"
     can_be_used = _send(connection, seen, scripts.answer(seen))
     # HTTP/1.1 has no RST_STREAM; over TLS the server ends the connection instead.

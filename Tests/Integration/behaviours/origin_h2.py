@@ -11,7 +11,7 @@ import h2.exceptions
 from servers.accepting import AcceptingServer
 
 from behaviours import origin_h1
-from behaviours.script import Seen
+from behaviours.row import ReceivedRequest
 
 #: The window of a connection, in bytes. The window of a stream begins with the 65,535 bytes of RFC 9113, section
 #: 6.9.2, and grows as the server reads.
@@ -84,7 +84,7 @@ class _Connection:
                 headers = {}
                 for name, value in event.headers:
                     headers[name] = f"{headers[name]}, {value}" if name in headers else value
-                seen = Seen(headers.pop(":method"), headers.pop(":path"), headers)
+                seen = ReceivedRequest(headers.pop(":method"), headers.pop(":path"), headers)
                 self._seen[event.stream_id] = seen
                 early = self._scripts.early(seen)
                 if early is not None:

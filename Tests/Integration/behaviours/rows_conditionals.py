@@ -3,10 +3,10 @@
 import base64
 import hashlib
 
-from behaviours.script import MODIFIED, Answer, Becomes, Content, Row, rest, whole
+from behaviours.row import MODIFIED, Content, Expected, Response, Row, rest, whole
 
 FILE, OTHER = Content(), Content(seed=2)
-GOOD = Becomes(file=FILE.data)
+GOOD = Expected(file=FILE.data)
 WRONG = "sha-256:" + "0" * 64
 
 
@@ -23,7 +23,7 @@ ROWS = [
         GOOD, request={"checksum": "sha-512:" + hashlib.sha512(FILE.data).hexdigest()}),
     Row("checksum-wrong", "always sends other bytes: after a second attempt from byte 0 the task fails with "
         "`BH_CHECKSUM_MISMATCH`, without a file",
-        {"file": (whole(OTHER),)}, Becomes("failed", "CHECKSUM_MISMATCH"), request={"checksum": FILE.sha256},
+        {"file": (whole(OTHER),)}, Expected("failed", "CHECKSUM_MISMATCH"), request={"checksum": FILE.sha256},
         asked=({"range": None}, {"range": None})),
     Row("checksum-second-attempt", "sends other bytes once: the task starts over, and the second attempt succeeds",
         {"file": (whole(OTHER), whole(FILE))},
@@ -34,14 +34,15 @@ ROWS = [
         request={"expected_size": len(FILE)}),
     Row("size-wrong", "announces another size than expected: the task fails with `BH_SIZE_MISMATCH`",
         {"file": (whole(FILE),)},
-        Becomes("failed", "SIZE_MISMATCH"), request={"expected_size": 5}),
+        Expected("failed", "SIZE_MISMATCH"), request={"expected_size": 5}),
     Row("size-wrong-chunked", "sends another size than expected without announcing it: the task fails with "
         "`BH_SIZE_MISMATCH`",
-        {"file": (whole(FILE, framing="chunked"),)}, Becomes("failed", "SIZE_MISMATCH"), request={"expected_size": 5}),
+        {"file": (whole(FILE, framing="chunked"),)}, Expected("failed", "SIZE_MISMATCH"), request={"expected_size": 5}),
     Row("repr-digest-right", "sends the right Repr-Digest: the task succeeds",
         {"file": (whole(FILE, headers={"Repr-Digest": field_of(FILE.data)}),)}, GOOD, source="RFC 9530, 3"),
     Row("repr-digest-wrong", "always sends a Repr-Digest of other bytes: the task fails with `BH_CHECKSUM_MISMATCH`",
-        {"file": (whole(FILE, headers={"Repr-Digest": field_of(OTHER.data)}),)}, Becomes("failed", "CHECKSUM_MISMATCH"),
+        {"file": (whole(FILE, headers={"Repr-Digest": field_of(OTHER.data)}),)},
+        Expected("failed", "CHECKSUM_MISMATCH"),
         source="RFC 9530, 3"),
     Row("repr-digest-wrong-once", "sends a Repr-Digest of other bytes once: the task retries from byte 0, and succeeds",
         {"file": (whole(FILE, headers={"Repr-Digest": field_of(OTHER.data)}), whole(FILE))}, GOOD),
@@ -57,31 +58,31 @@ ROWS = [
     Row("content-digest-wrong", "always sends a Content-Digest of other bytes: the task fails with "
         "`BH_CHECKSUM_MISMATCH`",
         {"file": (whole(FILE, headers={"Content-Digest": field_of(OTHER.data)}),)},
-        Becomes("failed", "CHECKSUM_MISMATCH"), source="RFC 9530, 2"),
+        Expected("failed", "CHECKSUM_MISMATCH"), source="RFC 9530, 2"),
     Row("content-digest-of-part", "sends the Content-Digest of a part with 206: the digest is not compared with the "
         "whole file",
         {"file": (whole(FILE, drop_after=30_000), lambda seen: _part(seen))}, GOOD, source="RFC 9530, 2"),
     Row("named-plain", "sends a file name: the file gets this name", {"file": (whole(
-        FILE, headers={"Content-Disposition": 'attachment; filename="report.pdf"'}),)}, Becomes(file=FILE.data,
-        says="report.pdf"),
+        FILE, headers={"Content-Disposition": 'attachment; filename="report.pdf"'}),)}, Expected(file=FILE.data,
+        message="report.pdf"),
         request={"named_by_server": True}, source="RFC 6266"),
     Row("named-extended", "sends an extended and a plain file name: the file gets the extended one",
         {"file": (whole(FILE, headers={
             "Content-Disposition": "attachment; filename=\"x.pdf\"; filename*=UTF-8''na%C3%AFve.pdf"}),)},
-        Becomes(file=FILE.data, says="naïve.pdf"), request={"named_by_server": True}, source="RFC 8187"),
+        Expected(file=FILE.data, message="naïve.pdf"), request={"named_by_server": True}, source="RFC 8187"),
     Row("named-with-path", "sends a file name with a path: the file gets the last component of it",
         {"file": (whole(FILE, headers={"Content-Disposition": 'attachment; filename="../../etc/passwd"'}),)},
-        Becomes(file=FILE.data, says="passwd"), request={"named_by_server": True}),
+        Expected(file=FILE.data, message="passwd"), request={"named_by_server": True}),
     Row("named-by-url", "sends no file name: the file gets the name in the URL", {"file": (whole(FILE),)},
-        Becomes(file=FILE.data, says="file"), request={"named_by_server": True}),
+        Expected(file=FILE.data, message="file"), request={"named_by_server": True}),
     Row("last-modified-only", "sends Last-Modified without an ETag: the task succeeds", {
         "file": (whole(FILE, etag=None, modified=MODIFIED),)}, GOOD),
     Row("error-body", "sends a body with its error status: the event has the start of this body",
-        {"file": (Answer(403, {}, FILE.data),)},
-        Becomes("failed", "HTTP_STATUS", 403, error_body=FILE.data[:4_096]), asked=({},)),
+        {"file": (Response(403, {}, FILE.data),)},
+        Expected("failed", "HTTP_STATUS", 403, error_body=FILE.data[:4_096]), asked=({},)),
 ]
 
 
 def _part(seen):
     answer = rest(FILE)(seen)
-    return answer.but(headers={**answer.headers, "Content-Digest": field_of(answer.body)})
+    return answer.with_changes(headers={**answer.headers, "Content-Digest": field_of(answer.body)})

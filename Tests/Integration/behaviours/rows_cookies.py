@@ -1,14 +1,14 @@
 """Cookies: RFC 6265."""
 
-from behaviours.script import Answer, Becomes, Content, Row, redirect, whole
+from behaviours.row import Content, Expected, Response, Row, redirect, whole
 
 FILE = Content(2_000)
-GOOD = Becomes(file=FILE.data)
+GOOD = Expected(file=FILE.data)
 KEEPS = {"cookies": "memory"}
 
 
 def sets(cookie, then="{base}/real"):
-    return {"file": (redirect(then, 302).but(headers={"Location": then, "Set-Cookie": cookie}),),
+    return {"file": (redirect(then, 302).with_changes(headers={"Location": then, "Set-Cookie": cookie}),),
     "real": (whole(FILE),)}
 
 
@@ -26,8 +26,8 @@ ROWS = [
     Row("cookie-expired", "sets a cookie that has expired: the cookie is not sent",
         sets("a=1; Expires=Wed, 21 Oct 2015 07:28:00 GMT"), GOOD, session=KEEPS, asked=({}, {"cookie": None})),
     Row("cookie-removed", "sets a cookie and then removes it: the cookie is not sent any more",
-        {"file": (Answer(302, {"Location": "{base}/b", "Set-Cookie": "a=1"}),),
-         "b": (Answer(302, {"Location": "{base}/real", "Set-Cookie": "a=1; Max-Age=0"}),), "real": (whole(FILE),)},
+        {"file": (Response(302, {"Location": "{base}/b", "Set-Cookie": "a=1"}),),
+         "b": (Response(302, {"Location": "{base}/real", "Set-Cookie": "a=1; Max-Age=0"}),), "real": (whole(FILE),)},
          GOOD,
         session=KEEPS, asked=({}, {"cookie": "a=1"}, {"cookie": None})),
     Row("cookie-other-domain", "sets a cookie for another domain: the cookie is rejected",
@@ -35,12 +35,12 @@ ROWS = [
         session=KEEPS, asked=({}, {"cookie": None}), source="RFC 6265, 5.3"),
     Row("cookie-secure-over-http", "sets a Secure cookie over plain HTTP on loopback: the cookie is sent, because "
         "loopback counts as secure",
-        sets("a=1; Secure"), GOOD, session=KEEPS, asked=({}, {"cookie": "a=1"}), carriers=("h1", "forward")),
+        sets("a=1; Secure"), GOOD, session=KEEPS, asked=({}, {"cookie": "a=1"}), transports=("h1", "forward")),
     Row("cookie-secure-over-tls", "sets a Secure cookie over TLS: the cookie is sent",
         sets("a=1; Secure; HttpOnly"), GOOD,
-        session=KEEPS, asked=({}, {"cookie": "a=1"}), carriers=("h2", "tunnel")),
+        session=KEEPS, asked=({}, {"cookie": "a=1"}), transports=("h2", "tunnel")),
     Row("cookie-several", "sets two cookies: both are sent",
-        {"file": (Answer(302, {"Location": "{base}/real", "Set-Cookie": ["a=1", "b=2"]}),), "real": (whole(FILE),)},
+        {"file": (Response(302, {"Location": "{base}/real", "Set-Cookie": ["a=1", "b=2"]}),), "real": (whole(FILE),)},
         GOOD,
         session=KEEPS, asked=({}, {"cookie": lambda value: sorted(value.split("; ")) == ["a=1", "b=2"]})),
     Row("cookie-own-header", "receives the host's own Cookie field unchanged", {"file": (whole(FILE),)}, GOOD,

@@ -2,11 +2,11 @@
 
 import gzip
 
-from behaviours.script import Answer, Becomes, Content, Row, whole
+from behaviours.row import Content, Expected, Response, Row, whole
 
 FILE = Content()
 EMPTY = Content(0)
-GOOD = Becomes(file=FILE.data)
+GOOD = Expected(file=FILE.data)
 GZIPPED = gzip.compress(FILE.data)
 #: The request time-out is longer than the time limit of a row, so a row fails if its task waits for the rest of a
 #: body.
@@ -20,49 +20,50 @@ ROWS = [
         source="RFC 9112, 7.1"),
     Row("body-until-close", "ends the body by closing the connection: the file is what arrived",
         {"file": (whole(FILE, framing="close"),)}, GOOD, source="RFC 9112, 6.3"),
-    Row("body-empty", "sends an empty body: the file is empty", {"file": (whole(EMPTY),)}, Becomes(file=b"")),
+    Row("body-empty", "sends an empty body: the file is empty", {"file": (whole(EMPTY),)}, Expected(file=b"")),
     Row("body-204", "responds with 204: the file is empty",
-        {"file": (Answer(204),)}, Becomes(http_status=204, file=b""),
+        {"file": (Response(204),)}, Expected(http_status=204, file=b""),
         source="RFC 9110, 15.3.5"),
     Row("body-short", "always sends less than it announced: the task retries, then fails with `BH_CONNECTION_LOST`",
-        {"file": (whole(FILE, etag=None, drop_after=10),)}, Becomes("failed", "CONNECTION_LOST"),
+        {"file": (whole(FILE, etag=None, drop_after=10),)}, Expected("failed", "CONNECTION_LOST"),
         session={"maximum_attempts": 2}),
     Row("body-short-chunks", "drops the connection inside a chunked body: the task retries, and makes no file of the "
         "part",
         {"file": (whole(FILE, etag=None, framing="chunked", drop_after=100), whole(FILE))}, GOOD),
     Row("body-bad-chunk", "sends a chunk size that is not a number: the task fails",
-        {"file": (Answer(raw=b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\nabc\r\n"),)},
-        Becomes("failed"), session={"maximum_attempts": 2}, carriers=("h1",), source="RFC 9112, 7.1"),
+        {"file": (Response(raw=b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\nabc\r\n"),)},
+        Expected("failed"), session={"maximum_attempts": 2}, transports=("h1",), source="RFC 9112, 7.1"),
     Row("body-two-lengths", "sends two different lengths: the task fails with `BH_BAD_RESPONSE`",
-        {"file": (Answer(raw=b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd"),)},
-        Becomes("failed", "BAD_RESPONSE"), session={"maximum_attempts": 2}, carriers=("h1",), source="RFC 9112, 6.3"),
+        {"file": (Response(raw=b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd"),)},
+        Expected("failed", "BAD_RESPONSE"), session={"maximum_attempts": 2}, transports=("h1",),
+        source="RFC 9112, 6.3"),
     Row("body-length-words", "sends a length that is not a number: the task fails with `BH_BAD_RESPONSE`",
-        {"file": (Answer(raw=b"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\nabcd"),)},
-        Becomes("failed", "BAD_RESPONSE"), session={"maximum_attempts": 2}, carriers=("h1",)),
+        {"file": (Response(raw=b"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\nabcd"),)},
+        Expected("failed", "BAD_RESPONSE"), session={"maximum_attempts": 2}, transports=("h1",)),
     Row("body-length-negative", "sends a negative length: the task fails with `BH_BAD_RESPONSE`",
-        {"file": (Answer(raw=b"HTTP/1.1 200 OK\r\nContent-Length: -4\r\n\r\nabcd"),)},
-        Becomes("failed", "BAD_RESPONSE"), session={"maximum_attempts": 2}, carriers=("h1",)),
+        {"file": (Response(raw=b"HTTP/1.1 200 OK\r\nContent-Length: -4\r\n\r\nabcd"),)},
+        Expected("failed", "BAD_RESPONSE"), session={"maximum_attempts": 2}, transports=("h1",)),
     Row("body-length-huge", "announces more bytes than a file can have: the task fails at once with `BH_TOO_LARGE`",
-        {"file": (Answer(200, {"Content-Length": "99999999999999999999"}, b"abc"),)},
-        Becomes("failed", "TOO_LARGE"), session=PATIENT, carriers=("h1",)),
+        {"file": (Response(200, {"Content-Length": "99999999999999999999"}, b"abc"),)},
+        Expected("failed", "TOO_LARGE"), session=PATIENT, transports=("h1",)),
     Row("body-length-huge-for-disk", "announces more bytes than the file system has: the task fails at once with "
         "`BH_TOO_LARGE`",
-        {"file": (Answer(200, {"Content-Length": str(2**63 - 1)}, b"abc"),)},
-        Becomes("failed", "TOO_LARGE", says=f"announced {2**63 - 1} bytes"), session=PATIENT, carriers=("h1",)),
+        {"file": (Response(200, {"Content-Length": str(2**63 - 1)}, b"abc"),)},
+        Expected("failed", "TOO_LARGE", message=f"announced {2**63 - 1} bytes"), session=PATIENT, transports=("h1",)),
     Row("body-chunked-and-length", "sends both a chunked body and Content-Length: Content-Length is ignored",
-        {"file": (Answer(raw=b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 99\r\nConnection: close"
-                             b"\r\n\r\n3\r\nabc\r\n0\r\n\r\n"),)}, Becomes(file=b"abc"), carriers=("h1",),
-        source="RFC 9112, 6.3: Transfer-Encoding overrides Content-Length"),
+        {"file": (Response(raw=b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 99\r\n"
+                               b"Connection: close\r\n\r\n3\r\nabc\r\n0\r\n\r\n"),)},
+        Expected(file=b"abc"), transports=("h1",), source="RFC 9112, 6.3: Transfer-Encoding overrides Content-Length"),
     Row("body-trailers", "sends trailer fields: the task ignores them",
-        {"file": (Answer(raw=b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
-                             b"3\r\nabc\r\n0\r\n"
-                             b"ETag: \"x\"\r\n\r\n"),)}, Becomes(file=b"abc"), carriers=("h1",)),
+        {"file": (Response(raw=b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
+                               b"3\r\nabc\r\n0\r\n"
+                               b"ETag: \"x\"\r\n\r\n"),)}, Expected(file=b"abc"), transports=("h1",)),
     Row("body-too-much", "sends more than it announced: the file has the announced length",
-        {"file": (Answer(raw=b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabcdef"),)}, Becomes(file=b"abc"),
-        carriers=("h1",)),
+        {"file": (Response(raw=b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabcdef"),)}, Expected(file=b"abc"),
+        transports=("h1",)),
     *(Row(f"transfer-coding-{name}", f"sends the transfer coding {coding!r}: the task fails with `BH_BAD_RESPONSE`",
-          {"file": (Answer(raw=b"HTTP/1.1 200 OK\r\nTransfer-Encoding: " + coding.encode() + b"\r\n\r\n" + body),)},
-          Becomes("failed", "BAD_RESPONSE", says="Transfer-Encoding"), asked=({},), carriers=("h1",),
+          {"file": (Response(raw=b"HTTP/1.1 200 OK\r\nTransfer-Encoding: " + coding.encode() + b"\r\n\r\n" + body),)},
+          Expected("failed", "BAD_RESPONSE", message="Transfer-Encoding"), asked=({},), transports=("h1",),
           source="RFC 9112, 6.1")
       for name, coding, body in (
           ("gzip", "gzip", GZIPPED), ("x-gzip", "x-gzip", GZIPPED), ("deflate", "deflate", b"abc"),
@@ -73,49 +74,50 @@ ROWS = [
           ("none", "", b"abc"))),
     Row("transfer-coding-two-fields", "sends two fields `Transfer-Encoding: chunked`: the task fails with "
         "`BH_BAD_RESPONSE`",
-        {"file": (Answer(raw=b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n"
-                             b"3\r\nabc\r\n0\r\n\r\n"),)},
-        Becomes("failed", "BAD_RESPONSE"), asked=({},), carriers=("h1",), source="RFC 9112, 6.1"),
-    *(Row(f"folded-{name.lower()}", f"folds {name} over two lines: the task fails with `BH_BAD_RESPONSE`",
-          {"file": (Answer(raw=b"HTTP/1.1 200 OK\r\n" + name.encode() + b":\r\n " + value + b"\r\n\r\n"
+        {"file": (Response(raw=b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n"
                                b"3\r\nabc\r\n0\r\n\r\n"),)},
-          Becomes("failed", "BAD_RESPONSE"), asked=({},), carriers=("h1",), source="RFC 9112, 5.2")
+        Expected("failed", "BAD_RESPONSE"), asked=({},), transports=("h1",), source="RFC 9112, 6.1"),
+    *(Row(f"folded-{name.lower()}", f"folds {name} over two lines: the task fails with `BH_BAD_RESPONSE`",
+          {"file": (Response(raw=b"HTTP/1.1 200 OK\r\n" + name.encode() + b":\r\n " + value + b"\r\n\r\n"
+                                 b"3\r\nabc\r\n0\r\n\r\n"),)},
+          Expected("failed", "BAD_RESPONSE"), asked=({},), transports=("h1",), source="RFC 9112, 5.2")
       for name, value in (("Transfer-Encoding", b"chunked"), ("Content-Length", b"3"))),
     Row("transfer-coding-case", "writes the transfer coding as CHUNKED: the file is the content of the chunks",
-        {"file": (Answer(raw=b"HTTP/1.1 200 OK\r\nTransfer-Encoding: CHUNKED\r\n\r\n3\r\nabc\r\n0\r\n\r\n"),)},
-        Becomes(file=b"abc"), carriers=("h1",), source="RFC 9112, 7"),
+        {"file": (Response(raw=b"HTTP/1.1 200 OK\r\nTransfer-Encoding: CHUNKED\r\n\r\n3\r\nabc\r\n0\r\n\r\n"),)},
+        Expected(file=b"abc"), transports=("h1",), source="RFC 9112, 7"),
     Row("body-chunk-syntax", "sends an invalid size after a valid chunk: the task fails with `BH_BAD_RESPONSE`, "
         "without a retry",
-        {"file": (Answer(raw=b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nxyz\r\n"),)},
-        Becomes("failed", "BAD_RESPONSE"), asked=({},), carriers=("h1",), source="RFC 9112, 7.1"),
+        {"file": (Response(raw=b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nxyz\r\n"),)},
+        Expected("failed", "BAD_RESPONSE"), asked=({},), transports=("h1",), source="RFC 9112, 7.1"),
     Row("body-205", "sends a body with 205: the task fails, and its message says that 205 has no body",
-        {"file": (Answer(raw=b"HTTP/1.1 205 Reset Content\r\nContent-Length: 6\r\n\r\nabcdef"),)},
-        Becomes("failed", "BAD_RESPONSE", says="which has none"), session={"maximum_attempts": 2}, carriers=("h1",),
+        {"file": (Response(raw=b"HTTP/1.1 205 Reset Content\r\nContent-Length: 6\r\n\r\nabcdef"),)},
+        Expected("failed", "BAD_RESPONSE", message="which has none"), session={"maximum_attempts": 2},
+        transports=("h1",),
         source="RFC 9110, 15.3.6"),
     Row("body-coded", "sends a Content-Encoding: the file is the bytes as sent. The engine decodes nothing",
-        {"file": (Answer(200, {"Content-Encoding": "gzip"}, b"not even gzip"),)}, Becomes(file=b"not even gzip"),
-        asked=({"accept-encoding": None},), carriers=("h1", "h2", "tunnel")),
+        {"file": (Response(200, {"Content-Encoding": "gzip"}, b"not even gzip"),)}, Expected(file=b"not even gzip"),
+        asked=({"accept-encoding": None},), transports=("h1", "h2", "tunnel")),
     Row("interim-100", "sends 100 before its final response: the task ignores the 100",
-        {"file": (whole(FILE, interim=((100, {}),)),)}, GOOD, carriers=("h1",), source="RFC 9110, 15.2"),
+        {"file": (whole(FILE, interim=((100, {}),)),)}, GOOD, transports=("h1",), source="RFC 9110, 15.2"),
     Row("interim-103", "sends early hints (103): the task ignores them",
         {"file": (whole(FILE, interim=((103, {"link": "</style.css>; rel=preload"}),)),)}, GOOD,
-        carriers=("h1", "h2", "tunnel"), source="RFC 8297"),
-    Row("silent", "sends no response: the task retries after the request time-out", {"file": (Answer(silent=True),
+        transports=("h1", "h2", "tunnel"), source="RFC 8297"),
+    Row("silent", "sends no response: the task retries after the request time-out", {"file": (Response(silent=True),
         whole(FILE))},
-        GOOD, session={"request_timeout_ms": 400}, carriers=("h1", "h2", "tunnel")),
+        GOOD, session={"request_timeout_ms": 400}, transports=("h1", "h2", "tunnel")),
     Row("stalled", "stops sending inside the body: after the request time-out the download continues from there",
         {"file": (whole(FILE, stall_after=30_000), lambda seen: _rest(seen))}, GOOD,
-        session={"request_timeout_ms": 400}, carriers=("h1", "h2", "tunnel")),
+        session={"request_timeout_ms": 400}, transports=("h1", "h2", "tunnel")),
     Row("too-large", "announces more than maximum_size: the task fails before it receives the body",
         {"file": (whole(FILE),)},
-        Becomes("failed", "TOO_LARGE"), request={"policy": {"maximum_size": 1_000}}),
+        Expected("failed", "TOO_LARGE"), request={"policy": {"maximum_size": 1_000}}),
     Row("too-large-chunked", "sends more than maximum_size without a length: the task fails at the limit",
-        {"file": (whole(FILE, framing="chunked"),)}, Becomes("failed", "TOO_LARGE"),
+        {"file": (whole(FILE, framing="chunked"),)}, Expected("failed", "TOO_LARGE"),
         request={"policy": {"maximum_size": 1_000}}),
 ]
 
 
 def _rest(seen):
-    from behaviours.script import rest
+    from behaviours.row import rest
 
     return rest(FILE)(seen)

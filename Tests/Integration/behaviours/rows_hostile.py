@@ -1,60 +1,61 @@
 """Hostile servers."""
 
-from behaviours.script import Answer, Becomes, Content, Row, redirect, whole
+from behaviours.row import Content, Expected, Response, Row, redirect, whole
 
 FILE = Content(2_000)
-GOOD = Becomes(file=FILE.data)
+GOOD = Expected(file=FILE.data)
 ONCE = {"maximum_attempts": 1}
 
 
-def raw(data, becomes, name, what, **more):
-    return Row(name, what, {"file": (Answer(raw=data),)}, becomes, session=ONCE, carriers=("h1",), **more)
+def raw(data, expected, name, what, **more):
+    return Row(name, what, {"file": (Response(raw=data),)}, expected, session=ONCE, transports=("h1",), **more)
 
 
 ROWS = [
-    raw(b"", Becomes("failed", "CONNECTION_LOST"), "hostile-empty", "closes the connection without a response: the "
+    raw(b"", Expected("failed", "CONNECTION_LOST"), "hostile-empty", "closes the connection without a response: the "
         "task fails with `BH_CONNECTION_LOST`"),
-    raw(b"SSH-2.0-OpenSSH_9.2\r\n", Becomes("failed"), "hostile-not-http", "speaks another protocol: the task fails"),
-    raw(b"HTTP/0.9 200 OK\r\n\r\nabc", Becomes("failed"), "hostile-http-09", "speaks HTTP/0.9: the task fails"),
-    raw(b"HTTP/1.1 20 OK\r\nContent-Length: 3\r\n\r\nabc", Becomes("failed"), "hostile-short-status",
+    raw(b"SSH-2.0-OpenSSH_9.2\r\n", Expected("failed"), "hostile-not-http", "speaks another protocol: the task fails"),
+    raw(b"HTTP/0.9 200 OK\r\n\r\nabc", Expected("failed"), "hostile-http-09", "speaks HTTP/0.9: the task fails"),
+    raw(b"HTTP/1.1 20 OK\r\nContent-Length: 3\r\n\r\nabc", Expected("failed"), "hostile-short-status",
         "sends a status of two digits: the task fails"),
-    raw(b"HTTP/1.1 abc OK\r\nContent-Length: 3\r\n\r\nabc", Becomes("failed"), "hostile-status-words",
+    raw(b"HTTP/1.1 abc OK\r\nContent-Length: 3\r\n\r\nabc", Expected("failed"), "hostile-status-words",
         "sends a status that is not a number: the task fails"),
-    raw(b"HTTP/1.1 200 \x1b[31mred\r\nContent-Length: 3\r\n\r\nabc", Becomes(file=b"abc"), "hostile-reason",
+    raw(b"HTTP/1.1 200 \x1b[31mred\r\nContent-Length: 3\r\n\r\nabc", Expected(file=b"abc"), "hostile-reason",
         "sends control characters in its reason phrase: the task succeeds"),
     raw(b"HTTP/1.1 403 \x1b[31mred\r\nContent-Length: 0\r\n\r\n",
-        Becomes("failed", "HTTP_STATUS", 403, says_not="\x1b"), "hostile-reason-refused",
+        Expected("failed", "HTTP_STATUS", 403, message_without="\x1b"), "hostile-reason-refused",
         "sends control characters in the reason phrase of 403: the error message does not contain them"),
     raw(b"HTTP/1.1 200 OK\r\n" + b"X-Flood: %s\r\n" % (b"a" * 1_000) * 2_000 + b"Content-Length: 3\r\n\r\nabc",
-        Becomes("failed"), "hostile-header-flood", "sends two megabytes of header: the task fails at a limit"),
-    raw(b"HTTP/1.1 200 OK\r\nX-Long: " + b"a" * 300_000 + b"\r\nContent-Length: 3\r\n\r\nabc", Becomes("failed"),
+        Expected("failed"), "hostile-header-flood", "sends two megabytes of header: the task fails at a limit"),
+    raw(b"HTTP/1.1 200 OK\r\nX-Long: " + b"a" * 300_000 + b"\r\nContent-Length: 3\r\n\r\nabc", Expected("failed"),
         "hostile-header-line", "sends a header line of 300 KB: the task fails at a limit"),
-    raw(b"HTTP/1.1 200 OK\r\n folded: 1\r\nContent-Length: 3\r\n\r\nabc", Becomes("failed"), "hostile-folded",
+    raw(b"HTTP/1.1 200 OK\r\n folded: 1\r\nContent-Length: 3\r\n\r\nabc", Expected("failed"), "hostile-folded",
         "starts its header with a folded line: the task fails", source="RFC 9112, 5.2"),
-    raw(b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nX-Nul: a\x00b\r\n\r\nabc", Becomes("failed"), "hostile-nul",
+    raw(b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nX-Nul: a\x00b\r\n\r\nabc", Expected("failed"), "hostile-nul",
         "sends a NUL in a header field: the task fails"),
     raw(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\nX-Nul: a\x00b\r\n\r\n",
-        Becomes("failed", "BAD_RESPONSE"), "hostile-trailer-nul",
+        Expected("failed", "BAD_RESPONSE"), "hostile-trailer-nul",
         "sends a NUL in a trailer: the task fails with `BH_BAD_RESPONSE`"),
     raw(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n folded\r\n\r\n",
-        Becomes(file=b"abc"), "hostile-trailer-folded", "starts its trailer with a folded line: the line is ignored"),
+        Expected(file=b"abc"), "hostile-trailer-folded", "starts its trailer with a folded line: the line is ignored"),
     raw(b"HTTP/1.1 200 OK\r\nX-Long: " + b"a" * 120_000 + b"\r\nContent-Length: 3\r\n\r\nabc",
-        Becomes("failed", "BAD_RESPONSE", says="100 KiB", says_not="memory"), "hostile-header-line-words",
+        Expected("failed", "BAD_RESPONSE", message="100 KiB", message_without="memory"), "hostile-header-line-words",
         "sends a header line of 120 KB: the task fails, and its message names the limit of 100 KiB"),
-    raw(b"HTTP/1.1 200 OK\nContent-Length: 3\n\nabc", Becomes(file=b"abc"), "hostile-bare-lf",
+    raw(b"HTTP/1.1 200 OK\nContent-Length: 3\n\nabc", Expected(file=b"abc"), "hostile-bare-lf",
         "ends its lines with LF instead of CRLF: the task succeeds", source="RFC 9112, 2.2"),
     Row("hostile-redirect-flood", "redirects to a new URL each time: the task fails at the limit",
         {"file": (redirect("{base}/file?1"), redirect("{base}/file?2"), redirect("{base}/file?3"))},
-        Becomes("failed", "REDIRECT_REFUSED")),
+        Expected("failed", "REDIRECT_REFUSED")),
     Row("hostile-location", "sends control characters in its Location: the task fails, and its message does not "
         "contain them",
-        {"file": (Answer(302, {"Location": "gopher://a\x1b[31m/"}),)}, Becomes("failed", says_not="\x1b"), session=ONCE,
-        carriers=("h1",)),
+        {"file": (Response(302, {"Location": "gopher://a\x1b[31m/"}),)}, Expected("failed", message_without="\x1b"),
+        session=ONCE,
+        transports=("h1",)),
     Row("hostile-long-location", "redirects to a URL of 20 KB: the task fails",
         {"file": (redirect("/" + "a" * 20_000),)},
-        Becomes("failed"), session=ONCE, carriers=("h1", "h2", "tunnel")),
+        Expected("failed"), session=ONCE, transports=("h1", "h2", "tunnel")),
     Row("hostile-interim-flood", "sends a hundred interim responses: the body of the final response is the file",
-        {"file": (whole(FILE, interim=((103, {"link": "</a>"}),) * 100),)}, GOOD, carriers=("h1",)),
+        {"file": (whole(FILE, interim=((103, {"link": "</a>"}),) * 100),)}, GOOD, transports=("h1",)),
     Row("hostile-entity-tag", "drops after an ETag with quotes inside: the ETag is not used as a validator, and the "
         "download starts over",
         {"file": (whole(FILE, etag='"a"b"', drop_after=1_000), whole(FILE, etag='"a"b"'))}, GOOD,

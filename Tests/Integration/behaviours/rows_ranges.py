@@ -1,12 +1,12 @@
 """Ranges and resumption: RFC 9110, sections 13.1.5 and 14; RFC 9110, section 15.3.7."""
 
-from behaviours.script import MODIFIED, UNCHANGED, Answer, Becomes, Content, Row, redirect, rest, unsatisfiable, whole
+from behaviours.row import MODIFIED, UNCHANGED, Content, Expected, Response, Row, redirect, rest, unsatisfiable, whole
 
 FILE, OTHER = Content(), Content(seed=2)
 #: The offset at which the server of these rows cuts off the first response.
 CUT = 40_000
 DROPPED = whole(FILE, drop_after=CUT)
-GOOD = Becomes(file=FILE.data)
+GOOD = Expected(file=FILE.data)
 
 
 def first(*then, **first_answer):
@@ -22,11 +22,11 @@ RESUMED = ({"range": None, "if-range": None}, {"range": goes_on, "if-range": FIL
 AGAIN = (*RESUMED, {"range": None, "if-range": None})
 ANEW = ({"range": None}, {"range": None, "if-range": None})
 
-EMPTIED = Answer(200, {"ETag": FILE.etag})
+EMPTIED = Response(200, {"ETag": FILE.etag})
 
 
 def TAIL(seen):
-    return Answer(200, {"ETag": FILE.etag}, FILE.data[seen.offset:])
+    return Response(200, {"ETag": FILE.etag}, FILE.data[seen.offset:])
 
 
 def UNSIZED(seen):
@@ -47,39 +47,39 @@ ROWS = [
         first(whole(FILE), etag=None), GOOD, asked=ANEW),
     Row("range-fresh-last-modified", "drops the connection, with a Last-Modified in the same second as Date: the "
         "download starts over",
-        {"file": (lambda seen: _fresh().but(drop_after=CUT), lambda seen: _fresh())}, GOOD, asked=ANEW,
+        {"file": (lambda seen: _fresh().with_changes(drop_after=CUT), lambda seen: _fresh())}, GOOD, asked=ANEW,
         source="RFC 9110, 8.8.2.2: a date of the same second is a weak validator"),
     Row("range-ignored", "responds to the range request with 200: the download starts over with this response",
         first(whole(FILE)), GOOD, asked=RESUMED,
         source="RFC 9110, 14.2"),
     Row("range-changed", "has changed the file and responds to the range request with 200: the new representation is "
         "the file", first(whole(OTHER)),
-        Becomes(file=OTHER.data), asked=RESUMED, source="RFC 9110, 13.1.5"),
+        Expected(file=OTHER.data), asked=RESUMED, source="RFC 9110, 13.1.5"),
     Row("range-other-entity-tag", "responds with 206 and another ETag: the download starts over, without a mixture "
         "of both",
-        first(rest(OTHER), whole(OTHER)), Becomes(file=OTHER.data), asked=AGAIN, source="RFC 9110, 15.3.7"),
+        first(rest(OTHER), whole(OTHER)), Expected(file=OTHER.data), asked=AGAIN, source="RFC 9110, 15.3.7"),
     Row("range-without-entity-tag", "responds with 206 without the ETag: the download starts over",
         first(rest(FILE, etag=None), whole(FILE)), GOOD, asked=AGAIN, source="RFC 9110, 15.3.7"),
     Row("range-other-size", "responds with 206 and another complete size: the download starts over",
         first(rest(FILE, size=len(FILE) + 1), whole(FILE)), GOOD, asked=AGAIN),
     Row("range-wrong-start", "responds with 206 from another offset: the download starts over",
         first(rest(FILE, headers={"Content-Range": f"bytes 7-{len(FILE) - 1}/{len(FILE)}"}), whole(FILE)), GOOD,
-        asked=AGAIN, carriers=UNCHANGED),
+        asked=AGAIN, transports=UNCHANGED),
     Row("range-without-content-range", "responds with 206 without Content-Range: the download starts over",
-        first(rest(FILE, headers={"Content-Range": None}), whole(FILE)), GOOD, asked=AGAIN, carriers=UNCHANGED,
+        first(rest(FILE, headers={"Content-Range": None}), whole(FILE)), GOOD, asked=AGAIN, transports=UNCHANGED,
         source="RFC 9110, 15.3.7.1"),
     Row("range-broken-content-range", "responds with 206 and an invalid Content-Range: the download starts over",
         first(rest(FILE, headers={"Content-Range": "bytes forty-two/0x10"}), whole(FILE)), GOOD, asked=AGAIN,
-        carriers=UNCHANGED),
+        transports=UNCHANGED),
     Row("range-content-range-beyond", "responds with 206 and a range beyond the end of the file: the download starts "
         "over",
-        first(rest(FILE, size=len(FILE) - 1), whole(FILE)), GOOD, asked=AGAIN, carriers=UNCHANGED),
+        first(rest(FILE, size=len(FILE) - 1), whole(FILE)), GOOD, asked=AGAIN, transports=UNCHANGED),
     Row("range-unknown-size", "responds with 206 and `*` as the complete size: the task keeps the size of "
         "the first response",
-        first(UNSIZED, whole(FILE)), GOOD, asked=RESUMED, carriers=UNCHANGED, source="RFC 9110, 14.4"),
+        first(UNSIZED, whole(FILE)), GOOD, asked=RESUMED, transports=UNCHANGED, source="RFC 9110, 14.4"),
     Row("range-other-unit", "responds with 206 in another unit than bytes: the download starts over",
         first(rest(FILE, headers={"Content-Range": f"lines 1-2/{len(FILE)}"}), whole(FILE)), GOOD, asked=AGAIN,
-        carriers=UNCHANGED),
+        transports=UNCHANGED),
     Row("range-shorter", "responds with 206 and a part of the requested range: the task requests the rest",
         first(rest(FILE, through=50_000), rest(FILE)), GOOD,
         asked=(*RESUMED, {"range": "bytes=50000-", "if-range": FILE.etag}), source="RFC 9110, 15.3.7"),
@@ -87,32 +87,32 @@ ROWS = [
         first(rest(FILE, headers={"Content-Type": "multipart/byteranges; boundary=x"}), whole(FILE)), GOOD, asked=AGAIN,
         source="RFC 9110, 15.3.7.2"),
     Row("range-dropped-twice", "drops the connection three times: each attempt continues where the last one ended",
-        {"file": (whole(FILE, drop_after=20_000), lambda seen: rest(FILE)(seen).but(drop_after=10_000),
-                  lambda seen: rest(FILE)(seen).but(drop_after=10_000), rest(FILE))}, GOOD),
+        {"file": (whole(FILE, drop_after=20_000), lambda seen: rest(FILE)(seen).with_changes(drop_after=10_000),
+                  lambda seen: rest(FILE)(seen).with_changes(drop_after=10_000), rest(FILE))}, GOOD),
     Row("range-length-lie", "responds with 206 and a Content-Length that contradicts Content-Range: the download "
         "starts over",
-        first(lambda seen: rest(FILE)(seen).but(length=3), whole(FILE)), GOOD, carriers=("h1",)),
+        first(lambda seen: rest(FILE)(seen).with_changes(length=3), whole(FILE)), GOOD, transports=("h1",)),
     Row("range-unasked", "responds with 206 to a request without a range: the task fails with `BH_BAD_RESPONSE`",
         {"file": (rest(FILE),)},
-        Becomes("failed", "BAD_RESPONSE", 206), carriers=UNCHANGED, source="RFC 9110, 14.2"),
+        Expected("failed", "BAD_RESPONSE", 206), transports=UNCHANGED, source="RFC 9110, 14.2"),
     Row("range-416-whole", "sends all bytes but not the last chunk, then responds with 416 and the same size: the "
         "file is complete",
         {"file": (whole(FILE, framing="chunked", drop_after=len(FILE)), unsatisfiable(len(FILE), ETag=FILE.etag))},
         GOOD,
-        carriers=("h1",), source="RFC 9110, 15.5.17"),
+        transports=("h1",), source="RFC 9110, 15.5.17"),
     Row("range-416-other-size", "responds with 416 and another size: the download starts over",
         first(unsatisfiable(100, ETag=FILE.etag), whole(FILE)), GOOD, asked=AGAIN, source="RFC 9110, 15.5.17"),
     Row("range-416-other-entity-tag", "responds with 416 and another ETag: the download starts over",
         first(unsatisfiable(CUT, ETag=OTHER.etag), whole(FILE)), GOOD, asked=AGAIN),
     Row("range-416-first", "responds with 416 to a request without a range: the task fails with the status",
         {"file": (unsatisfiable(10),)},
-        Becomes("failed", "HTTP_STATUS", 416)),
-    Row("range-412", "responds with 412 to the range request: the task fails with the status", first(Answer(412)),
-        Becomes("failed", "HTTP_STATUS", 412), source="RFC 9110, 15.5.13"),
-    Row("range-404", "responds with 404 to the range request: the task fails with the status", first(Answer(404)),
-        Becomes("failed", "HTTP_STATUS", 404)),
+        Expected("failed", "HTTP_STATUS", 416)),
+    Row("range-412", "responds with 412 to the range request: the task fails with the status", first(Response(412)),
+        Expected("failed", "HTTP_STATUS", 412), source="RFC 9110, 15.5.13"),
+    Row("range-404", "responds with 404 to the range request: the task fails with the status", first(Response(404)),
+        Expected("failed", "HTTP_STATUS", 404)),
     Row("range-503", "responds with 503 to the range request once: the task retries and continues from its offset",
-        first(Answer(503), rest(FILE)), GOOD,
+        first(Response(503), rest(FILE)), GOOD,
         asked=(*RESUMED, {"range": goes_on, "if-range": FILE.etag})),
     Row("range-redirected", "redirects to a URL that drops the connection: the task requests the rest from the first "
         "URL",
@@ -122,7 +122,7 @@ ROWS = [
     Row("range-redirected-elsewhere", "drops, then redirects to another path with the same strong ETag: the task does "
         "not mix the two files",
         {"file": (redirect("{base}/one"), redirect("{base}/two")), "one": (DROPPED,),
-         "two": (rest(OTHER, etag=FILE.etag), whole(OTHER, etag=FILE.etag))}, Becomes(file=OTHER.data),
+         "two": (rest(OTHER, etag=FILE.etag), whole(OTHER, etag=FILE.etag))}, Expected(file=OTHER.data),
         asked=({"path": "file"}, {"path": "one", "range": None}, {"path": "file"}, {"path": "two", "range": goes_on},
                {"path": "file"}, {"path": "two", "range": None}),
         source="RFC 9110, 8.8.1: an ETag belongs to one resource"),
@@ -137,37 +137,38 @@ ROWS = [
         source="RFC 9110, 8.8.3.3: another coding is another representation"),
     Row("range-same-tag-empty", "responds to the range request with an empty 200 and the same strong ETag: the "
         "download starts over",
-        first(EMPTIED, whole(FILE)), GOOD, asked=AGAIN, carriers=UNCHANGED, source="RFC 9110, 8.8.1"),
+        first(EMPTIED, whole(FILE)), GOOD, asked=AGAIN, transports=UNCHANGED, source="RFC 9110, 8.8.1"),
     Row("range-same-tag-tail", "responds to the range request with a 200 that has only the rest, and the same strong "
         "ETag: the download starts over",
-        first(TAIL, whole(FILE)), GOOD, asked=AGAIN, carriers=UNCHANGED, source="RFC 9110, 8.8.1"),
+        first(TAIL, whole(FILE)), GOOD, asked=AGAIN, transports=UNCHANGED, source="RFC 9110, 8.8.1"),
     Row("range-same-tag-empty-always", "drops, then always sends an empty 200 with the same strong ETag: the task "
         "fails with `BH_BAD_RESPONSE`",
-        first(EMPTIED), Becomes("failed", "BAD_RESPONSE", says="under the entity tag"), asked=AGAIN,
-        carriers=UNCHANGED, source="RFC 9110, 8.8.1"),
+        first(EMPTIED), Expected("failed", "BAD_RESPONSE", message="under the entity tag"), asked=AGAIN,
+        transports=UNCHANGED, source="RFC 9110, 8.8.1"),
     Row("range-same-tag-short-chunks", "drops, then always sends a shorter chunked body with the same strong ETag: "
         "the task fails",
-        first(EMPTIED.but(body=FILE.data[:9], framing="chunked")), Becomes("failed"), session={"maximum_attempts": 3},
-        carriers=("h1",), source="RFC 9110, 8.8.1"),
+        first(EMPTIED.with_changes(body=FILE.data[:9], framing="chunked")), Expected("failed"),
+        session={"maximum_attempts": 3},
+        transports=("h1",), source="RFC 9110, 8.8.1"),
     *(Row(f"range-{status}", f"responds to the range request with {status}: the download starts over",
-          first(Answer(status, {"ETag": FILE.etag}), whole(FILE)), GOOD, asked=AGAIN, carriers=UNCHANGED)
+          first(Response(status, {"ETag": FILE.etag}), whole(FILE)), GOOD, asked=AGAIN, transports=UNCHANGED)
       for status in (201, 202, 204, 205)),
     Row("range-204-always", "drops, then responds to every request with 204: the task fails with `BH_BAD_RESPONSE`",
-        first(Answer(204)),
-        Becomes("failed", "BAD_RESPONSE"), asked=AGAIN, carriers=UNCHANGED),
+        first(Response(204)),
+        Expected("failed", "BAD_RESPONSE"), asked=AGAIN, transports=UNCHANGED),
     Row("range-two-content-ranges", "responds with 206 and two different Content-Range fields: the download starts "
         "over",
-        first(lambda seen: Answer(206, {"ETag": FILE.etag, "Content-Range": [
+        first(lambda seen: Response(206, {"ETag": FILE.etag, "Content-Range": [
             f"bytes {seen.offset}-{len(FILE) - 1}/{len(FILE)}", f"bytes 0-{len(FILE) - 1}/{len(FILE)}"]},
-            FILE.data[seen.offset:]), whole(FILE)), GOOD, asked=AGAIN, carriers=("h1", "h2")),
+            FILE.data[seen.offset:]), whole(FILE)), GOOD, asked=AGAIN, transports=("h1", "h2")),
     Row("range-control-characters", "sends an ETag with a control character, then another one: the ETag is not used "
         "as a validator",
         {"file": (whole(FILE, drop_after=CUT, etag='"a\x01"'), whole(OTHER, etag='"a\x02"'))},
-        Becomes(file=OTHER.data), asked=ANEW, carriers=("h1",), source="RFC 9110, 8.8.3"),
+        Expected(file=OTHER.data), asked=ANEW, transports=("h1",), source="RFC 9110, 8.8.3"),
     Row("range-tag-bytes", "sends an ETag that is not valid UTF-8, then another one: the ETag is not used as a "
         "validator",
         {"file": (whole(FILE, drop_after=CUT, etag='"\udce9"'), whole(OTHER, etag='"\udce8"'))},
-        Becomes(file=OTHER.data), asked=ANEW, carriers=("h1",), source="RFC 9110, 8.8.3"),
+        Expected(file=OTHER.data), asked=ANEW, transports=("h1",), source="RFC 9110, 8.8.3"),
     Row("range-post", "drops the response to a POST that may be repeated: the download starts over without a range",
         {"file": (DROPPED, whole(FILE))}, GOOD, request={"method": "POST", "body": b"query", "to_file": True,
         "retries": True},

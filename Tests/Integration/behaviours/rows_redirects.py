@@ -1,17 +1,17 @@
 """Redirects: RFC 9110, section 15.4."""
 
-from behaviours.script import UNCHANGED, Answer, Becomes, Content, Row, redirect, whole
+from behaviours.row import UNCHANGED, Content, Expected, Response, Row, redirect, whole
 
 FILE = Content(2_000)
-GOOD = Becomes(file=FILE.data, http_status=200)
+GOOD = Expected(file=FILE.data, http_status=200)
 #: A limit in seconds, less than the request time-out of the table's sessions.
 SOON = 10
-_MOVED = redirect("{base}/real").but(body=b"moved")
+_MOVED = redirect("{base}/real").with_changes(body=b"moved")
 #: Redirects whose body does not end: the end of the row's name, words for its text, and the response.
 UNENDED = (
-    ("drips", "that arrives slowly and never ends", _MOVED.but(framing="chunked", drip=0.1)),
-    ("endless", "that never ends", _MOVED.but(framing="chunked", drip=0)),
-    ("stalls", "of 1 KB that never arrives", _MOVED.but(length=1_000, stall_after=0)),
+    ("drips", "that arrives slowly and never ends", _MOVED.with_changes(framing="chunked", drip=0.1)),
+    ("endless", "that never ends", _MOVED.with_changes(framing="chunked", drip=0)),
+    ("stalls", "of 1 KB that never arrives", _MOVED.with_changes(length=1_000, stall_after=0)),
 )
 
 
@@ -20,7 +20,7 @@ def to(location, status=302, **more):
 
 
 def upload(status, **more):
-    return {"file": (redirect("{base}/real", status),), "real": (Answer(200, {}, b"done"),), **more}
+    return {"file": (redirect("{base}/real", status),), "real": (Response(200, {}, b"done"),), **more}
 
 
 SECRET = {"headers": {"Authorization": "Bearer secret", "X-Mine": "1"}}
@@ -62,101 +62,103 @@ ROWS = [
         {"file": (redirect("{base}/1"),), **{str(n): (redirect("{base}/%d" % (n + 1)),) for n in range(1, 9)},
          "9": (whole(FILE),)}, GOOD),
     Row("redirect-loop", "redirects to itself: the task fails at the limit", {"file": (redirect("{base}/file"),)},
-        Becomes("failed", "REDIRECT_REFUSED")),
+        Expected("failed", "REDIRECT_REFUSED")),
     Row("redirect-limit", "redirects more often than maximum_redirects: the task fails",
         {"file": (redirect("{base}/1"),), "1": (redirect("{base}/2"),), "2": (whole(FILE),)},
-        Becomes("failed", "REDIRECT_REFUSED"), request={"policy": {"maximum_redirects": 1}}),
+        Expected("failed", "REDIRECT_REFUSED"), request={"policy": {"maximum_redirects": 1}}),
     Row("redirect-within-limit", "redirects as often as maximum_redirects: the task follows all redirects",
         {"file": (redirect("{base}/1"),), "1": (redirect("{base}/2"),), "2": (whole(FILE),)}, GOOD,
         request={"policy": {"maximum_redirects": 2}}),
     Row("redirect-none", "redirects a task that follows no redirects: the task fails with the status",
         to("{base}/real"),
-        Becomes("failed", "HTTP_STATUS", 302), request={"policy": {"redirects": "none"}}, asked=({},)),
+        Expected("failed", "HTTP_STATUS", 302), request={"policy": {"redirects": "none"}}, asked=({},)),
     Row("redirect-none-accepted", "redirects a task that follows no redirects and accepts 302: the response's body is "
         "the file",
-        {"file": (redirect("{base}/real").but(body=b"moved"),)}, Becomes(file=b"moved", http_status=302),
+        {"file": (redirect("{base}/real").with_changes(body=b"moved"),)}, Expected(file=b"moved", http_status=302),
         request={"policy": {"redirects": "none", "accepted_statuses": "302"}}),
     Row("redirect-same-origin-only", "redirects within the origin, for a task with same-origin redirects only: the "
         "task follows the redirect",
         to("{base}/real"), GOOD, request={"policy": {"redirects": "same_origin"}}),
     Row("redirect-other-origin-refused", "redirects to another origin, for a task with same-origin redirects only: "
         "the task fails",
-        to("{other}/real"), Becomes("failed", "REDIRECT_REFUSED"), request={"policy": {"redirects": "same_origin"}},
+        to("{other}/real"), Expected("failed", "REDIRECT_REFUSED"), request={"policy": {"redirects": "same_origin"}},
         asked=({},)),
     Row("redirect-without-location", "responds with 302 without a Location: the task fails with the status",
-        {"file": (Answer(302, {}, b"nowhere"),)}, Becomes("failed", "HTTP_STATUS", 302)),
+        {"file": (Response(302, {}, b"nowhere"),)}, Expected("failed", "HTTP_STATUS", 302)),
     Row("redirect-empty-location", "responds with 302 and an empty Location: the task fails with the status",
-        {"file": (redirect(""),)}, Becomes("failed", "HTTP_STATUS", 302), carriers=UNCHANGED),
+        {"file": (redirect(""),)}, Expected("failed", "HTTP_STATUS", 302), transports=UNCHANGED),
     Row("redirect-ftp", "redirects to an `ftp:` URL: the task fails", to("ftp://example.org/real"),
-        Becomes("failed", "REDIRECT_REFUSED")),
+        Expected("failed", "REDIRECT_REFUSED")),
     Row("redirect-file", "redirects to a `file:` URL: the task fails", to("file:///etc/passwd"),
-        Becomes("failed", "REDIRECT_REFUSED")),
+        Expected("failed", "REDIRECT_REFUSED")),
     Row("redirect-javascript", "redirects to a `javascript:` URL: the task fails", to("javascript:alert(1)"),
-        Becomes("failed", "REDIRECT_REFUSED")),
+        Expected("failed", "REDIRECT_REFUSED")),
     Row("redirect-down", "redirects from https to http: the task fails, because its bytes would not be encrypted any "
         "more",
-        to("http://127.0.0.1:9/real"), Becomes("failed", "REDIRECT_REFUSED"), carriers=("h2", "tunnel")),
+        to("http://127.0.0.1:9/real"), Expected("failed", "REDIRECT_REFUSED"), transports=("h2", "tunnel")),
     Row("redirect-with-password", "redirects to a URL with user and password: the task fails, and its message does "
         "not have the password",
-        to("http://user:password@127.0.0.1:9/real"), Becomes("failed", "REDIRECT_REFUSED", says_not="password@"),
-        carriers=("h1", "forward")),
+        to("http://user:password@127.0.0.1:9/real"),
+        Expected("failed", "REDIRECT_REFUSED", message_without="password@"),
+        transports=("h1", "forward")),
     Row("redirect-broken", "redirects to an invalid URL: the task fails", to("http://[::1/real"),
-        Becomes("failed", "REDIRECT_REFUSED"), carriers=("h1",)),
+        Expected("failed", "REDIRECT_REFUSED"), transports=("h1",)),
     Row("redirect-304", "responds with 304 to a request without a condition: the task fails with the status",
-        {"file": (Answer(304),)}, Becomes("failed", "HTTP_STATUS", 304), carriers=UNCHANGED,
+        {"file": (Response(304),)}, Expected("failed", "HTTP_STATUS", 304), transports=UNCHANGED,
         source="RFC 9110, 15.4.5"),
     Row("redirect-body", "sends a body with its redirect: the body is no part of the file",
-        {"file": (redirect("{base}/real").but(body=b"moved" * 1_000),), "real": (whole(FILE),)}, GOOD),
+        {"file": (redirect("{base}/real").with_changes(body=b"moved" * 1_000),), "real": (whole(FILE),)}, GOOD),
     *(Row(f"redirect-body-{name}", f"sends a redirect with a body {what}: the task follows the redirect at once",
-          {"file": (moved,), "real": (whole(FILE),)}, Becomes(file=FILE.data, http_status=200, within=SOON),
-          asked=({"path": "file"}, {"path": "real"}), carriers=("h1", "h2")) for name, what, moved in UNENDED),
+          {"file": (moved,), "real": (whole(FILE),)}, Expected(file=FILE.data, http_status=200, within=SOON),
+          asked=({"path": "file"}, {"path": "real"}), transports=("h1", "h2")) for name, what, moved in UNENDED),
     *(Row(f"redirect-{method.lower()}-{status}-body-{name}",
           f"responds to a {method} with {status} and a body {what}: the task follows the redirect at once",
-          {"file": (moved.but(status=status),), "real": (Answer(200, {}, b"done"),)},
-          Becomes(response_body=b"done", within=SOON), request={"body": b"content", "method": method},
-          asked=({"path": "file", "body": b"content"}, {"path": "real", "method": then}), carriers=("h1", "h2"))
+          {"file": (moved.with_changes(status=status),), "real": (Response(200, {}, b"done"),)},
+          Expected(response_body=b"done", within=SOON), request={"body": b"content", "method": method},
+          asked=({"path": "file", "body": b"content"}, {"path": "real", "method": then}), transports=("h1", "h2"))
       for method, status, then in (("PUT", 307, "PUT"), ("POST", 303, "GET")) for name, what, moved in UNENDED),
     Row("redirect-bytes", "sends a Location with bytes that are not ASCII: each byte is percent-encoded",
         {"file": (redirect("caf\udce9"),), "caf%e9": (whole(FILE),)}, GOOD, asked=({}, {"path": "caf%e9"}),
-        carriers=("h1",), source="RFC 9110, 10.2.2"),
+        transports=("h1",), source="RFC 9110, 10.2.2"),
     *(Row(f"redirect-{name}", f"sends a Location with {what}: the task does not follow the redirect, and fails",
           {"file": (redirect(location),),
-          "real": (whole(FILE),)}, Becomes("failed", "REDIRECT_REFUSED", says="control character"), asked=({},),
-          carriers=("h1",), source="RFC 9110, 5.5")
+          "real": (whole(FILE),)}, Expected("failed", "REDIRECT_REFUSED", message="control character"), asked=({},),
+          transports=("h1",), source="RFC 9110, 5.5")
       for name, what, location in (("control", "a control character", "re\x01al"), ("tab", "a tab", "re\tal"),
                                    ("delete", "a delete character", "{base}/re\x7fal"))),
     Row("redirect-two-places", "sends two different Location fields: the task follows neither, and fails",
         {"file": (redirect(["{base}/real", "{base}/other"]),), "real": (whole(FILE),)},
-        Becomes("failed", "REDIRECT_REFUSED", says="two places"), asked=({},), carriers=("h1", "h2")),
+        Expected("failed", "REDIRECT_REFUSED", message="two places"), asked=({},), transports=("h1", "h2")),
     Row("redirect-name", "redirects to a server whose name has non-ASCII letters: the task fails, and its message "
         "names the cause",
         {"file": (redirect("http://b\u00fccher.example/"),)},
-        Becomes("failed", "REDIRECT_REFUSED", says="letters outside of ASCII", says_not="write"), asked=({},),
-        carriers=("h1",)),
+        Expected("failed", "REDIRECT_REFUSED", message="letters outside of ASCII", message_without="write"),
+        asked=({},),
+        transports=("h1",)),
     Row("redirect-put-307", "responds with 307 to a PUT: the task repeats the PUT at the new URL, with its body",
         upload(307),
-        Becomes(response_body=b"done"), request={"body": b"content"},
+        Expected(response_body=b"done"), request={"body": b"content"},
         asked=({"method": "PUT", "body": b"content"}, {"method": "PUT", "body": b"content", "path": "real"}),
         source="RFC 9110, 15.4.8"),
     Row("redirect-put-308", "responds with 308 to a PUT: the task repeats the PUT at the new URL, with its body",
         upload(308),
-        Becomes(response_body=b"done"), request={"body": b"content"},
+        Expected(response_body=b"done"), request={"body": b"content"},
         asked=({"method": "PUT"}, {"method": "PUT", "body": b"content"}), source="RFC 9110, 15.4.9"),
     Row("redirect-put-303", "responds with 303 to a PUT: the task sends GET to the new URL", upload(303),
-        Becomes(response_body=b"done"), request={"body": b"content"},
+        Expected(response_body=b"done"), request={"body": b"content"},
         asked=({"method": "PUT"}, {"method": "GET", "body": b"", "content-length": None}), source="RFC 9110, 15.4.4"),
     Row("redirect-post-301", "responds with 301 to a POST: the task sends GET to the new URL", upload(301),
-        Becomes(response_body=b"done"), request={"body": b"content", "method": "POST"},
+        Expected(response_body=b"done"), request={"body": b"content", "method": "POST"},
         asked=({"method": "POST"}, {"method": "GET", "body": b""}), source="RFC 9110, 15.4.2"),
     Row("redirect-post-302", "responds with 302 to a POST: the task sends GET to the new URL", upload(302),
-        Becomes(response_body=b"done"), request={"body": b"content", "method": "POST"},
+        Expected(response_body=b"done"), request={"body": b"content", "method": "POST"},
         asked=({"method": "POST"}, {"method": "GET", "body": b""}), source="RFC 9110, 15.4.3"),
     Row("redirect-post-307", "responds with 307 to a POST: the task repeats the POST at the new URL, with its body",
         upload(307),
-        Becomes(response_body=b"done"), request={"body": b"content", "method": "POST"},
+        Expected(response_body=b"done"), request={"body": b"content", "method": "POST"},
         asked=({"method": "POST"}, {"method": "POST", "body": b"content"}), source="RFC 9110, 15.4.8"),
     Row("redirect-put-302", "responds with 302 to a PUT: the task repeats the PUT at the new URL, because only POST "
         "becomes GET", upload(302),
-        Becomes(response_body=b"done"), request={"body": b"content"},
+        Expected(response_body=b"done"), request={"body": b"content"},
         asked=({"method": "PUT"}, {"method": "PUT", "body": b"content"}), source="RFC 9110, 15.4.3"),
 ]

@@ -3,12 +3,12 @@
 from email.utils import formatdate
 from time import time
 
-from behaviours.script import UNCHANGED, Answer, Becomes, Content, Row, whole
+from behaviours.row import UNCHANGED, Content, Expected, Response, Row, whole
 
 FILE = Content(2_000)
-GOOD = Becomes(file=FILE.data, http_status=200)
-DRIPPING = Answer(404, {}, b"no", framing="chunked", drip=0.1)
-#: The carriers of rows that take long: those without a proxy.
+GOOD = Expected(file=FILE.data, http_status=200)
+DRIPPING = Response(404, {}, b"no", framing="chunked", drip=0.1)
+#: The transports of rows that take long: those without a proxy.
 DIRECT = ("h1", "h2")
 #: A limit in seconds, less than the request time-out of the table's sessions.
 SOON = 18
@@ -21,100 +21,102 @@ def then_good(*answers):
 ROWS = [
     *(Row(f"status-{status}", f"always responds with {status}: the task fails with the status, without a retry or a "
           "file",
-          {"file": (Answer(status, {}, b"no"),)}, Becomes("failed", "HTTP_STATUS", status), asked=({},))
+          {"file": (Response(status, {}, b"no"),)}, Expected("failed", "HTTP_STATUS", status), asked=({},))
       for status in (400, 403, 404, 405, 406, 409, 410, 411, 413, 414, 415, 418, 422, 426, 451)),
     Row("status-501", "always responds with 501: the task fails with the status, without a retry",
-        {"file": (Answer(501),)}, Becomes("failed", "HTTP_STATUS", 501), asked=({},), carriers=UNCHANGED),
+        {"file": (Response(501),)}, Expected("failed", "HTTP_STATUS", 501), asked=({},), transports=UNCHANGED),
     *(Row(f"status-{status}-passes", f"responds with {status} once: the task retries, and succeeds",
-          then_good(Answer(status)), GOOD,
-          asked=({}, {}), carriers=UNCHANGED if status in (502, 503, 504) else ("h1", "h2", "forward", "tunnel"))
+          then_good(Response(status)), GOOD,
+          asked=({}, {}), transports=UNCHANGED if status in (502, 503, 504) else ("h1", "h2", "forward", "tunnel"))
       for status in (408, 425, 429, 500, 502, 503, 504)),
     Row("status-421", "responds with 421 (Misdirected Request) once: the task sends the request over another "
         "connection",
-        then_good(Answer(421)), GOOD, asked=({}, {}), session={"maximum_attempts": 1},
-        carriers=("h1", "h2", "tunnel"), source="RFC 9110, 15.5.20"),
+        then_good(Response(421)), GOOD, asked=({}, {}), session={"maximum_attempts": 1},
+        transports=("h1", "h2", "tunnel"), source="RFC 9110, 15.5.20"),
     Row("status-421-post", "responds with 421 (Misdirected Request) to a POST once: the task sends the POST over "
         "another connection",
-        {"file": (Answer(421), Answer(200, {}, b"done"))}, Becomes(response_body=b"done"),
+        {"file": (Response(421), Response(200, {}, b"done"))}, Expected(response_body=b"done"),
         asked=({}, {"body": b"once"}),
-        request={"method": "POST", "body": b"once"}, session={"maximum_attempts": 1}, carriers=("h1", "h2", "tunnel"),
+        request={"method": "POST", "body": b"once"}, session={"maximum_attempts": 1}, transports=("h1", "h2", "tunnel"),
         source="RFC 9110, 15.5.20"),
     Row("status-421-always", "always responds with 421 (Misdirected Request): the task fails with the status",
-        {"file": (Answer(421),)}, Becomes("failed", "HTTP_STATUS", 421), asked=({}, {}),
-        carriers=("h1", "h2", "tunnel"), source="RFC 9110, 15.5.20"),
+        {"file": (Response(421),)}, Expected("failed", "HTTP_STATUS", 421), asked=({}, {}),
+        transports=("h1", "h2", "tunnel"), source="RFC 9110, 15.5.20"),
     Row("status-413-later", "responds with 413 and Retry-After once: the task retries, and succeeds", then_good(
-        Answer(413, {"Retry-After": "1"})), GOOD, asked=({}, {}), source="RFC 9110, 15.5.14"),
+        Response(413, {"Retry-After": "1"})), GOOD, asked=({}, {}), source="RFC 9110, 15.5.14"),
     Row("status-413-upload-later", "responds to a PUT with 413 and Retry-After once: the task retries, and succeeds",
-        {"file": (Answer(413, {"Retry-After": "1"}), Answer(200, {}, b"done"))}, Becomes(response_body=b"done"),
-        request={"body": b"content"}, asked=({}, {}), carriers=UNCHANGED, source="RFC 9110, 15.5.14"),
+        {"file": (Response(413, {"Retry-After": "1"}), Response(200, {}, b"done"))}, Expected(response_body=b"done"),
+        request={"body": b"content"}, asked=({}, {}), transports=UNCHANGED, source="RFC 9110, 15.5.14"),
     Row("status-500-stays", "always responds with 500: the task fails with the status after maximum_attempts",
-        {"file": (Answer(500, {}, b"broken"),)}, Becomes("failed", "HTTP_STATUS", 500),
+        {"file": (Response(500, {}, b"broken"),)}, Expected("failed", "HTTP_STATUS", 500),
         session={"maximum_attempts": 3}, asked=({}, {}, {})),
     *(Row(f"status-{status}-success", f"responds with {status}: the response's body is the file",
-          {"file": (whole(FILE).but(status=status),)}, Becomes(file=FILE.data, http_status=status))
+          {"file": (whole(FILE).with_changes(status=status),)}, Expected(file=FILE.data, http_status=status))
       for status in (201, 202, 203, 226, 299)),
     Row("status-drips", "responds with 404 and an error page that arrives slowly and never ends: the task fails with "
         "the status",
-        {"file": (DRIPPING,)}, Becomes("failed", "HTTP_STATUS", 404, within=SOON), asked=({},), carriers=DIRECT),
+        {"file": (DRIPPING,)}, Expected("failed", "HTTP_STATUS", 404, within=SOON), asked=({},), transports=DIRECT),
     Row("status-drips-announced", "responds with 404 and an error page of 1 MB that arrives slowly: the task fails "
-        "with the status", {"file": (DRIPPING.but(framing="length", length=1_000_000),)},
-        Becomes("failed", "HTTP_STATUS", 404, within=SOON), asked=({},), carriers=("h1",)),
+        "with the status", {"file": (DRIPPING.with_changes(framing="length", length=1_000_000),)},
+        Expected("failed", "HTTP_STATUS", 404, within=SOON), asked=({},), transports=("h1",)),
     Row("status-endless", "responds with 404 and an error page that never ends: the task fails with the status",
-        {"file": (DRIPPING.but(drip=0),)}, Becomes("failed", "HTTP_STATUS", 404, within=SOON), asked=({},)),
+        {"file": (DRIPPING.with_changes(drip=0),)}, Expected("failed", "HTTP_STATUS", 404, within=SOON), asked=({},)),
     Row("status-stalls", "responds with 404 and stops inside its error page: the task fails with the status",
-        {"file": (Answer(404, {}, b"no" * 500, stall_after=10),)},
-        Becomes("failed", "HTTP_STATUS", 404, within=SOON), asked=({},), carriers=DIRECT),
+        {"file": (Response(404, {}, b"no" * 500, stall_after=10),)},
+        Expected("failed", "HTTP_STATUS", 404, within=SOON), asked=({},), transports=DIRECT),
     Row("status-drips-upload", "responds to a PUT with 404 and an error page that arrives slowly: the task fails with "
         "the status",
-        {"file": (DRIPPING,)}, Becomes("failed", "HTTP_STATUS", 404, within=SOON), request={"body": b"content"},
-        asked=({"body": b"content"},), carriers=("h2",)),
+        {"file": (DRIPPING,)}, Expected("failed", "HTTP_STATUS", 404, within=SOON), request={"body": b"content"},
+        asked=({"body": b"content"},), transports=("h2",)),
     Row("status-drips-passes", "responds once with 503 and an error page that arrives slowly: the task retries, and "
         "succeeds",
-        then_good(DRIPPING.but(status=503)), Becomes(file=FILE.data, http_status=200, within=SOON), asked=({}, {}),
-        carriers=("h1",)),
+        then_good(DRIPPING.with_changes(status=503)), Expected(file=FILE.data, http_status=200, within=SOON),
+        asked=({}, {}),
+        transports=("h1",)),
     Row("status-accepted", "responds with 404, which the task accepts: the response's body is the file",
-        {"file": (Answer(404, {}, b"nothing here"),)}, Becomes(file=b"nothing here", http_status=404),
+        {"file": (Response(404, {}, b"nothing here"),)}, Expected(file=b"nothing here", http_status=404),
         request={"policy": {"accepted_statuses": "200-299,404"}}),
     Row("status-not-accepted", "responds with 200 to a task that accepts only 201: the task fails with the status",
         {"file": (whole(FILE),)},
-        Becomes("failed", "HTTP_STATUS", 200), request={"policy": {"accepted_statuses": "201"}}),
+        Expected("failed", "HTTP_STATUS", 200), request={"policy": {"accepted_statuses": "201"}}),
     Row("status-retried", "responds with 404 once to a task that retries on 404: the task succeeds",
-        then_good(Answer(404)), GOOD, request={"policy": {"statuses": "404"}}, asked=({}, {})),
+        then_good(Response(404)), GOOD, request={"policy": {"statuses": "404"}}, asked=({}, {})),
     Row("status-not-retried", "responds with 500 to a task that retries nothing: the task fails at once",
-        then_good(Answer(500)),
-        Becomes("failed", "HTTP_STATUS", 500), request={"policy": {"errors": "NONE"}}, asked=({},)),
+        then_good(Response(500)),
+        Expected("failed", "HTTP_STATUS", 500), request={"policy": {"errors": "NONE"}}, asked=({},)),
     Row("status-205", "responds with 205: the file is empty",
-        {"file": (Answer(205),)}, Becomes(file=b"", http_status=205),
-        carriers=UNCHANGED),
-    Row("status-unknown-class", "responds with 599: the task fails with the status", {"file": (Answer(599),)},
-        Becomes("failed", "HTTP_STATUS", 599), asked=({},)),
+        {"file": (Response(205),)}, Expected(file=b"", http_status=205),
+        transports=UNCHANGED),
+    Row("status-unknown-class", "responds with 599: the task fails with the status", {"file": (Response(599),)},
+        Expected("failed", "HTTP_STATUS", 599), asked=({},)),
     Row("retry-after-seconds", "responds with 503 and `Retry-After: 1`: the next attempt starts after one "
         "second or later",
-        then_good(Answer(503, {"Retry-After": "1"})), GOOD, asked=({}, {}), carriers=UNCHANGED),
+        then_good(Response(503, {"Retry-After": "1"})), GOOD, asked=({}, {}), transports=UNCHANGED),
     Row("retry-after-date", "responds with 503 and a date in Retry-After: the next attempt starts at "
         "that date or later",
-        then_good(lambda seen: Answer(503, {"Retry-After": formatdate(time() + 2, usegmt=True)})), GOOD,
-        asked=({}, {}), carriers=UNCHANGED),
+        then_good(lambda seen: Response(503, {"Retry-After": formatdate(time() + 2, usegmt=True)})), GOOD,
+        asked=({}, {}), transports=UNCHANGED),
     Row("retry-after-past", "responds with 503 and a past date in Retry-After: the task retries after the ordinary "
         "delay",
-        then_good(Answer(503, {"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"})), GOOD, carriers=UNCHANGED),
+        then_good(Response(503, {"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"})), GOOD, transports=UNCHANGED),
     Row("retry-after-zero", "responds with 429 and `Retry-After: 0`: the task retries after the ordinary delay",
-        then_good(Answer(429, {"Retry-After": "0"})), GOOD),
+        then_good(Response(429, {"Retry-After": "0"})), GOOD),
     Row("retry-after-nonsense", "responds with 503 and an invalid Retry-After: the task retries after the ordinary "
         "delay",
-        then_good(Answer(503, {"Retry-After": "soon"})), GOOD, carriers=UNCHANGED),
+        then_good(Response(503, {"Retry-After": "soon"})), GOOD, transports=UNCHANGED),
     Row("retry-after-negative", "responds with 503 and a negative Retry-After: the task retries after the ordinary "
         "delay",
-        then_good(Answer(503, {"Retry-After": "-10"})), GOOD, carriers=UNCHANGED),
+        then_good(Response(503, {"Retry-After": "-10"})), GOOD, transports=UNCHANGED),
     Row("method-head", "receives a HEAD request: the file is empty, even if the response has a Content-Length",
         {"file": (whole(FILE),)},
-        Becomes(file=b"", http_status=200), request={"method": "HEAD"}, asked=({"method": "HEAD"},)),
-    Row("method-delete", "receives a DELETE request and responds with 204: the task succeeds", {"file": (Answer(204),)},
-        Becomes(http_status=204), request={"method": "DELETE"}, asked=({"method": "DELETE"},)),
+        Expected(file=b"", http_status=200), request={"method": "HEAD"}, asked=({"method": "HEAD"},)),
+    Row("method-delete", "receives a DELETE request and responds with 204: the task succeeds",
+        {"file": (Response(204),)},
+        Expected(http_status=204), request={"method": "DELETE"}, asked=({"method": "DELETE"},)),
     Row("method-options", "receives a request with a less common method (PROPFIND): the method is sent unchanged",
-        {"file": (Answer(200, {},
+        {"file": (Response(200, {},
         b"yes"),)},
-        Becomes(file=b"yes"), request={"method": "PROPFIND"}, asked=({"method": "PROPFIND"},)),
+        Expected(file=b"yes"), request={"method": "PROPFIND"}, asked=({"method": "PROPFIND"},)),
     Row("headers-sent", "receives the host's header fields unchanged", {"file": (whole(FILE),)}, GOOD,
         request={"headers": {"X-One": "1", "Accept": "image/png", "X-Empty": ""}},
         asked=({"x-one": "1", "accept": "image/png"},)),

@@ -1,9 +1,9 @@
 """Uploads: RFC 9110, sections 9.3 and 10.1.1; RFC 7578."""
 
-from behaviours.script import Answer, Becomes, Row
+from behaviours.row import Expected, Response, Row
 
-DONE = Answer(201, {}, b"stored")
-GOOD = Becomes(http_status=201, response_body=b"stored")
+DONE = Response(201, {}, b"stored")
+GOOD = Expected(http_status=201, response_body=b"stored")
 BODY = b"content of a small file"
 
 ROWS = [
@@ -11,7 +11,7 @@ ROWS = [
         asked=({"method": "PUT", "body": BODY, "content-length": str(len(BODY)), "transfer-encoding": None},)),
     Row("put-empty", "accepts an empty PUT: the PUT is sent with `Content-Length: 0`", {"file": (DONE,)}, GOOD,
         request={"body": b""},
-        asked=({"method": "PUT", "body": b"", "content-length": "0"},), carriers=("h1", "forward")),
+        asked=({"method": "PUT", "body": b"", "content-length": "0"},), transports=("h1", "forward")),
     Row("post", "accepts a POST: the host's Content-Type is sent with it", {"file": (DONE,)}, GOOD,
         request={"body": b"{}", "method": "POST", "headers": {"Content-Type": "application/json"}},
         asked=({"method": "POST", "body": b"{}", "content-type": "application/json"},)),
@@ -24,27 +24,28 @@ ROWS = [
                 "body": lambda body: b'name="field"' in body and b"value" in body and b'filename="a.txt"' in body
                 and b"text of a" in body},), source="RFC 7578"),
     Row("put-500-passes", "responds with 500 to a PUT once: the task sends it again, because PUT is idempotent",
-        {"file": (Answer(500), DONE)}, GOOD, request={"body": BODY}, asked=({"body": BODY}, {"body": BODY}),
+        {"file": (Response(500), DONE)}, GOOD, request={"body": BODY}, asked=({"body": BODY}, {"body": BODY}),
         source="RFC 9110, 9.2.2"),
     Row("post-500", "responds with 500 to a POST: the task fails, because the server may have processed the POST",
-        {"file": (Answer(500), DONE)}, Becomes("failed", "HTTP_STATUS", 500),
+        {"file": (Response(500), DONE)}, Expected("failed", "HTTP_STATUS", 500),
         request={"body": BODY, "method": "POST"}, asked=({},), source="RFC 9110, 9.2.2"),
     Row("post-500-allowed", "responds with 500 to a POST that may be repeated: the task sends it again",
-        {"file": (Answer(500), DONE)}, GOOD, request={"body": BODY, "method": "POST", "retries": True}, asked=({}, {})),
-    Row("put-403", "responds with 403 to a PUT: the task fails with the status", {"file": (Answer(403, {}, b"no"),)},
-        Becomes("failed", "HTTP_STATUS", 403), request={"body": BODY}, asked=({},)),
+        {"file": (Response(500), DONE)}, GOOD, request={"body": BODY, "method": "POST", "retries": True},
+        asked=({}, {})),
+    Row("put-403", "responds with 403 to a PUT: the task fails with the status", {"file": (Response(403, {}, b"no"),)},
+        Expected("failed", "HTTP_STATUS", 403), request={"body": BODY}, asked=({},)),
     Row("put-large-response", "sends a response that is longer than 64 KiB: the event has its start",
-        {"file": (Answer(200, {}, b"x" * 100_000),)}, Becomes(response_body=b"x" * 65_536), request={"body": BODY}),
+        {"file": (Response(200, {}, b"x" * 100_000),)}, Expected(response_body=b"x" * 65_536), request={"body": BODY}),
     Row("put-no-response", "responds with 204 to a PUT: the task succeeds without a response body",
-        {"file": (Answer(204),)}, Becomes(http_status=204),
+        {"file": (Response(204),)}, Expected(http_status=204),
         request={"body": BODY}),
     Row("post-to-file", "responds to a POST of a task with a destination: the response's body is the file",
-        {"file": (Answer(200, {},
+        {"file": (Response(200, {},
         b"found"),)},
-        Becomes(file=b"found"), request={"body": b"query", "method": "POST", "to_file": True},
+        Expected(file=b"found"), request={"body": b"query", "method": "POST", "to_file": True},
         asked=({"method": "POST", "body": b"query"},)),
     Row("upload-401", "demands a credential for an upload: the task sends the upload again with the credential",
-        {"file": (Answer(401, {"WWW-Authenticate": 'Basic realm="x"'}), DONE)}, GOOD,
+        {"file": (Response(401, {"WWW-Authenticate": 'Basic realm="x"'}), DONE)}, GOOD,
         session={"asks_for_credentials": True}, request={"body": BODY, "answers": ("credential",)},
         asked=({}, {"body": BODY, "authorization": "Basic dXNlcjpwYXNzd29yZA=="})),
 ]

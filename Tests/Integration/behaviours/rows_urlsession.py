@@ -1,9 +1,9 @@
 """Further cases of TestURLSession in swift-corelibs-foundation."""
 
-from behaviours.script import UNCHANGED, Answer, Becomes, Content, Row, redirect, whole
+from behaviours.row import UNCHANGED, Content, Expected, Response, Row, redirect, whole
 
 FILE = Content(2_000)
-GOOD = Becomes(file=FILE.data)
+GOOD = Expected(file=FILE.data)
 ONCE = {"maximum_attempts": 1}
 KEEPS = {"cookies": "memory"}
 
@@ -16,23 +16,24 @@ def to(location, status=302):
     return {"file": (redirect(location, status),), "real": (whole(FILE),)}
 
 
-def raw(name, what, data, becomes, **more):
-    return Row(name, what, {"file": (Answer(raw=data),)}, becomes, session=ONCE, carriers=("h1",), **more)
+def raw(name, what, data, expected, **more):
+    return Row(name, what, {"file": (Response(raw=data),)}, expected, session=ONCE, transports=("h1",), **more)
 
 
 ROWS = [
     Row("urlsession-300", "responds with 300 and a Location: the task follows the redirect",
-        to("{base}/real", 300), GOOD, asked=({}, {"path": "real"}), carriers=UNCHANGED,
+        to("{base}/real", 300), GOOD, asked=({}, {"path": "real"}), transports=UNCHANGED,
         source=test("httpRedirectionWithCode300")),
     Row("urlsession-300-choices", "responds with 300 without a Location: the task fails with the status",
-        {"file": (Answer(300, {}, b"choose"),)}, Becomes("failed", "HTTP_STATUS", 300), asked=({},),
+        {"file": (Response(300, {}, b"choose"),)}, Expected("failed", "HTTP_STATUS", 300), asked=({},),
         source=test("httpRedirectionWithCode300")),
     *(Row(f"urlsession-{status}", f"responds with {status}, an obsolete redirect, with a Location: the task fails "
           "with the status",
-          to("{base}/real", status), Becomes("failed", "HTTP_STATUS", status), asked=({},), carriers=UNCHANGED,
+          to("{base}/real", status), Expected("failed", "HTTP_STATUS", status), asked=({},), transports=UNCHANGED,
           source=test("httpRedirectionWithCode305_308")) for status in (305, 306)),
     Row("urlsession-post-empty-303", "responds with 303 to an empty POST: the task sends GET to the new URL",
-        {"file": (redirect("{base}/real", 303),), "real": (Answer(200, {}, b"done"),)}, Becomes(response_body=b"done"),
+        {"file": (redirect("{base}/real", 303),), "real": (Response(200, {}, b"done"),)},
+        Expected(response_body=b"done"),
         request={"body": b"", "method": "POST"}, asked=({"method": "POST", "body": b""}, {"method": "GET"}),
         source=test("httpRedirectionWithCode303")),
     Row("urlsession-encoded-query", "redirects to an encoded query: the query is sent unchanged, and not encoded twice",
@@ -47,8 +48,8 @@ ROWS = [
         to("./real"), GOOD, asked=({}, {"path": "real"}), source=test("httpRedirectionWithInCompleteRelativePath")),
     Row("urlsession-redirect-silent", "redirects to a URL that sends no response: after the time-out the task retries "
         "from the first URL",
-        {"file": (redirect("{base}/real"),), "real": (Answer(silent=True), whole(FILE))}, GOOD,
-        session={"request_timeout_ms": 400}, carriers=UNCHANGED,
+        {"file": (redirect("{base}/real"),), "real": (Response(silent=True), whole(FILE))}, GOOD,
+        session={"request_timeout_ms": 400}, transports=UNCHANGED,
         asked=({"path": "file"}, {"path": "real"}, {"path": "file"}, {"path": "real"}),
         source=test("httpRedirectionTimeout")),
     Row("urlsession-redirect-cookies", "sets cookies in each of two redirects: the last request has both",
@@ -63,16 +64,16 @@ ROWS = [
         request={"headers": {"Cookie": "mine=1"}}, asked=({"cookie": "mine=1"}, {"cookie": "mine=1"}),
         source=test("setCookieHeadersCanBeIgnored")),
     raw("urlsession-no-space", "sends fields without a space after the colon: the fields are accepted",
-        b"HTTP/1.1 200 OK\r\nContent-Length:3\r\nETag:\"x\"\r\n\r\nabc", Becomes(file=b"abc"),
+        b"HTTP/1.1 200 OK\r\nContent-Length:3\r\nETag:\"x\"\r\n\r\nabc", Expected(file=b"abc"),
         source=test("dataTaskAcceptsResponseHeaderValueWithoutWhitespace")),
     raw("urlsession-no-length", "sends a body without a length and closes the connection: the file is what arrived",
-        b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\nabc", Becomes(file=b"abc"),
+        b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\nabc", Expected(file=b"abc"),
         source=test("missingContentLengthButStillABody")),
     raw("urlsession-999", "sends the status 999, which belongs to no class: the task fails with the status",
-        b"HTTP/1.1 999 Odd\r\nContent-Length: 3\r\n\r\nabc", Becomes("failed", "HTTP_STATUS", 999),
+        b"HTTP/1.1 999 Odd\r\nContent-Length: 3\r\n\r\nabc", Expected("failed", "HTTP_STATUS", 999),
         source=test("outOfRangeButCorrectlyFormattedHTTPCode")),
     *(raw(f"urlsession-illegal-{name}", f"{what}: the response is invalid, and the task fails without a file",
-        data, Becomes("failed"),
+        data, Expected("failed"),
           source=test("illegalHTTPServerResponses"))
       for name, what, data in (
           ("status", "sends a status of four digits", b"HTTP/1.1 2000 OK\r\nContent-Length: 3\r\n\r\nabc"),
@@ -82,12 +83,12 @@ ROWS = [
       )),
     Row("urlsession-401-more-fields", "demands `basic` in small letters, between other fields: the host gets a "
         "challenge, and the task succeeds",
-        {"file": (Answer(401, {"X-Before": "1", "WWW-Authenticate": "basic Realm=\"staff\"", "X-After": "2"}, b"no"),
+        {"file": (Response(401, {"X-Before": "1", "WWW-Authenticate": "basic Realm=\"staff\"", "X-After": "2"}, b"no"),
                   whole(FILE))}, GOOD, session={"asks_for_credentials": True}, request={"answers": ("credential",)},
         asked=({"authorization": None}, {"authorization": "Basic dXNlcjpwYXNzd29yZA=="}),
         source=test("basicAuthWithUnauthorizedHeader")),
     Row("urlsession-post-empty", "accepts a POST without content: the POST is sent with `Content-Length: 0`",
-        {"file": (Answer(204),)},
-        Becomes(http_status=204), request={"body": b"", "method": "POST"}, carriers=("h1",),
+        {"file": (Response(204),)},
+        Expected(http_status=204), request={"body": b"", "method": "POST"}, transports=("h1",),
         asked=({"method": "POST", "body": b"", "content-length": "0"},), source=test("postWithEmptyBody")),
 ]

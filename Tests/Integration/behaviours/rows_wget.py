@@ -1,12 +1,12 @@
 """Further cases of wget's tests of resuming, redirects, names and cookies."""
 
-from behaviours.script import MODIFIED, UNCHANGED, Answer, Becomes, Content, Row, redirect, rest, unsatisfiable, whole
+from behaviours.row import MODIFIED, UNCHANGED, Content, Expected, Response, Row, redirect, rest, unsatisfiable, whole
 
 FILE, OTHER = Content(), Content(seed=2)
 SHORTER = Content(20_000, seed=3)
 CUT = 40_000
 DROPPED = whole(FILE, drop_after=CUT)
-GOOD = Becomes(file=FILE.data)
+GOOD = Expected(file=FILE.data)
 KEEPS = {"cookies": "memory"}
 
 
@@ -18,34 +18,35 @@ def visits(*cookies, last):
     """Returns a script with one path for each Set-Cookie. Each path redirects to the next one, and the last request
     fetches the file."""
     places = ["file", *(f"visit{number}" for number in range(1, len(cookies))), "real"]
-    return {**{here: (Answer(302, {"Location": "{base}/" + then, "Set-Cookie": cookie}),)
+    return {**{here: (Response(302, {"Location": "{base}/" + then, "Set-Cookie": cookie}),)
                for here, then, cookie in zip(places, places[1:], cookies)}, "real": (last,)}
 
 
 ROWS = [
     Row("wget-c-partial", "drops, and then has a larger file with a new ETag: the download starts over",
-        {"file": (DROPPED, whole(Content(90_000, seed=4)))}, Becomes(file=Content(90_000, seed=4).data),
+        {"file": (DROPPED, whole(Content(90_000, seed=4)))}, Expected(file=Content(90_000, seed=4).data),
         asked=({"range": None}, {"range": lambda value: value.startswith("bytes="), "if-range": FILE.etag}),
         source=test("tests/Test-c-partial.px")),
     Row("wget-c-shorter", "drops, and then has a file that is shorter than the stored part (416): the download starts "
         "over",
         {"file": (DROPPED, unsatisfiable(len(SHORTER), ETag=SHORTER.etag), whole(SHORTER))},
-        Becomes(file=SHORTER.data), asked=({}, {"range": lambda value: value.startswith("bytes=")}, {"range": None}),
+        Expected(file=SHORTER.data), asked=({}, {"range": lambda value: value.startswith("bytes=")}, {"range": None}),
         source=test("tests/Test-c-shorter.px")),
     Row("wget-c-full", "sends all bytes but not the last chunk, then responds with 416 without a size: the download "
         "starts over",
-        {"file": (whole(FILE, framing="chunked", drop_after=len(FILE)), Answer(416, {"ETag": FILE.etag}), whole(FILE))},
-        GOOD, carriers=("h1",), asked=({}, {"range": f"bytes={len(FILE)}-"}, {"range": None}),
+        {"file": (whole(FILE, framing="chunked", drop_after=len(FILE)), Response(416, {"ETag": FILE.etag}),
+                  whole(FILE))},
+        GOOD, transports=("h1",), asked=({}, {"range": f"bytes={len(FILE)}-"}, {"range": None}),
         source=test("testenv/Test-c-full.py")),
     Row("wget-start-pos", "announces `Accept-Ranges: none`, drops, and responds to the range request with 200: the "
         "200 is the file",
-        {"file": (DROPPED.but(headers={**DROPPED.headers, "Accept-Ranges": "none"}), whole(FILE))}, GOOD,
+        {"file": (DROPPED.with_changes(headers={**DROPPED.headers, "Accept-Ranges": "none"}), whole(FILE))}, GOOD,
         source=test("tests/Test--start-pos.px")),
-    Row("wget-204", "responds with 204 and an ETag: the file is empty", {"file": (Answer(204, {"ETag": '"x"'}),)},
-        Becomes(http_status=204, file=b""), carriers=UNCHANGED, source=test("tests/Test-204.px")),
+    Row("wget-204", "responds with 204 and an ETag: the file is empty", {"file": (Response(204, {"ETag": '"x"'}),)},
+        Expected(http_status=204, file=b""), transports=UNCHANGED, source=test("tests/Test-204.px")),
     Row("wget-504", "responds with 504 twice: the third attempt succeeds",
-        {"file": (Answer(504), Answer(504), whole(FILE))},
-        GOOD, carriers=UNCHANGED, asked=({}, {}, {}), source=test("testenv/Test-504.py")),
+        {"file": (Response(504), Response(504), whole(FILE))},
+        GOOD, transports=UNCHANGED, asked=({}, {}, {}), source=test("testenv/Test-504.py")),
     Row("wget-redirect-encoded", "redirects to a path with commas, parentheses and encoded spaces: the path is sent "
         "unchanged",
         {"file": (redirect("{base}/SVG,%20Scalable%20Graphics/rec%20(tiny)/"),),
@@ -56,23 +57,24 @@ ROWS = [
         "last name",
         {"file": (redirect("{base}/real", 302, **{"Content-Disposition": 'attachment; filename="early.txt"'}),),
          "real": (whole(FILE, headers={"Content-Disposition": 'attachment; filename="late.txt"'}),)},
-        Becomes(file=FILE.data, says="late.txt", says_not="early.txt"), request={"named_by_server": True},
+        Expected(file=FILE.data, message="late.txt", message_without="early.txt"), request={"named_by_server": True},
         source=test("tests/Test-HTTP-Content-Disposition.px")),
     Row("wget-name-not-asked-for", "sends a file name to a task with a destination: the file gets the host's name",
         {"file": (whole(FILE, headers={"Content-Disposition": 'attachment; filename="theirs.txt"'}),)},
-        Becomes(file=FILE.data, says_not="theirs.txt"), source=test("tests/Test--no-content-disposition.px")),
+        Expected(file=FILE.data, message_without="theirs.txt"), source=test("tests/Test--no-content-disposition.px")),
     Row("wget-name-after-401", "sends file names with its 401 and with the file: the file gets the latter",
-        {"file": (Answer(401, {"WWW-Authenticate": 'Basic realm="x"',
-                               "Content-Disposition": 'attachment; filename="refusal.txt"'}, b"who?"),
+        {"file": (Response(401, {"WWW-Authenticate": 'Basic realm="x"',
+                                 "Content-Disposition": 'attachment; filename="refusal.txt"'}, b"who?"),
                   whole(FILE, headers={"Content-Disposition": 'attachment; filename="hello.txt"'}))},
-        Becomes(file=FILE.data, says="hello.txt", says_not="refusal"), session={"asks_for_credentials": True},
+        Expected(file=FILE.data, message="hello.txt", message_without="refusal"),
+        session={"asks_for_credentials": True},
         request={"named_by_server": True, "answers": ("credential",)},
         source=test("testenv/Test-auth-with-content-disposition.py")),
     Row("wget-no-challenge", "demands no credential: the host's Authorization field is sent with the first request",
         {"file": (whole(FILE),)}, GOOD, request={"headers": {"Authorization": "Basic dXNlcjpwYXNzd29yZA=="}},
         asked=({"authorization": "Basic dXNlcjpwYXNzd29yZA=="},), source=test("testenv/Test-auth-no-challenge.py")),
     Row("wget-cookie-401", "sets a cookie with its 401: the request with the credential has the cookie",
-        {"file": (Answer(401, {"WWW-Authenticate": 'Basic realm="x"', "Set-Cookie": "sess=0213; Path=/"}),
+        {"file": (Response(401, {"WWW-Authenticate": 'Basic realm="x"', "Set-Cookie": "sess=0213; Path=/"}),
                   whole(FILE))}, GOOD, session={"asks_for_credentials": True, **KEEPS},
         request={"answers": ("credential",)},
         asked=({"cookie": None}, {"cookie": "sess=0213", "authorization": "Basic dXNlcjpwYXNzd29yZA=="}),
@@ -83,14 +85,14 @@ ROWS = [
         asked=({"cookie": None}, {"cookie": "old=1"},
                {"cookie": lambda value: sorted(value.split("; ")) == ["new=2", "old=1"]}, {"cookie": "new=2"})),
     Row("wget-cookie-domain", "sets a cookie for another domain and one for its own: only its own is sent",
-        {"file": (Answer(302, {"Location": "{base}/real",
-                               "Set-Cookie": ["bad=1; Path=/; Domain=.example.com", "good=2"]}),),
+        {"file": (Response(302, {"Location": "{base}/real",
+                                 "Set-Cookie": ["bad=1; Path=/; Domain=.example.com", "good=2"]}),),
          "real": (whole(FILE),)}, GOOD, session=KEEPS, asked=({}, {"cookie": "good=2"}),
         source=test("testenv/Test-cookie-domain-mismatch.py")),
     Row("wget-timestamps", "responds with 304 and Last-Modified to a request without a condition: the task fails, "
         "and makes no file",
-        {"file": (Answer(304, {"Last-Modified": MODIFIED}),)}, Becomes("failed", "HTTP_STATUS", 304),
-        carriers=UNCHANGED, source=test("tests/Test-N-current.px")),
+        {"file": (Response(304, {"Last-Modified": MODIFIED}),)}, Expected("failed", "HTTP_STATUS", 304),
+        transports=UNCHANGED, source=test("tests/Test-N-current.px")),
     Row("wget-same-name-other-bytes", "drops, then sends other bytes with the same ETag: the checksum does not match, "
         "and the download starts over",
         {"file": (DROPPED, rest(OTHER, etag=FILE.etag), whole(FILE))}, GOOD, request={"checksum": FILE.sha256},

@@ -141,10 +141,11 @@ class Bus:
         self.socket.unlink(missing_ok=True)
 
     def hang(self):
-        """Stops the bus daemon with SIGSTOP: it accepts connections, but replies to nothing until `go_on`."""
+        """Stops the bus daemon with SIGSTOP: it accepts connections, but replies to nothing until
+        `continue_process`."""
         self.daemon.send_signal(signal.SIGSTOP)
 
-    def go_on(self):
+    def continue_process(self):
         self.daemon.send_signal(signal.SIGCONT)
 
     def network_manager(self):
@@ -175,7 +176,7 @@ class Bus:
         return self.call(*BUS, "NameHasOwner", "s", name) == [True]
 
     def end(self):
-        self.go_on()
+        self.continue_process()
         self.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -208,14 +209,14 @@ class Service:
         """Adds the properties that the template of dbusmock lacks."""
 
     def stop(self):
-        self.go_on()
+        self.continue_process()
         end(self.process)
 
     def hang(self):
-        """Stops the service with SIGSTOP: it replies to nothing until `go_on`."""
+        """Stops the service with SIGSTOP: it replies to nothing until `continue_process`."""
         self.process.send_signal(signal.SIGSTOP)
 
-    def go_on(self):
+    def continue_process(self):
         with contextlib.suppress(ProcessLookupError):
             self.process.send_signal(signal.SIGCONT)
 

@@ -1,26 +1,28 @@
-"""Fixtures for the tests of conditions. A play runs a scenario in its own world; many plays run at the same time."""
+"""Fixtures for the tests of conditions. A simulation runs a scenario in its own environment; many run at the same
+time."""
 
 import pytest
 
 from conditions import idle, scenarios, table  # noqa: F401
-from conditions.stage import CALENDAR, PLAYS, WITH_CALENDAR, Stage
-from conditions.world import Unavailable
+from conditions.environment import Unavailable
+from conditions.simulations import CALENDAR, SIMULATIONS, WITH_CALENDAR, SimulationPool
 
 
 @pytest.fixture(scope="session")
-def stage(request):
-    """The stage, which runs all plays that the selected tests use."""
-    wanted = {item.callspec.params["play"]: None for item in request.session.items if "play" in item.fixturenames}
+def simulations(request):
+    """The pool, which runs all simulations that the selected tests use."""
+    wanted = {item.callspec.params["simulation"]: None for item in request.session.items
+              if "simulation" in item.fixturenames}
     if WITH_CALENDAR & set(wanted):
         CALENDAR["library"] = request.getfixturevalue("debug_library")
-    return Stage([name for name in wanted if name in PLAYS])
+    return SimulationPool([name for name in wanted if name in SIMULATIONS])
 
 
 @pytest.fixture
-def play(request, stage):
-    """The result of the play that the test's parameter names."""
+def simulation(request, simulations):
+    """The result of the simulation that the test's parameter names."""
     try:
-        return stage.result(request.param)
+        return simulations.result(request.param)
     except Unavailable as reason:
         pytest.skip(f"this machine cannot run the test: {reason}")
 

@@ -48,7 +48,7 @@ def asked(words):
 def section():
     lines = [_HEAD]
     for name in NAMES:
-        lines += _scenario(Record.kept(name))
+        lines += _scenario(Record.load(name))
     return "\n".join(lines)
 
 

@@ -32,7 +32,7 @@ class Machine:
         beside.write_text(f"{text}\n")
         os.replace(beside, file)
 
-    def tell(self, subsystem, device):
+    def send_uevent(self, subsystem, device):
         """Sends the uevent for a changed device."""
         message = "\0".join([f"change@/devices/{device}", "ACTION=change", f"SUBSYSTEM={subsystem}", "SEQNUM=1", ""])
 
@@ -53,23 +53,23 @@ class Machine:
         """Adds external power, and a battery that charges."""
         self._supply("BAT0", type="Battery", present=1, status="Charging", capacity=percent)
         self._supply("AC", type="Mains", online=1)
-        self.tell("power_supply", "AC")
+        self.send_uevent("power_supply", "AC")
 
     def unplug(self, percent=None):
         if percent is not None:
             self._supply("BAT0", capacity=percent)
         self._supply("BAT0", status="Discharging")
         self._supply("AC", online=0)
-        self.tell("power_supply", "AC")
+        self.send_uevent("power_supply", "AC")
 
     def plug(self):
         self._supply("BAT0", status="Charging")
         self._supply("AC", online=1)
-        self.tell("power_supply", "AC")
+        self.send_uevent("power_supply", "AC")
 
     def battery(self, percent):
         self._supply("BAT0", capacity=percent)
-        self.tell("power_supply", "BAT0")
+        self.send_uevent("power_supply", "BAT0")
 
     # Heat
 
@@ -83,7 +83,7 @@ class Machine:
                 self.write(self.system, f"{zone}/trip_point_{number}_temp", limit * 1_000)
             self.write(self.system, f"{zone}/type", "x86_pkg_temp")
         self.write(self.system, f"{zone}/temp", degrees * 1_000)
-        self.tell("thermal", "thermal_zone0")
+        self.send_uevent("thermal", "thermal_zone0")
 
     # Pressure
 

@@ -60,10 +60,10 @@ class RealNetworkManager:
 
     def devices(self):
         """Returns the devices that NetworkManager manages, with their states."""
-        lines = self.tell("--terse", "--fields", "DEVICE,STATE", "device").splitlines()
+        lines = self.nmcli("--terse", "--fields", "DEVICE,STATE", "device").splitlines()
         return [line for line in lines if line.startswith("cable:") and not line.endswith(":unmanaged")]
 
-    def tell(self, *words):
+    def nmcli(self, *words):
         """Runs `nmcli` and returns its output."""
         done = subprocess.run([*self.network.prefix, "nmcli", *words], env=self.environment, capture_output=True,
                               text=True, timeout=LIMIT, check=False)
@@ -72,20 +72,20 @@ class RealNetworkManager:
 
     def connect(self, name, metered="unknown"):
         """Adds a connection on the cable, and activates it."""
-        self.tell("connection", "add", "type", "ethernet", "con-name", name, "ifname", "cable", "autoconnect", "no",
-                  "ipv4.method", "manual", "ipv4.addresses", f"{HERE}/24", "ipv4.gateway", THERE,
-                  "ipv6.method", "disabled", "connection.metered", metered)
-        self.tell("connection", "up", name)
+        self.nmcli("connection", "add", "type", "ethernet", "con-name", name, "ifname", "cable", "autoconnect", "no",
+                   "ipv4.method", "manual", "ipv4.addresses", f"{HERE}/24", "ipv4.gateway", THERE,
+                   "ipv6.method", "disabled", "connection.metered", metered)
+        self.nmcli("connection", "up", name)
 
     def set_metered(self, name, metered):
-        self.tell("connection", "modify", name, "connection.metered", metered)
-        self.tell("device", "reapply", "cable")
+        self.nmcli("connection", "modify", name, "connection.metered", metered)
+        self.nmcli("device", "reapply", "cable")
 
     def disconnect(self):
-        self.tell("device", "disconnect", "cable")
+        self.nmcli("device", "disconnect", "cable")
 
     def reconnect(self, name):
-        self.tell("connection", "up", name)
+        self.nmcli("connection", "up", name)
 
     def stop(self):
         end(self.process)

@@ -25,13 +25,13 @@ class Record:
     #: For each wait its task, its begin, its end, its reason and the first sentence about it.
     waits: list = field(default_factory=list)
 
-    def begin(self, world, calendar=None):
-        self._begin, self._system, self._calendar = time.time(), str(world.machine.system), calendar
+    def begin(self, env, calendar=None):
+        self._begin, self._system, self._calendar = time.time(), str(env.machine.system), calendar
 
     def step(self, what):
         self.steps.append([self._text(time.time() * 1_000 + (self._calendar.moved if self._calendar else 0)), what])
 
-    def take(self, waits, whose=""):
+    def add_waits(self, waits, whose=""):
         """Adds the wait records of a task. Records from earlier calls keep their times, because the engine moves
         stored times when the calendar is set."""
         mine = [wait for wait in self.waits if wait[0] == whose]
@@ -53,7 +53,7 @@ class Record:
         (FOLDER / f"{self.name}.json").write_text(json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n")
 
     @property
-    def shape(self):
+    def pattern(self):
         """Returns the steps and waits without their numbers of seconds, bytes and percent. The result is equal in
         each run."""
         def without_numbers(text):
@@ -63,5 +63,5 @@ class Record:
             for whose, _, ended, reason, sentence in self.waits]
 
     @classmethod
-    def kept(cls, name):
+    def load(cls, name):
         return cls(**json.loads((FOLDER / f"{name}.json").read_text()))

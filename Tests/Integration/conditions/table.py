@@ -7,8 +7,8 @@ from typing import Callable, Optional
 
 from backhaul import Constraints, NetworkKind, Policy, Reason, TaskState
 from conditions.buses import FULL, NO, PORTAL, YES
-from conditions.stage import CALENDAR, PLAYS, WITH_CALENDAR
-from conditions.world import Download, World
+from conditions.environment import Download, Environment
+from conditions.simulations import CALENDAR, SIMULATIONS, WITH_CALENDAR
 from testbed.host import until
 
 QUICK = {"first_delay_ms": 100, "longest_delay_ms": 200}
@@ -20,10 +20,10 @@ class Row:
 
     name: str
     reason: Reason
-    spoil: Callable
+    impair: Callable
     #: The constraints of a session or a task that depend on the condition.
     asks: dict
-    mend: Callable
+    restore: Callable
     #: The preset that depends on the condition, and fields that remove this dependency. None: no preset depends on it.
     preset: Optional[str] = None
     loosened: dict = field(default_factory=dict)
@@ -42,42 +42,42 @@ def around_now():
 
 
 def on_battery(percent):
-    def spoil(world):
-        world.machine.laptop()
-        world.machine.unplug(percent)
-    return spoil
+    def impair(env):
+        env.machine.laptop()
+        env.machine.unplug(percent)
+    return impair
 
 
 def network(name, kind, metered):
-    def connect(world):
-        if not hasattr(world, "manager"):
-            world.manager = world.bus.network_manager()
-        world.manager.connect(name, kind, metered)
+    def connect(env):
+        if not hasattr(env, "manager"):
+            env.manager = env.bus.network_manager()
+        env.manager.connect(name, kind, metered)
     return connect
 
 
-def portal(world):
-    network("Hotel", "802-11-wireless", NO)(world)
-    world.manager.set_connectivity(PORTAL)
+def portal(env):
+    network("Hotel", "802-11-wireless", NO)(env)
+    env.manager.set_connectivity(PORTAL)
 
 
 ROWS = [
-    Row("pressure", Reason.PRESSURE, lambda world: world.machine.pressure(cpu=40),
-        {"maximum_cpu_pressure_percent": 20}, lambda world: world.machine.pressure(cpu=14)),
-    Row("heat", Reason.HEAT, lambda world: world.machine.heat(92), {"maximum_thermal_state": "fair"},
-        lambda world: world.machine.heat(40), "discretionary", {"maximum_thermal_state": "serious"}),
+    Row("pressure", Reason.PRESSURE, lambda env: env.machine.pressure(cpu=40),
+        {"maximum_cpu_pressure_percent": 20}, lambda env: env.machine.pressure(cpu=14)),
+    Row("heat", Reason.HEAT, lambda env: env.machine.heat(92), {"maximum_thermal_state": "fair"},
+        lambda env: env.machine.heat(40), "discretionary", {"maximum_thermal_state": "serious"}),
     Row("external_power", Reason.POWER, on_battery(80), {"requires_external_power": True},
-        lambda world: world.machine.plug(), "discretionary", {"requires_external_power": False}),
+        lambda env: env.machine.plug(), "discretionary", {"requires_external_power": False}),
     Row("battery", Reason.BATTERY, on_battery(40), {"minimum_battery_percent": 50},
-        lambda world: world.machine.battery(60)),
+        lambda env: env.machine.battery(60)),
     Row("metered", Reason.METERED, network("Ann's phone", "802-11-wireless", YES), {"requires_unmetered": True},
         network("Home", "802-11-wireless", NO), "discretionary", {"requires_unmetered": False}, bus=True),
     Row("kind_of_network", Reason.NETWORK, network("Modem", "gsm", NO),
         {"networks": NetworkKind.ETHERNET | NetworkKind.WIFI}, network("Home", "802-3-ethernet", NO), bus=True),
     Row("portal", Reason.PORTAL, portal, {"requires_unmetered": True},
-        lambda world: world.manager.set_connectivity(FULL), "discretionary", bus=True, alone=True),
-    Row("quiet_hours", Reason.QUIET_HOURS, lambda world: world.calendar.set("2026-11-19 12:00"),
-        {"quiet_hours": "11:30-13:00"}, lambda world: world.calendar.set("2026-11-19 23:30"), "overnight",
+        lambda env: env.manager.set_connectivity(FULL), "discretionary", bus=True, alone=True),
+    Row("quiet_hours", Reason.QUIET_HOURS, lambda env: env.calendar.set("2026-11-19 12:00"),
+        {"quiet_hours": "11:30-13:00"}, lambda env: env.calendar.set("2026-11-19 23:30"), "overnight",
         {"quiet_hours": "04:00-05:00"}, calendar=True),
 ]
 
@@ -98,38 +98,38 @@ def levels(row):
         made["task_with_preset"] = ({}, {"preset": row.preset})
     if row.loosened:
         made["loosened_preset"] = ({"preset": row.preset, **row.loosened}, {})
-    return made if row.alone else {"nobody": ({}, {}), **made}
+    return made if row.alone else {"unconstrained": ({}, {}), **made}
 
 
 def expected(row, level):
     """Returns the expected outcome: the task succeeds in each case, and waits unless the level has no constraint."""
-    return Outcome(None if level in ("nobody", "loosened_preset") else row.reason, TaskState.SUCCEEDED)
+    return Outcome(None if level in ("unconstrained", "loosened_preset") else row.reason, TaskState.SUCCEEDED)
 
 
-def perform(row):
+def run_row(row):
     """Runs the row, and returns the outcome for each level."""
-    with World(row.name, bus=row.bus, library=CALENDAR.get("library") if row.calendar else None) as world:
-        row.spoil(world)
-        host = world.host()
+    with Environment(row.name, bus=row.bus, library=CALENDAR.get("library") if row.calendar else None) as env:
+        row.impair(env)
+        host = env.host()
         downloads = {}
         for level, (session, task) in levels(row).items():
             host.session(level, **session, **QUICK)
-            downloads[level] = Download(world, host, f"/{level}", 1_000, policy=Policy(constraints=Constraints(**task)))
+            downloads[level] = Download(env, host, f"/{level}", 1_000, policy=Policy(constraints=Constraints(**task)))
 
         def look(level):
-            host.turn_to(level)
+            host.select_session(level)
             return downloads[level].info()
 
-        def stands(level):
+        def wait_for_state(level):
             wanted = expected(row, level).waited_for
             return until(lambda: look(level), lambda task: task.ended_ms or task.reason is wanted)
 
-        waited = {level: None if (seen := stands(level)).ended_ms else seen.reason for level in downloads}
-        row.mend(world)
+        waited = {level: None if (seen := wait_for_state(level)).ended_ms else seen.reason for level in downloads}
+        row.restore(env)
         ended = {level: until(lambda: look(level), lambda task: task.ended_ms, 90).state for level in downloads}
         return {level: Outcome(waited[level], ended[level]) for level in downloads}
 
 
 WITH_CALENDAR.update(row.name for row in ROWS if row.calendar)
 for one in ROWS:
-    PLAYS[one.name] = lambda row=one: perform(row)
+    SIMULATIONS[one.name] = lambda row=one: run_row(row)

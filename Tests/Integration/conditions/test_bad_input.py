@@ -7,69 +7,69 @@ import pytest
 
 from backhaul import ConditionKind, TaskState
 from conditions.buses import NO
-from conditions.stage import play
-from conditions.world import Download, World
+from conditions.environment import Download, Environment
+from conditions.simulations import simulation
 from testbed.host import until
 
 QUICK = {"first_delay_ms": 100, "longest_delay_ms": 200}
 
 
-def both(world, size=3_000_000):
+def both(env, size=3_000_000):
     """Starts a transfer without constraints and a discretionary one."""
-    host = world.host(**QUICK)
-    plain = Download(world, host, "/plain", size)
+    host = env.host(**QUICK)
+    plain = Download(env, host, "/plain", size)
     host.session("discretionary", preset="discretionary", **QUICK)
-    return host, plain, Download(world, host, "/discretionary", size)
+    return host, plain, Download(env, host, "/discretionary", size)
 
 
-def begun(host, world):
-    world.server.wait_until(lambda log: len(log) == 2)
+def wait_for_requests(host, env):
+    env.server.wait_until(lambda log: len(log) == 2)
 
 
-def end_undisturbed(world, host, plain, discretionary):
+def end_undisturbed(env, host, plain, discretionary):
     """Checks that both downloads succeed, each with one request."""
-    discretionary.succeeds()
-    host.turn_to("gallery")
-    plain.succeeds()
-    assert [asked.offset for asked in world.server.log()] == [0, 0]
+    discretionary.wait_for_success()
+    host.select_session("gallery")
+    plain.wait_for_success()
+    assert [asked.offset for asked in env.server.log()] == [0, 0]
 
 
 def condition(host, kind):
     return next(one for one in host.conditions() if one.kind is kind)
 
 
-@play
+@simulation
 def without_bus():
-    with World("no-bus") as world:
-        host, *downloads = both(world, 100_000)
-        end_undisturbed(world, host, *downloads)
+    with Environment("no-bus") as env:
+        host, *downloads = both(env, 100_000)
+        end_undisturbed(env, host, *downloads)
         return condition(host, ConditionKind.METERED)
 
 
-@play
+@simulation
 def hanging_bus():
-    with World("hanging-bus", bus=True) as world:
-        world.bus.network_manager()
-        world.bus.hang()
-        host, plain, discretionary = both(world, 100_000)
-        host.turn_to("gallery")
-        begin = plain.succeeds()
-        host.turn_to("discretionary")
+    with Environment("hanging-bus", bus=True) as env:
+        env.bus.network_manager()
+        env.bus.hang()
+        host, plain, discretionary = both(env, 100_000)
+        host.select_session("gallery")
+        begin = plain.wait_for_success()
+        host.select_session("discretionary")
         # The discretionary transfer waits for the reply of NetworkManager, but only for a limited time.
-        waited = discretionary.succeeds(30)
+        waited = discretionary.wait_for_success(30)
         seen = condition(host, ConditionKind.METERED)
-        world.bus.go_on()
+        env.bus.continue_process()
         assert begin.ended_ms <= waited.ended_ms
         return seen
 
 
-@play
+@simulation
 def restarted_manager():
-    with World("restarted-manager", bus=True) as world:
-        manager = world.bus.network_manager()
+    with Environment("restarted-manager", bus=True) as env:
+        manager = env.bus.network_manager()
         manager.connect("Home", "802-11-wireless", NO)
-        host, *downloads = both(world)
-        begun(host, world)
+        host, *downloads = both(env)
+        wait_for_requests(host, env)
         manager.stop()
         # A call that was sent before NetworkManager stopped may time out first.
         gone = until(lambda: condition(host, ConditionKind.METERED),
@@ -77,22 +77,22 @@ def restarted_manager():
         manager.start()
         manager.connect("Home", "802-11-wireless", NO)
         until(lambda: condition(host, ConditionKind.METERED), lambda seen: seen.source == "NetworkManager")
-        end_undisturbed(world, host, *downloads)
+        end_undisturbed(env, host, *downloads)
         return gone
 
 
-@play
+@simulation
 def vanished_system():
-    with World("vanished-system") as world:
-        world.machine.laptop()
-        world.machine.heat(50)
-        host, *downloads = both(world)
-        begun(host, world)
-        world.machine.system.rename(world.place / "elsewhere")
-        world.machine.tell("power_supply", "AC")
-        world.machine.tell("thermal", "thermal_zone0")
+    with Environment("vanished-system") as env:
+        env.machine.laptop()
+        env.machine.heat(50)
+        host, *downloads = both(env)
+        wait_for_requests(host, env)
+        env.machine.system.rename(env.place / "elsewhere")
+        env.machine.send_uevent("power_supply", "AC")
+        env.machine.send_uevent("thermal", "thermal_zone0")
         until(lambda: condition(host, ConditionKind.EXTERNAL_POWER), lambda seen: not seen.is_known)
-        end_undisturbed(world, host, *downloads)
+        end_undisturbed(env, host, *downloads)
         return condition(host, ConditionKind.EXTERNAL_POWER)
 
 
@@ -108,33 +108,33 @@ NONSENSE = {
 }
 
 
-@play
+@simulation
 def nonsense():
-    with World("nonsense") as world:
+    with Environment("nonsense") as env:
         for path, text in NONSENSE.items():
-            world.machine.write(world.machine.system, path, text)
+            env.machine.write(env.machine.system, path, text)
         for resource in ("cpu", "io", "memory"):
-            world.machine.write(world.machine.processes, f"pressure/{resource}", "some avg10=nan avg60=-1\n\xff")
-        host = world.host(**QUICK)
+            env.machine.write(env.machine.processes, f"pressure/{resource}", "some avg10=nan avg60=-1\n\xff")
+        host = env.host(**QUICK)
         host.session("strict", preset="discretionary", minimum_battery_percent=50, maximum_cpu_pressure_percent=1,
                      maximum_io_pressure_percent=1, maximum_memory_pressure_percent=1, **QUICK)
-        assert Download(world, host, size=100_000).succeeds().state is TaskState.SUCCEEDED
+        assert Download(env, host, size=100_000).wait_for_success().state is TaskState.SUCCEEDED
         seen = host.conditions()
         return [one for one in seen if one.kind in (
             ConditionKind.BATTERY, ConditionKind.THERMAL_STATE, ConditionKind.CPU_PRESSURE)]
 
 
 @pytest.mark.parametrize(
-    ("play", "words"),
+    ("simulation", "words"),
     [("without_bus", "bus"), ("hanging_bus", "answer"), ("restarted_manager", "NetworkManager"),
-     ("vanished_system", "power_supply")], indirect=["play"])
-def test_unreadable_conditions_hold_nothing_and_are_listed_as_unknown(play, words):
-    assert not play.is_known
-    assert words in play.source
+     ("vanished_system", "power_supply")], indirect=["simulation"])
+def test_unreadable_conditions_hold_nothing_and_are_listed_as_unknown(simulation, words):
+    assert not simulation.is_known
+    assert words in simulation.source
 
 
-@pytest.mark.parametrize("play", ["nonsense"], indirect=True)
-def test_invalid_readings_count_as_unknown(play):
-    assert len(play) == 3
-    assert [one.value for one in play] == [None] * 3
-    assert all(one.source for one in play)
+@pytest.mark.parametrize("simulation", ["nonsense"], indirect=True)
+def test_invalid_readings_count_as_unknown(simulation):
+    assert len(simulation) == 3
+    assert [one.value for one in simulation] == [None] * 3
+    assert all(one.source for one in simulation)

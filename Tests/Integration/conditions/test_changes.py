@@ -6,8 +6,8 @@ import pytest
 
 from backhaul import Budget, ConditionKind, Network, Policy, Reason, Status, TaskState, TransferRules
 from conditions.buses import NO
-from conditions.stage import CALENDAR, WITH_CALENDAR, play
-from conditions.world import Download, World
+from conditions.environment import Download, Environment
+from conditions.simulations import CALENDAR, WITH_CALENDAR, simulation
 from testbed.host import until
 
 QUICK = {"first_delay_ms": 100, "longest_delay_ms": 200}
@@ -18,156 +18,156 @@ def at(text):
     return datetime.fromisoformat(text).replace(tzinfo=timezone.utc)
 
 
-@play
+@simulation
 def administrator():
     """No program manages the network. The administrator sets it as metered, and later as unmetered."""
-    with World("administrator") as world:
-        host = world.host(requires_unmetered=True, **QUICK)
-        download = Download(world, host)
-        download.receives(1_000_000)
+    with Environment("administrator") as env:
+        host = env.host(requires_unmetered=True, **QUICK)
+        download = Download(env, host)
+        download.wait_for_bytes(1_000_000)
         host.set_network(Network("cable", metered=True))
-        stopped = download.waits_for(Reason.METERED)
+        stopped = download.wait_for_reason(Reason.METERED)
         [hold] = host.holds()
         host.set_network(Network("cable", metered=False))
-        download.succeeds()
+        download.wait_for_success()
         return [asked.offset for asked in download.requests()] == [0, stopped.offset], hold
 
 
-@play
+@simulation
 def loosened_configuration():
     """A transfer waits for external power; then the session drops this constraint."""
-    with World("loosened") as world:
-        world.machine.laptop()
-        world.machine.unplug(63)
-        host = world.host(requires_external_power=True, **QUICK)
-        download = Download(world, host, size=100_000)
-        download.waits_for(Reason.POWER)
+    with Environment("loosened") as env:
+        env.machine.laptop()
+        env.machine.unplug(63)
+        host = env.host(requires_external_power=True, **QUICK)
+        download = Download(env, host, size=100_000)
+        download.wait_for_reason(Reason.POWER)
         host.reconfigure(requires_external_power=None)
-        download.succeeds()
+        download.wait_for_success()
         return host.waits(download.id)
 
 
-@play
+@simulation
 def control_while_held():
     """Of three held tasks one is suspended, one cancelled, and one reaches its resource time-out. Then the power
     returns."""
-    with World("control") as world:
-        world.machine.laptop()
-        world.machine.unplug(63)
-        host = world.host(requires_external_power=True, **QUICK)
-        suspended, cancelled = (Download(world, host, f"/{name}", 1_000) for name in "ab")
-        late = Download(world, host, "/c", 1_000, policy=Policy(rules=TransferRules(resource_timeout_ms=4_000)))
+    with Environment("control") as env:
+        env.machine.laptop()
+        env.machine.unplug(63)
+        host = env.host(requires_external_power=True, **QUICK)
+        suspended, cancelled = (Download(env, host, f"/{name}", 1_000) for name in "ab")
+        late = Download(env, host, "/c", 1_000, policy=Policy(rules=TransferRules(resource_timeout_ms=4_000)))
         for one in (suspended, cancelled, late):
-            one.waits_for(Reason.POWER)
+            one.wait_for_reason(Reason.POWER)
         host.suspend([suspended.id])
         host.cancel([cancelled.id])
         ends = {one: until(one.info, lambda task: task.ended_ms) for one in (cancelled, late)}
-        world.machine.plug()
+        env.machine.plug()
         assert until(suspended.info, lambda task: task.state is TaskState.SUSPENDED).reason is Reason.SUSPENDED
         host.resume([suspended.id])
-        suspended.succeeds()
-        return ends[cancelled].state, ends[late].status, len(world.server.log())
+        suspended.wait_for_success()
+        return ends[cancelled].state, ends[late].status, len(env.server.log())
 
 
-@play
+@simulation
 def network_changes_while_slow():
     """A pause that would last for hours ends when the network changes.
 
     (The rate of a transfer is known after it has run for 5 s.)
     """
-    with World("other-network", bus=True) as world:
-        manager = world.bus.network_manager()
+    with Environment("other-network", bus=True) as env:
+        manager = env.bus.network_manager()
         manager.connect("Train", "802-11-wireless", NO)
-        host = world.host(minimum_bytes_per_second=10_000, slow_after_ms=4_000, slow_pause_ms=3_600_000, **QUICK)
-        download = Download(world, host)
-        download.receives(500_000)
-        world.link.rate = 2_000
-        stopped = download.waits_for(Reason.THROUGHPUT)
-        world.link.rate = 1_000_000
+        host = env.host(minimum_bytes_per_second=10_000, slow_after_ms=4_000, slow_pause_ms=3_600_000, **QUICK)
+        download = Download(env, host)
+        download.wait_for_bytes(500_000)
+        env.link.rate = 2_000
+        stopped = download.wait_for_reason(Reason.THROUGHPUT)
+        env.link.rate = 1_000_000
         manager.connect("Home", "802-11-wireless", NO)
-        download.succeeds()
+        download.wait_for_success()
         return [asked.offset for asked in download.requests()] == [0, stopped.offset]
 
 
-@play
+@simulation
 def latest_start_of_a_sessions_task():
     """At the latest start of a task, the preset of its session ends. A constraint that the session states itself does
     not end."""
-    with World("latest", library=CALENDAR["library"]) as world:
-        world.calendar.set("2026-11-19 21:04")
-        world.machine.laptop()
-        world.machine.unplug(63)
-        host = world.host(preset="discretionary", **QUICK)
-        wished = Download(world, host, "/wished", 1_000, latest_start=at("2026-11-20 06:30"))
-        wished.waits_for(Reason.POWER)
+    with Environment("latest", library=CALENDAR["library"]) as env:
+        env.calendar.set("2026-11-19 21:04")
+        env.machine.laptop()
+        env.machine.unplug(63)
+        host = env.host(preset="discretionary", **QUICK)
+        wished = Download(env, host, "/wished", 1_000, latest_start=at("2026-11-20 06:30"))
+        wished.wait_for_reason(Reason.POWER)
         host.session("strict", requires_external_power=True, **QUICK)
-        strict = Download(world, host, "/strict", 1_000, latest_start=at("2026-11-20 06:30"))
-        strict.waits_for(Reason.POWER)
-        world.calendar.set("2026-11-20 06:30")
-        host.turn_to("gallery")
-        wished.succeeds()
-        host.turn_to("strict")
-        return strict.waits_for(Reason.POWER).state
+        strict = Download(env, host, "/strict", 1_000, latest_start=at("2026-11-20 06:30"))
+        strict.wait_for_reason(Reason.POWER)
+        env.calendar.set("2026-11-20 06:30")
+        host.select_session("gallery")
+        wished.wait_for_success()
+        host.select_session("strict")
+        return strict.wait_for_reason(Reason.POWER).state
 
 
-@play
+@simulation
 def earliest_start():
-    with World("earliest", library=CALENDAR["library"]) as world:
-        world.calendar.set("2026-11-19 21:04")
-        host = world.host(**QUICK)
-        download = Download(world, host, size=1_000, earliest_start=at("2026-11-20 06:30"))
-        waiting = download.waits_for(Reason.EARLIEST_START)
-        world.calendar.set("2026-11-20 06:30")
-        download.succeeds()
+    with Environment("earliest", library=CALENDAR["library"]) as env:
+        env.calendar.set("2026-11-19 21:04")
+        host = env.host(**QUICK)
+        download = Download(env, host, size=1_000, earliest_start=at("2026-11-20 06:30"))
+        waiting = download.wait_for_reason(Reason.EARLIEST_START)
+        env.calendar.set("2026-11-20 06:30")
+        download.wait_for_success()
         return waiting
 
 
-@play
+@simulation
 def rescheduled():
     """A task that was to start tomorrow is rescheduled to start now. Another task is postponed, and starts when the
     calendar is set to its new time."""
-    with World("rescheduled", library=CALENDAR["library"]) as world:
-        world.calendar.set("2026-11-19 21:04")
-        host = world.host(**QUICK)
-        sooner = Download(world, host, "/sooner", 1_000, earliest_start=at("2026-11-20 06:30"))
-        sooner.waits_for(Reason.EARLIEST_START)
+    with Environment("rescheduled", library=CALENDAR["library"]) as env:
+        env.calendar.set("2026-11-19 21:04")
+        host = env.host(**QUICK)
+        sooner = Download(env, host, "/sooner", 1_000, earliest_start=at("2026-11-20 06:30"))
+        sooner.wait_for_reason(Reason.EARLIEST_START)
         host.reschedule([sooner.id], earliest_start=None)
-        sooner.succeeds()
+        sooner.wait_for_success()
         waits = [(wait.reason, wait.ended_ms is None) for wait in host.waits(sooner.id)]
-        later = Download(world, host, "/later", 1_000, suspended=True)
+        later = Download(env, host, "/later", 1_000, suspended=True)
         host.reschedule([later.id], earliest_start=at("2026-11-20 06:30"))
         host.resume([later.id])
-        waiting = later.waits_for(Reason.EARLIEST_START)
-        world.calendar.set("2026-11-20 06:30")
-        later.succeeds()
+        waiting = later.wait_for_reason(Reason.EARLIEST_START)
+        env.calendar.set("2026-11-20 06:30")
+        later.wait_for_success()
         return waiting, waits
 
 
-@play
+@simulation
 def calendar_set_back():
     """The budget of a day is used up. Setting the calendar back to the day before gives no new budget."""
-    with World("set-back", bus=True, library=CALENDAR["library"]) as world:
-        world.calendar.set("2026-11-20 15:10")
-        world.bus.network_manager().connect("Home", "802-11-wireless", NO)
-        host = world.host(budget=Budget(daily=500_000), **QUICK)
-        download = Download(world, host, size=900_000)
-        download.waits_for(Reason.BUDGET)
-        world.calendar.set("2026-11-20 09:00")
+    with Environment("set-back", bus=True, library=CALENDAR["library"]) as env:
+        env.calendar.set("2026-11-20 15:10")
+        env.bus.network_manager().connect("Home", "802-11-wireless", NO)
+        host = env.host(budget=Budget(daily=500_000), **QUICK)
+        download = Download(env, host, size=900_000)
+        download.wait_for_reason(Reason.BUDGET)
+        env.calendar.set("2026-11-20 09:00")
         stopped = until(download.info, lambda task: task.next_attempt_ms <= at("2026-11-21").timestamp() * 1_000)
-        world.calendar.set("2026-11-21 00:00")
-        download.succeeds()
+        env.calendar.set("2026-11-21 00:00")
+        download.wait_for_success()
         return stopped.reason, [asked.offset for asked in download.requests()] == [0, stopped.offset]
 
 
-@play
+@simulation
 def network_manager_restarts():
     """The budget of a day is used up; then NetworkManager stops and starts again."""
-    with World("restarts", bus=True) as world:
-        manager = world.bus.network_manager()
+    with Environment("restarts", bus=True) as env:
+        manager = env.bus.network_manager()
         manager.connect("Hotspot", "802-11-wireless", NO)
-        host = world.host(budget=Budget(daily=500_000), **QUICK)
-        download = Download(world, host, size=900_000)
-        stopped = download.waits_for(Reason.BUDGET)
+        host = env.host(budget=Budget(daily=500_000), **QUICK)
+        download = Download(env, host, size=900_000)
+        stopped = download.wait_for_reason(Reason.BUDGET)
 
         def has_gone():
             [network] = [one for one in host.conditions() if one.kind is ConditionKind.NETWORK]
@@ -181,55 +181,55 @@ def network_manager_restarts():
         return text, now.reason, now.offset - stopped.offset, [one.name for one in host.networks() if one.used_today]
 
 
-@pytest.mark.parametrize("play", ["administrator"], indirect=True)
-def test_configured_metering_takes_effect_at_once(play):
-    goes_on, hold = play
+@pytest.mark.parametrize("simulation", ["administrator"], indirect=True)
+def test_configured_metering_takes_effect_at_once(simulation):
+    goes_on, hold = simulation
     assert goes_on
     assert (hold.session, hold.reason, hold.tasks) == ("gallery", Reason.METERED, 1)
     assert "as set with `backhaul networks`" in hold.reason_text
 
 
-@pytest.mark.parametrize("play", ["loosened_configuration"], indirect=True)
-def test_a_removed_session_constraint_takes_effect_at_once(play):
-    [wait] = play
+@pytest.mark.parametrize("simulation", ["loosened_configuration"], indirect=True)
+def test_a_removed_session_constraint_takes_effect_at_once(simulation):
+    [wait] = simulation
     assert wait.reason is Reason.POWER and wait.ended_ms
 
 
-@pytest.mark.parametrize("play", ["control_while_held"], indirect=True)
-def test_held_tasks_can_be_suspended_be_cancelled_and_time_out(play):
-    assert play == (TaskState.CANCELLED, Status.RESOURCE_TIMEOUT, 1)
+@pytest.mark.parametrize("simulation", ["control_while_held"], indirect=True)
+def test_held_tasks_can_be_suspended_be_cancelled_and_time_out(simulation):
+    assert simulation == (TaskState.CANCELLED, Status.RESOURCE_TIMEOUT, 1)
 
 
-@pytest.mark.parametrize("play", ["network_changes_while_slow"], indirect=True)
-def test_another_network_ends_the_pause_of_a_slow_transfer(play):
-    assert play
+@pytest.mark.parametrize("simulation", ["network_changes_while_slow"], indirect=True)
+def test_another_network_ends_the_pause_of_a_slow_transfer(simulation):
+    assert simulation
 
 
-@pytest.mark.parametrize("play", ["latest_start_of_a_sessions_task"], indirect=True)
-def test_at_the_latest_start_the_preset_is_dropped_and_stated_constraints_stay(play):
-    assert play is TaskState.WAITING
+@pytest.mark.parametrize("simulation", ["latest_start_of_a_sessions_task"], indirect=True)
+def test_at_the_latest_start_the_preset_is_dropped_and_stated_constraints_stay(simulation):
+    assert simulation is TaskState.WAITING
 
 
-@pytest.mark.parametrize("play", ["earliest_start"], indirect=True)
-def test_an_earliest_start_follows_the_calendar(play):
-    assert "06:30" in play.reason_text
-    assert play.next_attempt == at("2026-11-20 06:30")
+@pytest.mark.parametrize("simulation", ["earliest_start"], indirect=True)
+def test_an_earliest_start_follows_the_calendar(simulation):
+    assert "06:30" in simulation.reason_text
+    assert simulation.next_attempt == at("2026-11-20 06:30")
 
 
-@pytest.mark.parametrize("play", ["rescheduled"], indirect=True)
-def test_a_task_can_be_rescheduled_earlier_and_later(play):
-    waiting, waits = play
+@pytest.mark.parametrize("simulation", ["rescheduled"], indirect=True)
+def test_a_task_can_be_rescheduled_earlier_and_later(simulation):
+    waiting, waits = simulation
     assert waiting.next_attempt == at("2026-11-20 06:30")
     assert waits == [(Reason.EARLIEST_START, False)]
 
 
-@pytest.mark.parametrize("play", ["calendar_set_back"], indirect=True)
-def test_a_calendar_that_is_set_back_gives_no_new_budget(play):
-    assert play == (Reason.BUDGET, True)
+@pytest.mark.parametrize("simulation", ["calendar_set_back"], indirect=True)
+def test_a_calendar_that_is_set_back_gives_no_new_budget(simulation):
+    assert simulation == (Reason.BUDGET, True)
 
 
-@pytest.mark.parametrize("play", ["network_manager_restarts"], indirect=True)
-def test_a_restart_of_network_manager_gives_no_new_budget(play):
-    text, *rest = play
+@pytest.mark.parametrize("simulation", ["network_manager_restarts"], indirect=True)
+def test_a_restart_of_network_manager_gives_no_new_budget(simulation):
+    text, *rest = simulation
     assert text.startswith("Hotspot")
     assert rest == [Reason.BUDGET, 0, ["Hotspot"]]

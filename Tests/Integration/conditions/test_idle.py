@@ -12,9 +12,9 @@ import pytest
 from backhaul import BUDGET_NOTHING, Budget, Reason
 from conditions import idle
 from conditions.buses import YES
-from conditions.stage import play
+from conditions.environment import Download, Environment
+from conditions.simulations import simulation
 from conditions.table import around_now
-from conditions.world import Download, World
 
 #: Seconds before the test watches the engine. In this time the store syncs the last wait, and the engine releases the
 #: claims of clients that did not return, ten seconds after its start.
@@ -47,22 +47,22 @@ class Burst:
     calls: list
 
 
-@play
+@simulation
 def waiting_for_everything():
     """Starts a task for each condition, so that each condition holds one. Returns the system calls of the engine's
     process, as bursts."""
-    with World("idle", bus=True) as world:
-        world.bus.network_manager().connect("Ann's phone", "802-11-wireless", YES)
-        world.bus.logind()
-        world.machine.laptop()
-        world.machine.unplug(40)
-        world.machine.heat(92)
-        world.machine.pressure(cpu=40, io=0, memory=0)
-        host = world.host()
+    with Environment("idle", bus=True) as env:
+        env.bus.network_manager().connect("Ann's phone", "802-11-wireless", YES)
+        env.bus.logind()
+        env.machine.laptop()
+        env.machine.unplug(40)
+        env.machine.heat(92)
+        env.machine.pressure(cpu=40, io=0, memory=0)
+        host = env.host()
         for reason, asked in HELD.items():
             host.session(reason.name.lower(), **asked)
-            Download(world, host, f"/{reason.name.lower()}", 1_000).waits_for(reason)
-        trace = world.place / "trace"
+            Download(env, host, f"/{reason.name.lower()}", 1_000).wait_for_reason(reason)
+        trace = env.place / "trace"
         strace = subprocess.Popen(["strace", "-f", "-ttt", "-o", trace, "-p", str(host.pid)],
                                   stderr=subprocess.DEVNULL)
         # This test checks that nothing happens, for which there is no event to wait for.
@@ -70,7 +70,7 @@ def waiting_for_everything():
         ended = time.time()
         strace.send_signal(signal.SIGINT)
         strace.wait()
-        return world.machine.folder, bursts(trace.read_text(errors="replace"), ended - idle.SECONDS, ended)
+        return env.machine.folder, bursts(trace.read_text(errors="replace"), ended - idle.SECONDS, ended)
 
 
 def bursts(text, begin, end):
@@ -95,9 +95,9 @@ def is_of_other_devices(burst):
 
 
 @pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
-@pytest.mark.parametrize("play", ["waiting_for_everything"], indirect=True)
-def test_an_idle_engine_only_reads_conditions_every_30_seconds(play):
-    machine, found = play
+@pytest.mark.parametrize("simulation", ["waiting_for_everything"], indirect=True)
+def test_an_idle_engine_only_reads_conditions_every_30_seconds(simulation):
+    machine, found = simulation
     for burst in found:
         print(f"{burst.ended - burst.began:.3f} s: {len(burst.calls)} calls, such as {burst.calls[:3]}")
     found = [burst for burst in found if not is_of_other_devices(burst)]

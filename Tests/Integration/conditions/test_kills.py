@@ -5,8 +5,8 @@ import time
 import pytest
 
 from backhaul import ConditionKind, Hosting, Reason
-from conditions.stage import PLAYS, play
-from conditions.world import Download, World
+from conditions.environment import Download, Environment
+from conditions.simulations import SIMULATIONS, simulation
 from testbed.host import until
 
 QUICK = {"first_delay_ms": 100, "longest_delay_ms": 200}
@@ -18,54 +18,54 @@ def killed(hosting):
 
     Returns the offsets of all requests, the offset at which the download stopped, and its wait records.
     """
-    with World("killed") as world:
-        world.machine.laptop()
-        one = world.host(hosting=hosting, preset="discretionary", **QUICK)
-        download = Download(world, one)
-        download.receives(1_000_000)
-        world.machine.unplug(63)
-        stopped = download.waits_for(Reason.POWER)
+    with Environment("killed") as env:
+        env.machine.laptop()
+        one = env.host(hosting=hosting, preset="discretionary", **QUICK)
+        download = Download(env, one)
+        download.wait_for_bytes(1_000_000)
+        env.machine.unplug(63)
+        stopped = download.wait_for_reason(Reason.POWER)
         one.kill_with_engine()
-        download.host = world.host(hosting=hosting)
-        download.waits_for(Reason.POWER)
+        download.host = env.host(hosting=hosting)
+        download.wait_for_reason(Reason.POWER)
         # The battery has another level, but the machine is still on battery.
-        world.machine.battery(60)
+        env.machine.battery(60)
         until(download.host.conditions, lambda seen: any(
             one.kind is ConditionKind.BATTERY and one.value == 60 for one in seen))
-        world.machine.plug()
-        download.succeeds()
+        env.machine.plug()
+        download.wait_for_success()
         return [asked.offset for asked in download.requests()], stopped.offset, download.host.waits(download.id)
 
 
-PLAYS["killed_embedded"] = lambda: killed(Hosting.EMBEDDED)
-PLAYS["killed_daemon"] = lambda: killed(Hosting.DAEMON)
+SIMULATIONS["killed_embedded"] = lambda: killed(Hosting.EMBEDDED)
+SIMULATIONS["killed_daemon"] = lambda: killed(Hosting.DAEMON)
 
 
-@play
+@simulation
 def many():
     """Returns the seconds from the change of power to the last byte of all downloads."""
-    with World("many", rate=8_000_000) as world:
-        world.machine.laptop()
-        host = world.host(preset="discretionary", connections_per_origin=MANY, **QUICK)
-        downloads = [Download(world, host, f"/{number}", 4_000_000) for number in range(MANY)]
-        world.link.wait_until(lambda link: link.connections == MANY and link.passed > 5_000_000)
+    with Environment("many", rate=8_000_000) as env:
+        env.machine.laptop()
+        host = env.host(preset="discretionary", connections_per_origin=MANY, **QUICK)
+        downloads = [Download(env, host, f"/{number}", 4_000_000) for number in range(MANY)]
+        env.link.wait_until(lambda link: link.connections == MANY and link.passed > 5_000_000)
         changed = time.monotonic()
-        world.machine.unplug(63)
-        world.link.wait_until(lambda link: link.connections == 0)
-        seconds = max(0.0, world.link.last_byte - changed)
+        env.machine.unplug(63)
+        env.link.wait_until(lambda link: link.connections == 0)
+        seconds = max(0.0, env.link.last_byte - changed)
         for download in downloads:
-            assert download.waits_for(Reason.POWER).offset < download.content.size
+            assert download.wait_for_reason(Reason.POWER).offset < download.content.size
         return seconds
 
 
-@pytest.mark.parametrize("play", ["killed_embedded", "killed_daemon"], indirect=True)
-def test_the_next_engine_keeps_the_hold_and_does_not_start_the_transfer(play):
-    offsets, stopped, waits = play
+@pytest.mark.parametrize("simulation", ["killed_embedded", "killed_daemon"], indirect=True)
+def test_the_next_engine_keeps_the_hold_and_does_not_start_the_transfer(simulation):
+    offsets, stopped, waits = simulation
     assert offsets == [0, stopped]
     assert [wait.reason for wait in waits] == [Reason.POWER]
 
 
-@pytest.mark.parametrize("play", ["many"], indirect=True)
-def test_many_transfers_stop_within_a_second(play):
-    print(f"the last of their bytes came {play * 1000:.0f} ms after the change")
-    assert play < 1
+@pytest.mark.parametrize("simulation", ["many"], indirect=True)
+def test_many_transfers_stop_within_a_second(simulation):
+    print(f"the last of their bytes came {simulation * 1000:.0f} ms after the change")
+    assert simulation < 1

@@ -7,6 +7,6 @@ from conditions.table import ROWS, expected, levels
 CASES = [pytest.param(row.name, row, level, id=f"{row.name}-{level}") for row in ROWS for level in levels(row)]
 
 
-@pytest.mark.parametrize(("play", "row", "level"), CASES, indirect=["play"])
-def test_tasks_with_the_constraint_wait_until_it_is_met(play, row, level):
-    assert play[level] == expected(row, level)
+@pytest.mark.parametrize(("simulation", "row", "level"), CASES, indirect=["simulation"])
+def test_tasks_with_the_constraint_wait_until_it_is_met(simulation, row, level):
+    assert simulation[level] == expected(row, level)

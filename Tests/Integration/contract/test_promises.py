@@ -14,19 +14,19 @@ QUICK = {"first_delay_ms": 20, "longest_delay_ms": 50}
 
 
 def test_a_round_with_failed_and_cancelled_tasks_finishes_and_launches_the_application(
-        stage, hosts, misbehaving, downloads):
-    host = hosts.start(launch=stage.command())
+        launch_listener, hosts, misbehaving, downloads):
+    host = hosts.start(launch=launch_listener.command())
     host.session(role=Role.PRODUCE, **QUICK)
     # This task is enqueued first, so that the others belong to its round even if they end early.
     given_up = host.download("http://127.0.0.1:9/never", downloads / "never", suspended=True)
     host.download(misbehaving.serve("/good", Content(5_000)), downloads / "good")
     host.download(misbehaving.serve("/bad", Content(5), otherwise=Behaviour(status=404, body=b"no")), downloads / "bad")
     host.kill()
-    assert stage.nobody_comes(0.5), "launched although a task has not ended"
+    assert launch_listener.no_launch_within(0.5), "launched although a task has not ended"
     tool = hosts.start(observes=True)
     tool.attach(role=Role.PRODUCE)
     tool.cancel([given_up])
-    launched = stage.next()
+    launched = launch_listener.next()
     launched.open()
     *ends, last = launched.finish_session("gallery")
     assert sorted(event.state.name for event in ends) == ["CANCELLED", "FAILED", "SUCCEEDED"]
@@ -80,13 +80,13 @@ def test_an_attached_host_receives_events_without_a_new_poll(hosts, misbehaving,
 
 
 def test_an_open_challenge_launches_the_host_and_its_credential_lets_the_round_end(
-        stage, hosts, nginx, served, downloads):
+        launch_listener, hosts, nginx, served, downloads):
     name = served.names[0]
-    host = hosts.start(launch=stage.command())
+    host = hosts.start(launch=launch_listener.command())
     host.session(role=Role.PRODUCE, asks_for_credentials=True, **QUICK)
     host.download(f"{nginx.url}/private/{name}", downloads / name)
     host.kill()
-    launched = stage.next()
+    launched = launch_listener.next()
     launched.open()
     assert launched.current_launch().attention & Attention.CHALLENGE
     launched.attach()

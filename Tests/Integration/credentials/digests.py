@@ -33,10 +33,10 @@ class DigestServer:
             disable_nagle_algorithm = True
 
             def do_GET(self):
-                outer._answer(self, b"")
+                outer._respond(self, b"")
 
             def do_PUT(self):
-                outer._answer(self, self.rfile.read(int(self.headers["Content-Length"])))
+                outer._respond(self, self.rfile.read(int(self.headers["Content-Length"])))
 
             def log_message(self, *_):
                 pass
@@ -59,7 +59,7 @@ class DigestServer:
     def statuses(self):
         return [status for _, status, *_ in self.log]
 
-    def _answer(self, handler, received):
+    def _respond(self, handler, received):
         field = handler.headers["Authorization"] or ""
         scheme = field.partition(" ")[0]
         with self._lock:
@@ -79,13 +79,13 @@ class DigestServer:
         body = self.body(handler.path) if good else b"who are you?"
         handler.send_response(status)
         if not good:
-            for value in self._questions(stale):
+            for value in self._challenges(stale):
                 handler.send_header("WWW-Authenticate", value)
         handler.send_header("Content-Length", str(len(body)))
         handler.end_headers()
         handler.wfile.write(body)
 
-    def _questions(self, stale):
+    def _challenges(self, stale):
         if self.offers_digest:
             with self._lock:
                 nonce = f"nonce-{len(self._nonces)}"

@@ -8,20 +8,20 @@ from backhaul import ChallengeKind, Scheme, Status, TaskState
 from credentials.apache import Apache
 from credentials.digests import DigestServer
 from servers.content import Content
-from testbed.challenges import ASKS, challenge, ends
+from testbed.challenges import ASK_FOR_CREDENTIALS, challenge, task_events
 
-RIGHT = {"user": "user", "password": "password"}
+CREDENTIAL = {"user": "user", "password": "password"}
 
 
 @pytest.fixture
 def one(host):
     started = host()
-    started.session(**ASKS)
+    started.session(**ASK_FOR_CREDENTIALS)
     return started
 
 
 def succeed(one, count):
-    events = ends(one.wait_for())
+    events = task_events(one.wait_for())
     assert [event.state for event in events] == [TaskState.SUCCEEDED] * count
 
 
@@ -38,7 +38,7 @@ def test_fifty_tasks_share_one_digest_credential_at_apache(one, apache, download
     assert (asked.kind, asked.schemes, asked.realm, asked.origin) == (
         ChallengeKind.SERVER, Scheme.DIGEST, "staff only", apache.url)
     one.respond(asked.id, user="user", password="wrong")
-    one.respond(challenge(one, 50, failures=1).id, **RIGHT)
+    one.respond(challenge(one, 50, failures=1).id, **CREDENTIAL)
     succeed(one, 50)
     assert all((downloads / str(number)).read_bytes() == Content(2_000, number).data for number in range(50))
     log = apache.log()
@@ -68,7 +68,7 @@ def test_a_stale_nonce_is_not_a_failed_credential(one, downloads):
     with DigestServer("user", "password", uses=2) as server:
         for number in range(12):
             one.download(f"{server.url}/{number}", downloads / str(number))
-        one.respond(challenge(one, 12).id, **RIGHT)
+        one.respond(challenge(one, 12).id, **CREDENTIAL)
         succeed(one, 12)
         assert one.challenges() == []
 
@@ -76,11 +76,11 @@ def test_a_stale_nonce_is_not_a_failed_credential(one, downloads):
 def test_nonces_that_are_always_stale_open_a_new_challenge_after_a_few_requests(one, downloads):
     with DigestServer("user", "password", uses=0) as server:
         one.download(f"{server.url}/a", downloads / "a")
-        one.respond(challenge(one).id, **RIGHT)
+        one.respond(challenge(one).id, **CREDENTIAL)
         again = challenge(one, failures=1)
         assert len(server.log) <= 8
         one.respond(again.id, refuse=True)
-        assert ends(one.wait_for())[0].status is Status.AUTHENTICATION_REQUIRED
+        assert task_events(one.wait_for())[0].status is Status.AUTHENTICATION_REQUIRED
 
 
 def test_a_downgrade_from_digest_does_not_reveal_the_password(one, downloads):
@@ -112,9 +112,9 @@ def test_a_wrong_password_is_tried_by_one_task_only(one, downloads):
 def test_another_session_does_not_send_the_user_name(host, one, downloads):
     with DigestServer("user", "password") as server:
         one.download(f"{server.url}/a", downloads / "a")
-        one.respond(challenge(one).id, **RIGHT)
+        one.respond(challenge(one).id, **CREDENTIAL)
         succeed(one, 1)
-        one.session("other", **ASKS)
+        one.session("other", **ASK_FOR_CREDENTIALS)
         one.download(f"{server.url}/b", downloads / "b")
         one.respond(challenge(one).id, refuse=True)
         assert server.log[-1][0] == ""

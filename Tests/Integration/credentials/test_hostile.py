@@ -9,7 +9,7 @@ import pytest
 
 from backhaul import BackhaulError, ChallengeKind, Status, TaskState
 from servers.proxy import Proxy
-from testbed.challenges import ASKS, challenge, ends
+from testbed.challenges import ASK_FOR_CREDENTIALS, challenge, task_events
 from testbed.host import until
 
 PASSWORD = "open-sesame-4711"
@@ -66,7 +66,7 @@ def proxy():
 
 def behind(host, proxy, exempt=""):
     one = host(environment={"http_proxy": proxy.url, "no_proxy": exempt, "NO_PROXY": exempt})
-    one.session(**ASKS)
+    one.session(**ASK_FOR_CREDENTIALS)
     return one
 
 
@@ -84,10 +84,10 @@ def test_the_store_has_no_credential_that_a_server_sent_back(host, store, downlo
 
     with serving(answer) as url:
         one = host()
-        one.session(**ASKS)
+        one.session(**ASK_FOR_CREDENTIALS)
         one.download(f"{url}/a", downloads / "a")
         one.respond(challenge(one).id, user="user", password=PASSWORD)
-        [event] = ends(one.wait_for())
+        [event] = task_events(one.wait_for())
     encoded = wanted.removeprefix("Basic ")
     assert event.http_status == 404
     assert event.error_body == f"you sent Basic {'*' * len(encoded)}: {'*' * len(PASSWORD)}".encode()
@@ -110,7 +110,7 @@ def test_a_407_from_a_server_does_not_stop_other_servers(host, proxy, nginx, ser
     one = behind(host, proxy)
     one.download(f"{nginx.url}/{served.names[0]}", downloads / "a")
     one.respond(challenge(one).id, user="porter", password="key")
-    assert ends(one.wait_for(2))[0].state is TaskState.SUCCEEDED
+    assert task_events(one.wait_for(2))[0].state is TaskState.SUCCEEDED
     with serving(asking_as_a_proxy) as url:
         one.download(f"{url}/evil", downloads / "evil")
         asked = challenge(one, failures=1)
@@ -131,27 +131,27 @@ def test_a_407_from_a_server_in_no_proxy_opens_no_challenge(host, proxy, downloa
     one = behind(host, proxy, exempt="127.0.0.1")
     with serving(asking_as_a_proxy) as url:
         one.download(f"{url}/a", downloads / "a")
-        [event] = ends(one.wait_for())
+        [event] = task_events(one.wait_for())
     assert (event.status, event.http_status) == (Status.HTTP_STATUS, 407)
     assert not proxy.log
 
 
 def test_a_407_through_a_tunnel_is_a_failure_and_no_challenge_of_the_proxy(host, proxy, certificates, downloads):
     one = host(environment={"https_proxy": proxy.url, "no_proxy": "", "NO_PROXY": ""})
-    one.session(**ASKS, ca_file=str(certificates.authority))
+    one.session(**ASK_FOR_CREDENTIALS, ca_file=str(certificates.authority))
     with serving(asking_as_a_proxy, certificates.server_context()) as url:
         one.download(f"{url}/a", downloads / "a")
         one.respond(challenge(one).id, user="porter", password="key")
-        [event] = ends(one.wait_for())
+        [event] = task_events(one.wait_for())
     assert (event.status, event.http_status) == (Status.HTTP_STATUS, 407)
-    assert [method for method, *_ in proxy.let_through] == ["CONNECT"]
+    assert [method for method, *_ in proxy.authorized] == ["CONNECT"]
 
 
 def test_alternating_realms_open_new_challenges(host, downloads):
     first = basic("a", "first")
     with serving(lambda _, fields: asking("B" if fields["Authorization"] == first else "A")) as url:
         one = host()
-        one.session(**ASKS)
+        one.session(**ASK_FOR_CREDENTIALS)
         one.download(f"{url}/a", downloads / "a")
         one.respond(challenge(one).id, user="a", password="first")
         asked = challenge(one)
@@ -159,4 +159,4 @@ def test_alternating_realms_open_new_challenges(host, downloads):
         one.respond(asked.id, user="b", password="second")
         asked = challenge(one, failures=1)
         one.respond(asked.id, refuse=True)
-        assert ends(one.wait_for())[0].status is Status.AUTHENTICATION_REQUIRED
+        assert task_events(one.wait_for())[0].status is Status.AUTHENTICATION_REQUIRED

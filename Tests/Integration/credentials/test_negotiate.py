@@ -7,7 +7,7 @@ from credentials.apache import Apache
 from credentials.kerberos import REALM, Kerberos, is_installed
 from credentials.test_hostile import serving
 from servers.content import Content
-from testbed.challenges import ASKS, challenge, ends
+from testbed.challenges import ASK_FOR_CREDENTIALS, challenge, task_events
 
 TICKET = {"user": "", "password": ""}
 _GUARD = """
@@ -35,7 +35,7 @@ def apache(realm):
 
 def with_tickets(host, realm):
     one = host(environment=realm.environment)
-    one.session(**ASKS)
+    one.session(**ASK_FOR_CREDENTIALS)
     return one
 
 
@@ -49,7 +49,7 @@ def test_all_tasks_use_the_users_kerberos_ticket(host, realm, apache, downloads)
     with pytest.raises(BackhaulError, match="Negotiate"):
         one.respond(asked.id, user="ada", password="secret")
     one.respond(asked.id, **TICKET)
-    assert [event.state for event in ends(one.wait_for())] == [TaskState.SUCCEEDED] * 10
+    assert [event.state for event in task_events(one.wait_for())] == [TaskState.SUCCEEDED] * 10
     assert apache.log().count(("200", f"ada@{REALM}")) == 10
 
 
@@ -58,16 +58,16 @@ def test_without_a_kerberos_ticket_the_error_says_so(host, realm, apache, downlo
     one = with_tickets(host, realm)
     one.download(f"http://localhost:{apache.port}/private/1", downloads / "a")
     one.respond(challenge(one).id, **TICKET)
-    [event] = ends(one.wait_for())
+    [event] = task_events(one.wait_for())
     assert event.status is Status.AUTHENTICATION_REQUIRED
     assert "kinit" in event.error_message and "localhost" in event.error_message
 
 
 def test_without_the_kerberos_library_the_error_says_so(host, downloads, tmp_path):
     one = host(environment={"KRB5_CONFIG": "/dev/null", "KRB5CCNAME": f"FILE:{tmp_path}/none"})
-    one.session(**ASKS)
+    one.session(**ASK_FOR_CREDENTIALS)
     with serving(lambda *_: (401, {"WWW-Authenticate": "Negotiate"}, b"")) as url:
         one.download(f"{url}/a", downloads / "a")
         one.respond(challenge(one).id, **TICKET)
-        [event] = ends(one.wait_for())
+        [event] = task_events(one.wait_for())
     assert event.status is Status.AUTHENTICATION_REQUIRED and "Kerberos" in event.error_message

@@ -8,7 +8,7 @@ import backhaul
 from backhaul import ChallengeKind, Reason, Status, TaskState
 from credentials.tokens import TokenServer
 from servers.content import Content, sha256_of
-from testbed.challenges import challenge, ends
+from testbed.challenges import challenge, task_events
 from testbed.host import until
 
 SOON = {"first_delay_ms": 20, "longest_delay_ms": 100}
@@ -44,7 +44,7 @@ def answer_until_finished(one, answer):
         return one.tasks()
 
     until(look, lambda tasks: all(task.state >= TaskState.SUCCEEDED for task in tasks), timeout=60)
-    return len(answered), ends(one.wait_for())
+    return len(answered), task_events(one.wait_for())
 
 
 @pytest.mark.both_hostings
@@ -82,7 +82,7 @@ def test_five_thousand_uploads_with_one_expired_token_make_one_challenge(one, se
     assert len(server.log) <= 7
     server.allow("new")
     one.respond(asked.id, headers=bearer("new"))
-    events = ends(one.wait_for(timeout=60))
+    events = task_events(one.wait_for(timeout=60))
     assert [event.state for event in events] == [TaskState.SUCCEEDED] * 5_000
     assert len(server.refused) <= 7
 
@@ -97,7 +97,7 @@ def test_expired_headers_are_requested_before_the_request(one, server, downloads
     [task, *_] = one.tasks()
     assert task.reason is Reason.CREDENTIAL and "expired" in task.reason_text
     one.respond(asked.id, headers=bearer("new"), expires=time.time() + 3_600)
-    assert [event.state for event in ends(one.wait_for())] == [TaskState.SUCCEEDED] * 3
+    assert [event.state for event in task_events(one.wait_for())] == [TaskState.SUCCEEDED] * 3
     assert {asked.token for asked in server.log} == {"new"}
 
 
@@ -112,7 +112,7 @@ def test_a_wrong_token_costs_one_request_and_counts_as_a_failure(one, server, do
     assert again.id > asked.id and len(server.log) == before + 1
     server.allow("right")
     one.respond(again.id, headers=bearer("right"))
-    assert [event.state for event in ends(one.wait_for())] == [TaskState.SUCCEEDED] * 50
+    assert [event.state for event in task_events(one.wait_for())] == [TaskState.SUCCEEDED] * 50
 
 
 def test_later_tasks_send_their_own_headers(one, server, downloads):
@@ -132,12 +132,12 @@ def test_a_refused_refresh_fails_its_tasks_and_default_handling_sends_them_uncha
     for name in "ab":
         one.download(url, downloads / name, headers=bearer("old"), refresh="headers")
     one.respond(challenge(one, 2).id, refuse=True)
-    assert [event.status for event in ends(one.wait_for())] == [Status.AUTHENTICATION_REQUIRED] * 2
+    assert [event.status for event in task_events(one.wait_for())] == [Status.AUTHENTICATION_REQUIRED] * 2
     one.acknowledge_through(one.wait_for()[-1].id)
     for name in "cd":
         one.download(url, downloads / name, headers=bearer("old"), refresh="headers", expires=time.time() - 1)
     one.respond(challenge(one, 2).id, default=True)
-    events = ends(one.wait_for())
+    events = task_events(one.wait_for())
     assert [(event.status, event.http_status) for event in events] == [(Status.HTTP_STATUS, 401)] * 2
     assert [event.error_body for event in events] == [b"no\n"] * 2
 
@@ -156,7 +156,7 @@ def test_refreshed_headers_are_used_by_the_next_engine(host, server, downloads):
     again = host()
     again.attach()
     again.resume()
-    assert ends(again.wait_for())[0].state is TaskState.SUCCEEDED
+    assert task_events(again.wait_for())[0].state is TaskState.SUCCEEDED
     assert sha256_of(downloads / "a") == content.sha256
     assert server.log[-1].token == "new" and server.log[-1].offset > 0
 
@@ -176,7 +176,7 @@ def test_each_task_with_a_refused_url_has_a_challenge_and_may_continue_at_anothe
         assert all(item.kind is ChallengeKind.REFRESH and item.url.startswith(url) for item in asked)
         for item in asked:
             one.respond(item.id, url=f"{other}?token=new")
-        assert [event.state for event in ends(one.wait_for())] == [TaskState.SUCCEEDED] * 2
+        assert [event.state for event in task_events(one.wait_for())] == [TaskState.SUCCEEDED] * 2
         assert [item.offset >= 2_000_000 for item in elsewhere.log] == [True, True]
     assert {sha256_of(downloads / name) for name in "ab"} == {content.sha256}
 
@@ -193,7 +193,7 @@ def test_a_new_url_with_another_validator_starts_from_the_beginning(one, server,
         elsewhere.allow("new")
         one.download(f"{url}?token=a", downloads / "a", refresh="url")
         one.respond(until(one.challenges, bool)[0].id, url=f"{other}?token=new")
-        assert ends(one.wait_for())[0].state is TaskState.SUCCEEDED
+        assert task_events(one.wait_for())[0].state is TaskState.SUCCEEDED
         assert sha256_of(downloads / "a") == changed.sha256
 
 

@@ -8,23 +8,23 @@ import backhaul
 from backhaul import ChallengeKind, EventKind, Reason, Scheme, Status, TaskState
 from servers.behaviour import Behaviour, redirect
 from servers.content import Content, sha256_of
-from testbed.challenges import ASKS, challenge, ends
+from testbed.challenges import ASK_FOR_CREDENTIALS, challenge, task_events
 from testbed.host import until
 
 pytestmark = pytest.mark.both_hostings
 
-RIGHT = {"user": "user", "password": "password"}
+CREDENTIAL = {"user": "user", "password": "password"}
 
 
-def private(nginx, served, downloads, count):
+def enqueue_protected_files(nginx, served, downloads, count):
     return [(f"{nginx.url}/private/{name}", downloads / name) for name in served.names[:count]]
 
 
 def waiting_for(host, nginx, served, downloads, count, **options):
     """Returns a host whose tasks all wait for one challenge, and that challenge."""
     one = host()
-    one.session(**{**ASKS, **options})
-    for url, destination in private(nginx, served, downloads, count):
+    one.session(**{**ASK_FOR_CREDENTIALS, **options})
+    for url, destination in enqueue_protected_files(nginx, served, downloads, count):
         one.download(url, destination)
     return one, challenge(one, count)
 
@@ -37,9 +37,9 @@ def test_fifty_tasks_share_one_challenge_and_one_credential(host, nginx, served,
     assert len(list(nginx.log())) - before <= 50
     [event] = one.wait_for(1)
     assert event.kind is EventKind.CHALLENGE and event.challenge == asked
-    one.respond(asked.id, **RIGHT)
+    one.respond(asked.id, **CREDENTIAL)
     events = one.wait_for()
-    assert [event.state for event in ends(events)] == [TaskState.SUCCEEDED] * 50
+    assert [event.state for event in task_events(events)] == [TaskState.SUCCEEDED] * 50
     assert {name: sha256_of(downloads / name) for name in os.listdir(downloads)} == {
         name: served.digests[name] for name in served.names[:50]}
 
@@ -59,16 +59,16 @@ def test_a_wrong_credential_costs_one_request_and_opens_a_new_challenge(host, ng
     assert again.id > asked.id
     assert len(list(nginx.log())) - before == 1
     with pytest.raises(backhaul.NotFound):
-        one.respond(asked.id, **RIGHT)
-    one.respond(again.id, **RIGHT)
-    assert all(event.state is TaskState.SUCCEEDED for event in ends(one.wait_for()))
+        one.respond(asked.id, **CREDENTIAL)
+    one.respond(again.id, **CREDENTIAL)
+    assert all(event.state is TaskState.SUCCEEDED for event in task_events(one.wait_for()))
 
 
 def test_a_refused_challenge_fails_its_tasks(host, nginx, served, downloads):
     one, asked = waiting_for(host, nginx, served, downloads, 10)
     one.respond(asked.id, refuse=True)
     events = one.wait_for()
-    assert [event.status for event in ends(events)] == [Status.AUTHENTICATION_REQUIRED] * 10
+    assert [event.status for event in task_events(events)] == [Status.AUTHENTICATION_REQUIRED] * 10
     assert not os.listdir(downloads)
     assert one.challenges() == []
 
@@ -78,8 +78,8 @@ def test_a_producer_in_another_process_can_respond(host, nginx, served, download
     other = host()
     other.attach(role=backhaul.Role.PRODUCE)
     assert [item.id for item in other.challenges()] == [asked.id]
-    other.respond(asked.id, **RIGHT)
-    assert [event.state for event in ends(one.wait_for())] == [TaskState.SUCCEEDED] * 5
+    other.respond(asked.id, **CREDENTIAL)
+    assert [event.state for event in task_events(one.wait_for())] == [TaskState.SUCCEEDED] * 5
 
 
 def test_an_observer_cannot_respond(host, nginx, served, downloads):
@@ -88,7 +88,7 @@ def test_an_observer_cannot_respond(host, nginx, served, downloads):
     other.attach(role=backhaul.Role.OBSERVE)
     assert [item.id for item in other.challenges()] == [asked.id]
     with pytest.raises(backhaul.BackhaulError) as refusal:
-        other.respond(asked.id, **RIGHT)
+        other.respond(asked.id, **CREDENTIAL)
     assert refusal.value.status is Status.WRONG_ROLE
 
 
@@ -110,15 +110,15 @@ def test_the_next_engine_keeps_an_open_challenge_of_a_killed_engine(host, nginx,
     again.attach()
     assert challenge(again, 20).id == asked.id
     assert len(list(nginx.log())) == before
-    again.respond(asked.id, **RIGHT)
-    assert all(event.state is TaskState.SUCCEEDED for event in ends(again.wait_for()))
+    again.respond(asked.id, **CREDENTIAL)
+    assert all(event.state is TaskState.SUCCEEDED for event in task_events(again.wait_for()))
 
 
 def test_without_the_option_for_credentials_a_401_is_a_failure(host, nginx, served, downloads):
     one = host()
     one.session()
-    one.download(*private(nginx, served, downloads, 1)[0])
-    [event] = ends(one.wait_for())
+    one.download(*enqueue_protected_files(nginx, served, downloads, 1)[0])
+    [event] = task_events(one.wait_for())
     assert (event.status, event.http_status) == (Status.HTTP_STATUS, 401)
 
 
@@ -127,12 +127,12 @@ def test_a_token_is_sent_only_to_its_own_server(host, misbehaving, nginx, served
     url = misbehaving.serve("/api", content, authorization="Bearer token", challenge='Bearer realm="api"')
     away = misbehaving.serve("/away", content, [redirect(f"{nginx.url}/{served.names[7]}")] * 2)
     one = host()
-    one.session(**ASKS)
+    one.session(**ASK_FOR_CREDENTIALS)
     one.download(url, downloads / "api")
     asked = challenge(one)
     assert asked.schemes == Scheme.BEARER
     with pytest.raises(backhaul.InvalidArgument, match="Bearer"):
-        one.respond(asked.id, **RIGHT)
+        one.respond(asked.id, **CREDENTIAL)
     one.respond(asked.id, headers={"Authorization": "Bearer token"})
     assert one.wait_for()[0].state is TaskState.SUCCEEDED
     one.download(away, downloads / "away")
@@ -146,17 +146,17 @@ def test_a_download_resumes_after_a_credential(host, misbehaving, downloads):
     url = misbehaving.serve("/a", content, [Behaviour(stall_after=4_000_000)],
                             authorization="Basic dXNlcjpwYXNzd29yZA==")
     one = host()
-    one.session(**ASKS)
+    one.session(**ASK_FOR_CREDENTIALS)
     task = one.download(url, downloads / "a")
-    one.respond(challenge(one).id, **RIGHT)
+    one.respond(challenge(one).id, **CREDENTIAL)
     until(lambda: one.task(task), lambda info: info.offset >= 4_000_000)
     until(lambda: _checkpoints(one), bool)
     one.kill_with_engine()
     again = host()
     again.attach()
     # The credential was only in the memory of the killed engine, so it is given again.
-    again.respond(challenge(again).id, **RIGHT)
-    event = ends(again.wait_for())[0]
+    again.respond(challenge(again).id, **CREDENTIAL)
+    event = task_events(again.wait_for())[0]
     assert event.state is TaskState.SUCCEEDED
     assert sha256_of(downloads / "a") == content.sha256
     assert misbehaving.log()[-1].offset > 0
@@ -175,7 +175,7 @@ def test_no_file_of_the_store_contains_a_credential(host, nginx, served, downloa
     one.respond(asked.id, user="user", password="a wrong password")
     again = challenge(one, 10, failures=1)
     assert _secrets(store, "a wrong password") == []
-    one.respond(again.id, **RIGHT)
+    one.respond(again.id, **CREDENTIAL)
     one.wait_for()
     assert _secrets(store, "dXNlcjpwYXNzd29yZA", "a wrong password") == []
     one.kill_with_engine()

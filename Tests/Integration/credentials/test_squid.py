@@ -5,7 +5,7 @@ import pytest
 from backhaul import ChallengeKind, Proxy, Scheme, Status, TaskState
 from credentials.squid import Squid
 from servers.content import sha256_of
-from testbed.challenges import ASKS, challenge, ends
+from testbed.challenges import ASK_FOR_CREDENTIALS, challenge, task_events
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +21,8 @@ def address(request, nginx):
 
 def through(host, squid, certificates, **options):
     one = host()
-    one.session(**{**ASKS, "ca_file": str(certificates.authority), "proxy": Proxy(url=squid.url), **options})
+    fixed = {**ASK_FOR_CREDENTIALS, "ca_file": str(certificates.authority), "proxy": Proxy(url=squid.url)}
+    one.session(**{**fixed, **options})
     return one
 
 
@@ -34,7 +35,7 @@ def test_one_squid_credential_is_used_for_all_tasks(host, squid, address, certif
         ChallengeKind.PROXY, Scheme.DIGEST, "the way out", squid.url)
     one.respond(asked.id, user="porter", password="wrong")
     one.respond(challenge(one, 20, failures=1).id, user="porter", password="key")
-    assert [event.state for event in ends(one.wait_for())] == [TaskState.SUCCEEDED] * 20
+    assert [event.state for event in task_events(one.wait_for())] == [TaskState.SUCCEEDED] * 20
     assert all(sha256_of(downloads / name) == served.digests[name] for name in served.names[:20])
 
 
@@ -42,7 +43,7 @@ def test_the_configuration_of_a_session_may_have_the_credential(host, squid, add
     one = through(host, squid, certificates, asks_for_credentials=False, proxy=Proxy(user="porter", password="key"))
     name = served.names[0]
     one.download(f"{address}/{name}", downloads / name)
-    assert ends(one.wait_for())[0].state is TaskState.SUCCEEDED
+    assert task_events(one.wait_for())[0].state is TaskState.SUCCEEDED
 
 
 def test_a_refusal_fails_the_tasks_and_default_handling_returns_the_status(
@@ -50,9 +51,9 @@ def test_a_refusal_fails_the_tasks_and_default_handling_returns_the_status(
     one = through(host, squid, certificates)
     one.download(f"{address}/{served.names[0]}", downloads / "a")
     one.respond(challenge(one).id, refuse=True)
-    assert ends(one.wait_for())[0].status is Status.AUTHENTICATION_REQUIRED
+    assert task_events(one.wait_for())[0].status is Status.AUTHENTICATION_REQUIRED
     one.acknowledge_through(one.wait_for()[-1].id)
     one.download(f"{address}/{served.names[0]}", downloads / "b")
     one.respond(challenge(one).id, default=True)
-    event = ends(one.wait_for())[0]
+    event = task_events(one.wait_for())[0]
     assert (event.status, event.http_status) == (Status.HTTP_STATUS, 407)

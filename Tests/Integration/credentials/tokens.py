@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 
 
 @dataclass(frozen=True)
-class Asked:
+class ReceivedRequest:
     path: str
     token: Optional[str]
     offset: int
@@ -35,11 +35,11 @@ class TokenServer:
             disable_nagle_algorithm = True
 
             def do_GET(self):
-                outer._answer(self)
+                outer._respond(self)
 
             def do_PUT(self):
                 self.rfile.read(int(self.headers["Content-Length"]))
-                outer._answer(self)
+                outer._respond(self)
 
             def log_message(self, *_):
                 pass
@@ -75,7 +75,7 @@ class TokenServer:
     def refused(self):
         return [asked for asked in self.log if asked.status == self.refusal[0]]
 
-    def _answer(self, handler):
+    def _respond(self, handler):
         parts = urlsplit(handler.path)
         token = parse_qs(parts.query).get("token", [None])[0]
         if token is None:
@@ -92,7 +92,7 @@ class TokenServer:
                     del self._budgets[token]
         allowed = room > 0
         status = (206 if offset else 200) if allowed else self.refusal[0]
-        self.log.append(Asked(handler.path, token, offset, status, {
+        self.log.append(ReceivedRequest(handler.path, token, offset, status, {
             name.lower(): value for name, value in handler.headers.items()}))
         body = content.data[offset:] if allowed else b"no\n"
         fields = {"Content-Length": len(body)}

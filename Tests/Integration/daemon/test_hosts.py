@@ -17,7 +17,7 @@ HERE = Path(__file__).resolve().parent
 
 
 @pytest.fixture
-def peculiar(store, place):
+def run_host_program(store, place):
     """Returns a function that runs a host of programs.py to its end and returns its result."""
     def run(name, **environment):
         ended = subprocess.run([sys.executable, HERE / "programs.py", name, store], capture_output=True, text=True,
@@ -30,7 +30,7 @@ def peculiar(store, place):
 
 
 @pytest.fixture
-def lasting(program, place):
+def long_lived_host(program, place):
     """Returns the path of a daemon that does not exit when it is idle, so that the test can examine it."""
     path = place / "backhauld"
     path.write_text(f"#!/bin/sh\nexec '{program}' \"$@\" --linger 60000\n")
@@ -38,36 +38,36 @@ def lasting(program, place):
     return str(path)
 
 
-def test_a_sigchld_handler_sees_only_the_hosts_own_children(peculiar):
-    assert peculiar("own_handler") == {"error": None, "signals": 1, "reaped": True}
+def test_a_sigchld_handler_sees_only_the_hosts_own_children(run_host_program):
+    assert run_host_program("own_handler") == {"error": None, "signals": 1, "reaped": True}
 
 
-def test_a_thread_that_waits_for_any_child_gets_no_child_of_the_library(peculiar):
-    assert peculiar("waiting_thread") == {"error": None, "reaped": []}
+def test_a_thread_that_waits_for_any_child_gets_no_child_of_the_library(run_host_program):
+    assert run_host_program("waiting_thread") == {"error": None, "reaped": []}
 
 
-def test_a_host_that_ignores_sigchld_can_start_a_daemon(peculiar):
-    assert peculiar("ignored_children") == {"error": None}
+def test_a_host_that_ignores_sigchld_can_start_a_daemon(run_host_program):
+    assert run_host_program("ignored_children") == {"error": None}
 
 
-def test_thousands_of_descriptors_are_not_inherited(peculiar, lasting, place):
-    assert peculiar("many_descriptors", BACKHAUL_DAEMON=lasting) == {"error": None}
+def test_thousands_of_descriptors_are_not_inherited(run_host_program, long_lived_host, place):
+    assert run_host_program("many_descriptors", BACKHAUL_DAEMON=long_lived_host) == {"error": None}
     process = until(lambda: daemons_of(place), bool)[0]
     names = [os.readlink(f"/proc/{process}/fd/{number}") for number in os.listdir(f"/proc/{process}/fd")]
     assert len(names) < 40
     assert names.count("/dev/null") == 3
 
 
-def test_small_limits_of_a_host_are_not_inherited(peculiar, lasting, place):
-    assert peculiar("small_limits", BACKHAUL_DAEMON=lasting) == {"error": None}
+def test_small_limits_of_a_host_are_not_inherited(run_host_program, long_lived_host, place):
+    assert run_host_program("small_limits", BACKHAUL_DAEMON=long_lived_host) == {"error": None}
     process = until(lambda: daemons_of(place), bool)[0]
     limits = Path(f"/proc/{process}/limits").read_text()
     assert re.search(r"Max open files +(\d+)", limits)[1] not in ("64", "1024")
     assert re.search(r"Max file size +unlimited", limits)
 
 
-def test_blocked_and_ignored_signals_are_not_inherited(peculiar, lasting, place):
-    assert peculiar("blocked_signals", BACKHAUL_DAEMON=lasting) == {"error": None}
+def test_blocked_and_ignored_signals_are_not_inherited(run_host_program, long_lived_host, place):
+    assert run_host_program("blocked_signals", BACKHAUL_DAEMON=long_lived_host) == {"error": None}
     process = until(lambda: daemons_of(place), bool)[0]
     status = Path(f"/proc/{process}/status").read_text()
     assert "SigIgn:\t0000000000000000" in status
@@ -76,10 +76,10 @@ def test_blocked_and_ignored_signals_are_not_inherited(peculiar, lasting, place)
     until(lambda: daemons_of(place), lambda found: found == [])
 
 
-def test_the_daemon_gets_a_clean_environment(peculiar, lasting, place):
+def test_the_daemon_gets_a_clean_environment(run_host_program, long_lived_host, place):
     given = {"API_TOKEN": "secret", "LD_LIBRARY_PATH": os.environ.get("LD_LIBRARY_PATH", ""),
              "http_proxy": "http://p:1", "SSL_CERT_DIR": "/certificates", "LC_TIME": "C"}
-    assert peculiar("plain", BACKHAUL_DAEMON=lasting, **given) == {"error": None}
+    assert run_host_program("plain", BACKHAUL_DAEMON=long_lived_host, **given) == {"error": None}
     process = until(lambda: daemons_of(place), bool)[0]
     found = dict(entry.split("=", 1) for entry in Path(f"/proc/{process}/environ").read_text().split("\0") if entry)
     assert {"http_proxy", "SSL_CERT_DIR", "LC_TIME", "PATH"} <= set(found)
@@ -87,28 +87,28 @@ def test_the_daemon_gets_a_clean_environment(peculiar, lasting, place):
 
 
 @pytest.mark.parametrize("habit", ["no_exec", "deadly_exec", "no_processes"])
-def test_a_filter_that_forbids_new_processes_is_reported(peculiar, habit):
-    name, sentence = peculiar(habit)["error"]
+def test_a_filter_that_forbids_new_processes_is_reported(run_host_program, habit):
+    name, sentence = run_host_program(habit)["error"]
     assert name == "DaemonUnavailable"
     assert "Operation not permitted" in sentence and "embedded" in sentence
 
 
-def test_a_missing_daemon_is_an_error_that_names_the_searched_paths(peculiar):
-    name, sentence = peculiar("plain", BACKHAUL_DAEMON="/no/such/backhauld")["error"]
+def test_a_missing_daemon_is_an_error_that_names_the_searched_paths(run_host_program):
+    name, sentence = run_host_program("plain", BACKHAUL_DAEMON="/no/such/backhauld")["error"]
     assert name == "DaemonUnavailable"
     assert "/no/such/backhauld" in sentence
 
 
-def test_another_program_in_place_of_the_daemon_is_an_error_within_seconds(peculiar):
-    name, sentence = peculiar("plain", BACKHAUL_DAEMON="/bin/true")["error"]
+def test_another_program_in_place_of_the_daemon_is_an_error_within_seconds(run_host_program):
+    name, sentence = run_host_program("plain", BACKHAUL_DAEMON="/bin/true")["error"]
     assert name == "DaemonUnavailable"
     assert "/bin/true ended at once" in sentence
 
 
-def test_a_store_that_the_daemon_cannot_open_is_reported_with_the_daemons_message(peculiar, store):
+def test_a_store_that_the_daemon_cannot_open_is_reported_with_the_daemons_message(run_host_program, store):
     store.mkdir(mode=0o700)
     (store / "backhaul.sqlite3").write_text("no database, but long enough to be looked at as if it were one\n" * 20)
     (store / "backhaul.sqlite3").chmod(0o600)
-    name, sentence = peculiar("plain")["error"]
+    name, sentence = run_host_program("plain")["error"]
     assert name == "StoreError"
     assert "ended at once" in sentence and "database" in sentence

@@ -14,15 +14,15 @@ from pathlib import Path
 
 from servers.certificates import make_certificates
 
-from desync.fuzz import LANES, Stage, described
+from desync.fuzz import WORKERS, Fuzzer, described
 from desync.runs import generate
 
 
-def replay(stage, seed, number):
+def replay(fuzzer, seed, number):
     """Performs one run, and prints what its server did."""
     run = generate(seed, number)
     print(run)
-    record, violations = stage.play(run)
+    record, violations = fuzzer.execute(run)
     print("\n".join(described(record)))
     for outcome in record.outcomes.values():
         print(f"{outcome.task}: {outcome.described()}")
@@ -31,12 +31,12 @@ def replay(stage, seed, number):
 
 
 def summary(seed, runs, failures, seconds):
-    """Prints the three shortest failing runs, and the number of failing runs by carrier."""
+    """Prints the three shortest failing runs, and the number of failing runs by transport."""
     failures = sorted(failures, key=lambda failure: (len(failure.run.steps), len(failure.record.entries)))
     for failure in failures[:3]:
         print(failure.described(seed))
-    by_carrier = Counter(failure.run.carrier for failure in failures)
-    names = ", ".join(f"{carrier} {count}" for carrier, count in sorted(by_carrier.items()))
+    by_transport = Counter(failure.run.transport for failure in failures)
+    names = ", ".join(f"{transport} {count}" for transport, count in sorted(by_transport.items()))
     print(f"{len(failures)} of {runs} runs with violations{f' ({names})' if names else ''}, seed {seed}, "
           f"{seconds:.0f} s")
 
@@ -45,16 +45,16 @@ def main():
     parser = argparse.ArgumentParser(prog="python -m desync", description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=None, help="chosen at random unless given")
-    parser.add_argument("--run", type=int, default=None, help="the number of one run, to play it alone")
-    parser.add_argument("--lanes", type=int, default=LANES, help="runs at a time")
+    parser.add_argument("--run", type=int, default=None, help="the number of one run, to repeat it alone")
+    parser.add_argument("--workers", type=int, default=WORKERS, help="runs at a time")
     options = parser.parse_args()
     seed = secrets.randbits(32) if options.seed is None else options.seed
     start = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        with Stage(make_certificates(Path(folder))) as stage:
+        with Fuzzer(make_certificates(Path(folder))) as fuzzer:
             if options.run is not None:
-                return replay(stage, seed, options.run)
-            failures = stage.fuzz(seed, range(options.runs), options.lanes)
+                return replay(fuzzer, seed, options.run)
+            failures = fuzzer.fuzz(seed, range(options.runs), options.workers)
     summary(seed, options.runs, failures, time.monotonic() - start)
     return 1 if failures else 0
 

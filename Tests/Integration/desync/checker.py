@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from desync.record import Answered, Injected
+from desync.record import BytesInjected, ResponseSent
 from desync.runs import ALWAYS, BEFORE_TUNNEL, BEHIND_TUNNEL
 
 #: Statuses with which a task may fail if each new connection, or the tunnel of a proxy, begins with junk.
@@ -23,12 +23,12 @@ class Violation:
 def check(run, record):
     """Returns the violations of a run: tasks that did not end, and tasks whose end does not match a response to their
     request."""
-    racing = record.racing()
+    tasks_in_race = record.tasks_in_race()
     found = []
     for number in range(len(run.steps)):
         task = run.task(number)
         text = _problem(run, number, record)
-        if text and not (task in racing or _may_fail(run, record.outcomes.get(task))):
+        if text and not (task in tasks_in_race or _may_fail(run, record.outcomes.get(task))):
             found.append(Violation(task, text))
     return found
 
@@ -49,7 +49,7 @@ def _problem(run, number, record):
         return "it did not end"
     if any(_is_outcome(run, step, response, outcome, record) for response in responses if response.is_final):
         return None
-    return f"{_verdict(task, outcome, responses, record)}: {outcome.described()}; its own responses: " + (
+    return f"{_violation(task, outcome, responses, record)}: {outcome.described()}; its own responses: " + (
         ", ".join(f"{response.status} of {len(response.content)} bytes" for response in responses) or "none")
 
 
@@ -75,11 +75,11 @@ def _earlier(run, step, record):
     return [record.outcomes[task].data for task in tasks if task in record.outcomes]
 
 
-def _verdict(task, outcome, responses, record):
+def _violation(task, outcome, responses, record):
     for entry in record.entries:
-        if isinstance(entry, Injected) and f"junk {entry.mark}".encode() in outcome.data:
+        if isinstance(entry, BytesInjected) and f"junk {entry.mark}".encode() in outcome.data:
             return "it has the bytes of junk"
-        if isinstance(entry, Answered) and entry.task != task and f"body of {entry.task},".encode() in outcome.data:
+        if isinstance(entry, ResponseSent) and entry.task != task and f"body of {entry.task},".encode() in outcome.data:
             return f"it has the bytes of {entry.task}"
     if not responses:
         return "it ended before the server had answered"

@@ -4,7 +4,7 @@ import secrets
 
 import pytest
 
-from desync.fuzz import Stage
+from desync.fuzz import Fuzzer
 
 
 def pytest_addoption(parser):
@@ -13,14 +13,14 @@ def pytest_addoption(parser):
 
 
 @pytest.fixture(scope="session")
-def stage(certificates, library):
+def fuzzer(certificates, library):
     assert library.exists(), f"{library} is not built: run make"
-    with Stage(certificates) as made:
+    with Fuzzer(certificates) as made:
         yield made
 
 
 @pytest.fixture
-def drawn(request):
+def random_runs(request):
     """Returns the seed and the numbers of the runs."""
     seed = request.config.getoption("--desync-seed") or secrets.randbits(32)
     return seed, range(request.config.getoption("--desync-runs"))

@@ -1,4 +1,4 @@
-"""Performs many runs in parallel lanes."""
+"""Performs many runs in parallel."""
 
 import shutil
 import tempfile
@@ -8,10 +8,10 @@ from pathlib import Path
 
 from backhaul import Application, Hosting
 
-from desync.lane import Lane
 from desync.runs import Run, generate
+from desync.worker import Worker
 
-LANES = 24
+WORKERS = 24
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Failure:
 
     def described(self, seed=None):
         """Returns a text with the run, its violations, and what its server did."""
-        lines = [f"run {self.run.number} over {self.run.carrier}: {len(self.violations)} violations"]
+        lines = [f"run {self.run.number} over {self.run.transport}: {len(self.violations)} violations"]
         lines += [f"  {violation}" for violation in self.violations]
         lines += [f"    {entry}" for entry in described(self.record)]
         if seed is not None:
@@ -41,8 +41,8 @@ def described(record):
         yield " ".join(words)
 
 
-class Stage:
-    """``with Stage(certificates) as stage: stage.play(run)``. A stage has one engine, in this process."""
+class Fuzzer:
+    """``with Fuzzer(certificates) as fuzzer: fuzzer.execute(run)``. A fuzzer has one engine, in this process."""
 
     def __init__(self, certificates, folder=None):
         self._certificates = certificates
@@ -52,26 +52,26 @@ class Stage:
 
     def __enter__(self):
         self._application = Application("org.example.desync", self._place / "store", hosting=Hosting.EMBEDDED)
-        self._first = self.lane("named")
+        self._first = self.worker("named")
         return self
 
     def __exit__(self, *_):
         self._application.close()
         shutil.rmtree(self._place, ignore_errors=True)
 
-    def lane(self, name):
-        return Lane(self._application, name, self._place, self._certificates)
+    def worker(self, name):
+        return Worker(self._application, name, self._place, self._certificates)
 
-    def play(self, run):
+    def execute(self, run):
         """Performs one run. Returns its record and its violations."""
-        return self._first.play(run)
+        return self._first.execute(run)
 
-    def fuzz(self, seed, numbers, lanes=LANES, progress=lambda count: None):
+    def fuzz(self, seed, numbers, workers=WORKERS, progress=lambda count: None):
         """Performs the runs with these numbers. Returns the runs with violations."""
         remaining, failures, errors = iter(numbers), [], []
         lock = threading.Lock()
 
-        def work(lane):
+        def work(worker):
             try:
                 while not errors:
                     with lock:
@@ -80,13 +80,13 @@ class Stage:
                     if number is None:
                         return
                     run = generate(seed, number)
-                    record, violations = lane.play(run)
+                    record, violations = worker.execute(run)
                     if violations:
                         failures.append(Failure(run, record, tuple(violations)))
             except BaseException as error:
                 errors.append(error)
 
-        threads = [threading.Thread(target=work, args=(self.lane(f"lane{number}"),)) for number in range(lanes)]
+        threads = [threading.Thread(target=work, args=(self.worker(f"worker{number}"),)) for number in range(workers)]
         for thread in threads:
             thread.start()
         for thread in threads:

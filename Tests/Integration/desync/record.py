@@ -6,7 +6,7 @@ from desync.responses import Response
 
 
 @dataclass(frozen=True)
-class Asked:
+class RequestReceived:
     """Entry of a record: a complete request arrived."""
 
     connection: int
@@ -14,7 +14,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Answered:
+class ResponseSent:
     """Entry of a record: the server sent a response."""
 
     connection: int
@@ -25,7 +25,7 @@ class Answered:
 
 
 @dataclass(frozen=True)
-class Injected:
+class BytesInjected:
     """Entry of a record: the server sent junk.
 
     `is_atomic` means: no request can have been in flight when the junk was sent. For example, the junk was sent in
@@ -68,9 +68,9 @@ class Record:
     outcomes: dict = field(default_factory=dict)
 
     def responses(self, task):
-        return [entry.response for entry in self.entries if isinstance(entry, Answered) and entry.task == task]
+        return [entry.response for entry in self.entries if isinstance(entry, ResponseSent) and entry.task == task]
 
-    def racing(self):
+    def tasks_in_race(self):
         """Returns the tasks whose request may have been sent before junk arrived on the request's connection.
 
         The client cannot distinguish such junk from a response, so these tasks may end with it.
@@ -79,16 +79,16 @@ class Record:
         for entry in self.entries:
             at = exposed.setdefault(entry.connection, set())
             match entry:
-                case Asked():
+                case RequestReceived():
                     asking[entry.connection] = entry.task
                     if entry.task in at:
                         found.add(entry.task)
-                case Answered():
+                case ResponseSent():
                     asking.pop(entry.connection, None)
                     # If the task of the response had ended before, the response is junk for the other tasks.
                     if entry.task in found or entry.task not in entry.live:
                         at |= entry.live
-                case Injected(is_atomic=False):
+                case BytesInjected(is_atomic=False):
                     at |= entry.live
                     if entry.connection in asking:
                         found.add(asking[entry.connection])

@@ -1,13 +1,13 @@
-"""Runs as plain values: a carrier, tasks in order, the server's responses, and the junk that the server sends."""
+"""Runs as plain values: a transport, tasks in order, the server's responses, and the junk that the server sends."""
 
 import random
 from dataclasses import dataclass, replace
 
 from desync import junk
 
-#: The carriers: HTTP/1.1 without TLS; over TLS 1.2; over TLS 1.3; through a forwarding HTTP proxy; over TLS in the
+#: The transports: HTTP/1.1 without TLS; over TLS 1.2; over TLS 1.3; through a forwarding HTTP proxy; over TLS in the
 #: tunnel of a proxy.
-PLAIN, TLS12, TLS13, FORWARD, TUNNEL = CARRIERS = ("plain", "tls12", "tls13", "forward", "tunnel")
+PLAIN, TLS12, TLS13, FORWARD, TUNNEL = TRANSPORTS = ("plain", "tls12", "tls13", "forward", "tunnel")
 
 #: The kinds of tasks: downloads; a download that the server cuts off and that resumes; a conditional download;
 #: uploads.
@@ -30,7 +30,7 @@ WITH, BEHIND, IDLE = POINTS = ("with", "behind", "idle")
 
 #: A kind of injection that is no junk: between two responses, the server sends a TLS 1.3 record that the protocol
 #: allows.
-QUESTION = "question"
+CERTIFICATE_REQUEST = "question"
 
 #: The points at which junk is sent on a new connection: when it is accepted; with the server's last message of a TLS
 #: handshake; before or after the response to CONNECT, in the same send call.
@@ -91,7 +91,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Run:
-    carrier: str
+    transport: str
     steps: tuple
     connections: int = 1
     early: Early | None = None
@@ -121,29 +121,29 @@ class Run:
 def generate(seed, number):
     """Returns a run. The same seed and number give the same run."""
     source = random.Random(f"{seed}:{number}")
-    carrier = source.choice(CARRIERS)
+    transport = source.choice(TRANSPORTS)
     connections = source.choice((1, 1, 2))
-    early = _early(source, carrier) if source.random() < 0.15 else None
+    early = _early(source, transport) if source.random() < 0.15 else None
     steps = []
     count = source.randint(2, 5)
     while len(steps) < count:
-        steps.append(_step(source, carrier, steps, connections))
+        steps.append(_step(source, transport, steps, connections))
     if early is None and all(step.injection is None for step in steps):
-        steps[0] = replace(steps[0], injection=_injection(source, carrier))
-    alpn = carrier not in (PLAIN, FORWARD) and source.random() < 0.3
-    return Run(carrier, tuple(steps), connections, early, alpn, late_tickets=source.random() < 0.2, number=number)
+        steps[0] = replace(steps[0], injection=_injection(source, transport))
+    alpn = transport not in (PLAIN, FORWARD) and source.random() < 0.3
+    return Run(transport, tuple(steps), connections, early, alpn, late_tickets=source.random() < 0.2, number=number)
 
 
-def _early(source, carrier):
-    return Early(source.choice(EARLY_POINTS[carrier]), source.choice(junk.KINDS), source.choice((1, 1, 2, ALWAYS)))
+def _early(source, transport):
+    return Early(source.choice(EARLY_POINTS[transport]), source.choice(junk.KINDS), source.choice((1, 1, 2, ALWAYS)))
 
 
-def _injection(source, carrier):
+def _injection(source, transport):
     kind = source.choice(junk.KINDS)
     point = source.choice((WITH, BEHIND, IDLE, IDLE))
-    if carrier in (TLS13, TUNNEL) and source.random() < 0.1:
-        return Injection(point if point != WITH else IDLE, QUESTION)
-    is_encrypted = carrier not in (PLAIN, FORWARD)
+    if transport in (TLS13, TUNNEL) and source.random() < 0.1:
+        return Injection(point if point != WITH else IDLE, CERTIFICATE_REQUEST)
+    is_encrypted = transport not in (PLAIN, FORWARD)
     is_raw = is_encrypted and source.random() < 0.2
     return Injection(
         point, kind, is_raw, shares_record=is_encrypted and not is_raw and point == WITH and source.random() < 0.6,
@@ -151,7 +151,7 @@ def _injection(source, carrier):
         pause_ms=source.choice((0, 0, 5, 20)) if point == IDLE else 0)
 
 
-def _step(source, carrier, before, connections):
+def _step(source, transport, before, connections):
     method, of = source.choice((GET, GET, GET, HEAD, RESUME, CHANGED, PUT, POST)), None
     if method == CHANGED:
         files = [number for number, step in enumerate(before) if step.method == GET and step.framing == "length"]
@@ -160,5 +160,5 @@ def _step(source, carrier, before, connections):
     return Step(
         method, framing, source.choice((1, 10, 100, 1_000, 5_000)), interim=source.choice((0, 0, 0, 1, 2)),
         pieces=source.choice((1, 1, 2, 3)), late_ms=source.choice((0, 0, 0, 3, 15)),
-        injection=_injection(source, carrier) if source.random() < 0.5 else None,
+        injection=_injection(source, transport) if source.random() < 0.5 else None,
         with_next=connections == 2 and method != CHANGED and source.random() < 0.3, of=of)

@@ -3,7 +3,7 @@
 import pytest
 
 from desync.checker import check
-from desync.record import Answered, Asked, Injected, Outcome, Record
+from desync.record import BytesInjected, Outcome, Record, RequestReceived, ResponseSent
 from desync.responses import Request, Response, respond
 from desync.runs import CHANGED, PLAIN, POST, WITH, Injection, Run, Step, generate
 
@@ -16,7 +16,7 @@ def record_of(run):
     for number in range(len(run.steps)):
         task = run.task(number)
         response = respond(run, Request("GET", f"/{task}", {"x-task": task}), 0)
-        record.entries += [Asked(0, task), Answered(0, task, response, frozenset({task}))]
+        record.entries += [RequestReceived(0, task), ResponseSent(0, task, response, frozenset({task}))]
         record.outcomes[task] = Outcome(task, True, "OK", response.status, response.content)
     return record
 
@@ -31,7 +31,7 @@ def test_tasks_with_their_own_responses_are_no_violation():
 
 def test_a_task_with_the_bytes_of_junk_is_a_violation():
     record = record_of(RUN)
-    record.entries.insert(2, Injected(0, "0.1", "ok with r0t0", True))
+    record.entries.insert(2, BytesInjected(0, "0.1", "ok with r0t0", True))
     record.outcomes["r0t1"].data = b"junk 0.1"
     assert problems(RUN, record) == [("r0t1", "it has the bytes of junk")]
 
@@ -75,7 +75,7 @@ def test_a_task_that_did_not_end_is_a_violation():
 @pytest.mark.parametrize("is_atomic, found", [(True, True), (False, False)])
 def test_junk_is_a_violation_unless_it_may_have_come_after_the_request(is_atomic, found):
     record = record_of(RUN)
-    record.entries.insert(0, Injected(0, "0.1", "ok at accept", is_atomic, frozenset({"r0t0"})))
+    record.entries.insert(0, BytesInjected(0, "0.1", "ok at accept", is_atomic, frozenset({"r0t0"})))
     record.outcomes["r0t0"].data = b"junk 0.1"
     assert bool(problems(RUN, record)) is found
 
@@ -83,8 +83,8 @@ def test_junk_is_a_violation_unless_it_may_have_come_after_the_request(is_atomic
 def test_a_response_for_an_ended_task_is_junk_for_running_tasks():
     record = record_of(RUN)
     response = record.entries[1].response
-    record.entries[1] = Answered(0, "r0t0", response, frozenset({"r0t1"}))
-    assert record.racing() == {"r0t1"}
+    record.entries[1] = ResponseSent(0, "r0t0", response, frozenset({"r0t1"}))
+    assert record.tasks_in_race() == {"r0t1"}
 
 
 def test_the_same_seed_and_number_generate_the_same_run():
@@ -95,7 +95,7 @@ def test_the_same_seed_and_number_generate_the_same_run():
 def test_after_a_304_only_the_file_of_the_earlier_task_is_no_violation():
     run = Run(PLAIN, (Step(), Step(CHANGED, "unchanged", of=0)))
     record = record_of(run)
-    record.entries[3] = Answered(0, "r0t1", Response(304, framing="none"), frozenset({"r0t1"}))
+    record.entries[3] = ResponseSent(0, "r0t1", Response(304, framing="none"), frozenset({"r0t1"}))
     record.outcomes["r0t1"] = Outcome("r0t1", True, "OK", 304, record.outcomes["r0t0"].data)
     assert problems(run, record) == []
     record.outcomes["r0t1"].data = b"another file"

@@ -15,7 +15,7 @@ CONTENT = Content(300_000, seed=1)
 OTHER = Content(300_000, seed=2)
 
 
-def end_of(host):
+def ended_task(host):
     [event, _] = host.wait_for()
     return event
 
@@ -41,14 +41,14 @@ def test_a_file_with_the_right_checksum_is_placed_and_its_event_has_the_checksum
                                                                                  algorithm):
     one.download(misbehaving.serve("/a", CONTENT), downloads / "a", checksum=checksum(CONTENT, algorithm).upper()
                  .replace("SHA", "sha"), expected_size=CONTENT.size)
-    event = end_of(one)
+    event = ended_task(one)
     assert event.state is TaskState.SUCCEEDED and event.checksum == checksum(CONTENT, algorithm)
     assert sha256_of(downloads / "a") == CONTENT.sha256
 
 
 def test_a_file_with_a_wrong_checksum_is_fetched_twice_and_never_placed(one, misbehaving, downloads):
     one.download(misbehaving.serve("/a", OTHER), downloads / "a", checksum=checksum(CONTENT))
-    event = end_of(one)
+    event = ended_task(one)
     assert event.state is TaskState.FAILED and event.status is Status.CHECKSUM_MISMATCH
     assert checksum(CONTENT) in event.error.message and checksum(OTHER) in event.error.message
     assert [asked.range for asked in misbehaving.log("/a")] == [None, None]
@@ -58,7 +58,7 @@ def test_a_file_with_a_wrong_checksum_is_fetched_twice_and_never_placed(one, mis
 def test_a_wrong_file_is_followed_by_a_right_one_in_the_second_attempt(one, misbehaving, downloads):
     one.download(misbehaving.serve("/a", CONTENT, [Behaviour(content=OTHER)]), downloads / "a",
                  checksum=checksum(CONTENT))
-    assert end_of(one).state is TaskState.SUCCEEDED
+    assert ended_task(one).state is TaskState.SUCCEEDED
     assert sha256_of(downloads / "a") == CONTENT.sha256
 
 
@@ -72,7 +72,7 @@ def test_after_a_kill_the_next_engine_knows_of_the_checksum_mismatch(host, store
     first.kill_with_engine()
     second = host()
     second.attach()
-    assert end_of(second).status is Status.CHECKSUM_MISMATCH
+    assert ended_task(second).status is Status.CHECKSUM_MISMATCH
     assert len(misbehaving.log("/a")) == 2
 
 
@@ -80,7 +80,7 @@ def test_a_resumed_file_is_verified_from_its_first_byte(one, misbehaving, downlo
     content = Content(6_000_000, seed=3)
     url = misbehaving.serve("/a", content, [Behaviour(drop_after=2_500_000), Behaviour(drop_after=1_500_000)])
     one.download(url, downloads / "a", checksum=checksum(content))
-    event = end_of(one)
+    event = ended_task(one)
     assert event.state is TaskState.SUCCEEDED and event.checksum == checksum(content)
     assert [asked.offset for asked in misbehaving.log("/a")] == [0, 2_500_000, 4_000_000]
 
@@ -96,7 +96,7 @@ def test_a_resumed_file_is_verified_after_a_kill_too(host, misbehaving, download
     first.kill_with_engine()
     second = host()
     second.attach()
-    event = end_of(second)
+    event = ended_task(second)
     assert event.state is TaskState.SUCCEEDED and event.checksum == checksum(content)
     assert misbehaving.log("/a")[1].offset > 0
 
@@ -127,7 +127,7 @@ def test_a_servers_digest_is_verified(one, misbehaving, downloads, field, algori
 def test_invalid_digest_fields_are_ignored(one, misbehaving, downloads, value):
     headers = {"Repr-Digest": value, "Content-Digest": value}
     one.download(misbehaving.serve("/a", CONTENT, otherwise=Behaviour(headers=headers)), downloads / "a")
-    event = end_of(one)
+    event = ended_task(one)
     assert event.state is TaskState.SUCCEEDED and event.checksum is None
 
 
@@ -135,14 +135,14 @@ def test_the_digest_of_a_partial_response_is_not_used_for_the_whole_file(one, mi
     content = Content(3_000_000, seed=5)
     rest = Behaviour(headers={"Content-Digest": digest(OTHER), "Repr-Digest": digest(content)})
     one.download(misbehaving.serve("/a", content, [Behaviour(drop_after=2_000_000), rest]), downloads / "a")
-    event = end_of(one)
+    event = ended_task(one)
     assert event.state is TaskState.SUCCEEDED and event.checksum == checksum(content)
 
 
 def test_another_size_fails_before_the_body(one, misbehaving, downloads):
     large = Content(50_000_000, seed=6)
     one.download(misbehaving.serve("/a", large), downloads / "a", expected_size=7)
-    event = end_of(one)
+    event = ended_task(one)
     assert event.status is Status.SIZE_MISMATCH and "50000000" in event.error.message
     assert len(misbehaving.log("/a")) == 2 and event.bytes_received < 10_000_000
     assert not list(downloads.iterdir())
@@ -152,7 +152,7 @@ def test_another_size_fails_before_the_body(one, misbehaving, downloads):
 def test_a_download_with_another_size_fails_also_without_content_length(one, misbehaving, downloads, size):
     one.download(misbehaving.serve("/a", CONTENT, otherwise=Behaviour(chunked=True)), downloads / "a",
                  expected_size=size)
-    assert end_of(one).status is Status.SIZE_MISMATCH
+    assert ended_task(one).status is Status.SIZE_MISMATCH
     assert not list(downloads.iterdir())
 
 

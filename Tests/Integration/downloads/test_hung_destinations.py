@@ -51,7 +51,7 @@ def test_a_hung_disk_does_not_delay_other_disks(host, hosting, disk, server, dow
         assert not event.task_id or event.state is TaskState.SUCCEEDED
     assert {sha256_of(downloads / name) for name in os.listdir(downloads)} == {CONTENT.sha256}
     # Verbs about tasks on the frozen disk also get a reply.
-    one.turn_to("stuck")
+    one.select_session("stuck")
     assert len(one.tasks()) == TASKS
     one.download(server.url, disk.folder / "one more")
     one.cancel(tasks[1:])
@@ -75,7 +75,7 @@ def test_closing_does_not_wait_for_a_frozen_disk_and_the_next_engine_uses_new_pa
     one.download(server.url, downloads / "free")
     assert ended(one).state is TaskState.SUCCEEDED
     disk.thaw()
-    one.turn_to("stuck")
+    one.select_session("stuck")
     events = [event for event in one.wait_for(timeout=60) if event.task_id]
     assert [event.state for event in events] == [TaskState.SUCCEEDED] * TASKS
     assert {sha256_of(disk.folder / f"{number}") for number in range(TASKS)} == {CONTENT.sha256}

@@ -18,15 +18,15 @@ STALL = 600_000
 
 
 class StallingServer(PacedServer):
-    """A server that stops in the middle of its first response until `go_on` is set."""
+    """A server that stops in the middle of its first response until `resumed` is set."""
 
     def __init__(self):
         super().__init__(CONTENT, 100_000_000, self._stall)
-        self.go_on = threading.Event()
+        self.resumed = threading.Event()
 
     def _stall(self, delivery):
         if delivery is self.deliveries[0] and delivery.sent >= STALL:
-            self.go_on.wait(60)
+            self.resumed.wait(60)
             return True
         return False
 
@@ -35,7 +35,7 @@ class StallingServer(PacedServer):
 def server():
     with StallingServer() as server:
         yield server
-        server.go_on.set()
+        server.resumed.set()
 
 
 def part_in(folder):

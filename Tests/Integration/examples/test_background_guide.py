@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 from daemons import daemons_of, end, end_daemons
-from examples.at_home import processes_at
-from held import HeldServer
-from story import digest
+from examples.images_program import processes_with_home
+from kill_and_resume import digest
+from pausing_server import PausingServer
 from testbed.host import until
 
 PROJECT = Path(__file__).resolve().parents[3]
@@ -39,7 +39,7 @@ class Home:
         self.data.mkdir(parents=True)
 
     def processes(self):
-        return processes_at(self.path)
+        return processes_with_home(self.path)
 
     def files(self):
         return sorted(path.name for path in self.data.iterdir())
@@ -58,7 +58,7 @@ def home(tmp_path):
 def server(tmp_path):
     report = tmp_path / "report.pdf"
     report.write_bytes(os.urandom(2_000_000))
-    server = HeldServer({"/report.pdf": report}, held_at=1_500_000)
+    server = PausingServer({"/report.pdf": report}, pause_at=1_500_000)
     yield server
     server.close()
 
@@ -91,7 +91,7 @@ def test_three_starts_with_a_killed_daemon_each_end_with_the_file(program, home,
         subprocess.run([program, f"{server.url}/report.pdf"], env=home.environment, timeout=300, check=True)
 
     start()
-    until(server.is_holding, bool)
+    until(server.is_paused, bool)
     for daemon in daemons_of(home.path):
         end(daemon, signal.SIGKILL, time.monotonic() + 5)
     start()

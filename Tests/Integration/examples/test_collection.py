@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 from daemons import end_daemons
-from held import HeldServer
+from kill_and_resume import digest
+from pausing_server import PausingServer
 from servers import child
-from story import digest
 from testbed.host import until
 
 PROGRAM = Path(__file__).resolve().parents[3] / "build" / "examples" / "collection"
@@ -37,7 +37,7 @@ def server(tmp_path):
     for name, size in SIZES.items():
         (tmp_path / name).write_bytes(os.urandom(size))
         files[f"/{name}"] = tmp_path / name
-    server = HeldServer(files, held_at=1_500_000)
+    server = PausingServer(files, pause_at=1_500_000)
     yield server
     server.close()
 
@@ -52,7 +52,7 @@ def collection(tmp_path, server):
 
 def test_three_starts_of_the_collection_with_one_kill_fetch_its_files_each_time(collection, server):
     killed = collection.start()
-    until(server.is_holding, bool)
+    until(server.is_paused, bool)
     killed.send_signal(signal.SIGKILL)
     killed.communicate()
     server.release()
@@ -63,7 +63,7 @@ def test_three_starts_of_the_collection_with_one_kill_fetch_its_files_each_time(
         _, errors = again.communicate(timeout=300)
         assert (again.returncode, errors) == (0, "")
         lines = collection.lines()
-        assert lines.count("handed over 2 files") == number
+        assert lines.count("enqueued 2 files") == number
         assert lines[-2:] == [f"round {number} finished", "completed"]
     done = [line for line in collection.lines() if line.startswith("done")]
     assert len(done) == 6 and all(re.fullmatch(r"done \d+ \d+ /.*", line) for line in done)

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from story import kill_and_finish, serve
+from kill_and_resume import kill_and_resume, serve
 
 PROJECT = Path(__file__).resolve().parents[3]
 BUILD = PROJECT / "build"
@@ -36,7 +36,7 @@ def test_a_killed_example_finishes_after_a_restart_and_then_fetches_only_changes
     command = host()
     server = serve(tmp_path / "served", count=60, bytes_per_second=8 << 20)
     try:
-        *events, last = kill_and_finish(command, server, tmp_path).splitlines()
+        *events, last = kill_and_resume(command, server, tmp_path).splitlines()
         assert events and all(re.fullmatch(r"done \d+ \d+ /.*", event) for event in events)
         assert last == "round 1 finished"
         # The client may have the last response before the server has logged the request.
@@ -44,8 +44,8 @@ def test_a_killed_example_finishes_after_a_restart_and_then_fetches_only_changes
         asked, (store, listing) = len(server.requests()), (tmp_path / "store", tmp_path / "list")
         server.files["/1"].write_bytes(b"changed")
         for number in (2, 3):
-            handed, *events, last = again(*command, store, listing)
-            assert (handed, len(events), last) == ("handed over 60 files", 60, f"round {number} finished")
+            enqueued, *events, last = again(*command, store, listing)
+            assert (enqueued, len(events), last) == ("enqueued 60 files", 60, f"round {number} finished")
         assert again(*command, store) == []
     finally:
         server.close()

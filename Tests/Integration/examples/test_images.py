@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 from daemons import daemons_of, end
-from examples.at_home import Images
-from held import HeldServer
-from story import digest
+from examples.images_program import Images
+from kill_and_resume import digest
+from pausing_server import PausingServer
 from testbed import checkpoints
 from testbed.host import until
 
@@ -20,7 +20,7 @@ PROJECT = Path(__file__).resolve().parents[3]
 BUILD = PROJECT / "build"
 SUNSET = 3_000_000
 USED = ["launched: sunset.jpg is there, 3000000 bytes", "launched: round 1 finished",
-        "launched: nothing is outstanding"]
+        "launched: no event is outstanding"]
 
 
 def c_program():
@@ -56,7 +56,7 @@ def images(command, tmp_path):
 def server(tmp_path):
     sunset = tmp_path / "sunset.jpg"
     sunset.write_bytes(os.urandom(SUNSET))
-    server = HeldServer({"/sunset.jpg": sunset}, held_at=2_500_000)
+    server = PausingServer({"/sunset.jpg": sunset}, pause_at=2_500_000)
     yield server
     server.close()
 
@@ -74,11 +74,11 @@ def end_of(opened):
 
 
 def test_the_picture_arrives_after_the_program_has_exited(images, server, sunset):
-    assert images("get", sunset) == ["handed over sunset.jpg"]
+    assert images("get", sunset) == ["enqueued sunset.jpg"]
     assert "sunset.jpg" not in images.files(), "the picture had arrived before the program ended"
     server.release()
     until(images.log, lambda log: log[-1:] == USED[-1:])
-    assert images.log() == ["handed over sunset.jpg", *USED]
+    assert images.log() == ["enqueued sunset.jpg", *USED]
     assert digest(images.folder / "sunset.jpg") == digest(server.files["/sunset.jpg"])
     # No part file, program, daemon or unread event is left.
     assert images.files() == ["images.log", "sunset.jpg"]
@@ -91,22 +91,22 @@ def test_a_killed_program_is_launched_when_the_picture_has_arrived(images, serve
     images("get", sunset)
     opened = images.open()
     assert opened.stdout.readline().startswith("on its way: sunset.jpg")
-    until(server.is_holding, bool)
+    until(server.is_paused, bool)
     opened.kill()
     opened.communicate()
     server.release()
     until(images.log, lambda log: log[-1:] == USED[-1:])
-    assert images.log() == ["handed over sunset.jpg", *USED]
+    assert images.log() == ["enqueued sunset.jpg", *USED]
     assert digest(images.folder / "sunset.jpg") == digest(server.files["/sunset.jpg"])
     for _ in range(2):
-        assert images("get", sunset) == ["sunset.jpg is there already"]
+        assert images("get", sunset) == ["sunset.jpg exists already"]
         assert end_of(images.open()) == ["there: sunset.jpg"]
     assert [request.status for request in server.requests()] == [200], "the picture was requested twice"
 
 
 def test_after_a_kill_of_the_daemon_the_next_start_continues(images, server, sunset):
     images("get", sunset)
-    until(server.is_holding, bool)
+    until(server.is_paused, bool)
     (database,) = images.home.rglob(checkpoints.DATABASE)
     checkpoints.wait_for_checkpoint(database.parent)
     (daemon,) = daemons_of(images.home)
@@ -132,7 +132,7 @@ def test_an_open_program_gets_the_event_and_is_not_launched(images, server, suns
 
 
 def test_pressing_download_twice_makes_one_download(images, server, sunset):
-    assert images("get", sunset, sunset) == ["handed over sunset.jpg", "sunset.jpg was handed over before"]
+    assert images("get", sunset, sunset) == ["enqueued sunset.jpg", "sunset.jpg was enqueued before"]
     server.release()
     until(images.log, lambda log: log[-1:] == USED[-1:])
     assert len(server.requests()) == 1
@@ -143,14 +143,14 @@ def test_pressing_download_again_keeps_an_existing_picture(images, server, sunse
     server.release()
     until(images.log, lambda log: log[-1:] == USED[-1:])
     for _ in range(2):
-        assert images("get", sunset) == ["sunset.jpg is there already"]
+        assert images("get", sunset) == ["sunset.jpg exists already"]
         assert images() == ["there: sunset.jpg"]
     assert len(server.requests()) == 1
-    assert images.log()[4:] == ["sunset.jpg is there already"] * 2
+    assert images.log()[4:] == ["sunset.jpg exists already"] * 2
 
 
 def test_a_failed_picture_is_reported_and_the_others_arrive(images, server, sunset):
-    assert images("get", f"{server.url}/nowhere.png", sunset) == ["handed over nowhere.png", "handed over sunset.jpg"]
+    assert images("get", f"{server.url}/nowhere.png", sunset) == ["enqueued nowhere.png", "enqueued sunset.jpg"]
     server.release()
     # The first task and its round may end before the second task is enqueued, so the test expects no particular
     # round.
@@ -164,7 +164,7 @@ def test_a_failed_picture_is_reported_and_the_others_arrive(images, server, suns
     ("", "picture"), ("/images.log", "picture"), ("/dir/" + "n" * 200 + ".jpg", "n" * 95 + ".jpg"),
 ])
 def test_a_file_name_stays_in_the_folder(images, url, name):
-    assert images("get", f"http://127.0.0.1:9{url}") == [f"handed over {name}"]
+    assert images("get", f"http://127.0.0.1:9{url}") == [f"enqueued {name}"]
 
 
 def test_the_image_downloader_prints_its_usage(images):

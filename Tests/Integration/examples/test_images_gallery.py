@@ -10,8 +10,8 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
-from examples.at_home import Images
-from held import HeldServer
+from examples.images_program import Images
+from pausing_server import PausingServer
 from servers import child
 from testbed.host import until
 
@@ -29,7 +29,7 @@ def images(tmp_path):
 @pytest.fixture
 def server(tmp_path):
     (tmp_path / "sunset.jpg").write_bytes(SUNSET)
-    server = HeldServer({"/sunset.jpg": tmp_path / "sunset.jpg"}, held_at=1_500_000)
+    server = PausingServer({"/sunset.jpg": tmp_path / "sunset.jpg"}, pause_at=1_500_000)
     yield server
     server.close()
 
@@ -69,13 +69,13 @@ def browser(images):
     child.end(gallery)
 
 
-def is_half_way(state):
+def is_half_done(state):
     return any(name == "sunset.jpg" and percent and percent >= 30 for name, percent, _ in state["tasks"])
 
 
 def test_a_picture_appears_while_the_page_is_open(images, browser, server):
     browser.press(f"{server.url}/sunset.jpg")
-    until(browser.state, is_half_way)
+    until(browser.state, is_half_done)
     server.release()
     until(browser.state, lambda state: state == {"tasks": [], "pictures": 1})
     assert browser.ask("GET", "/pictures/sunset.jpg") == SUNSET
@@ -93,9 +93,9 @@ def test_ctrl_c_ends_the_gallery_silently(browser):
 
 def test_after_a_kill_of_the_gallery_the_launched_program_finishes(images, browser, server):
     browser.press(f"{server.url}/sunset.jpg")
-    until(browser.state, is_half_way)
+    until(browser.state, is_half_done)
     browser.close()
     server.release()
-    log = until(images.log, lambda log: log[-1:] == ["launched: nothing is outstanding"])
+    log = until(images.log, lambda log: log[-1:] == ["launched: no event is outstanding"])
     assert "launched: sunset.jpg is there, 3000000 bytes" in log
     assert (images.folder / "sunset.jpg").read_bytes() == SUNSET

@@ -25,7 +25,7 @@ class Button:
     def __init__(self):
         self.pressed = []
 
-    def hand_over(self, url):
+    def enqueue_download(self, url):
         if url.startswith("ftp:"):
             raise InvalidArgument(Status.INVALID_ARGUMENT, f"the URL <{url}> is not http or https")
         self.pressed.append(url)

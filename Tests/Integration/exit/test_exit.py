@@ -25,9 +25,9 @@ def nginx(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):
-    path = tmp_path_factory.mktemp("program") / "leaves"
+    path = tmp_path_factory.mktemp("program") / "exit_during_transfer"
     subprocess.run(["clang", "-std=c11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-pedantic",
-                    "-I", PROJECT / "include", "-o", path, Path(__file__).with_name("leaves.c"),
+                    "-I", PROJECT / "include", "-o", path, Path(__file__).with_name("exit_during_transfer.c"),
                     "-L", LIBRARIES, "-lbackhaul", f"-Wl,-rpath,{LIBRARIES}"], check=True)
     return path
 

@@ -1,2 +1,2 @@
 def pytest_addoption(parser):
-    parser.addoption("--seams-size", type=int, default=160, help="MiB of the download that is cut off repeatedly")
+    parser.addoption("--refetch-size", type=int, default=160, help="MiB of the download that is cut off repeatedly")

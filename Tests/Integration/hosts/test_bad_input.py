@@ -22,7 +22,7 @@ from backhaul._functions import FUNCTIONS
 from backhaul._handles import call, new_error
 from backhaul._library import library as loaded
 from servers.content import Content
-from testbed.settings import in_parts
+from testbed.settings import nested
 
 pytestmark = pytest.mark.both_hostings
 
@@ -76,7 +76,7 @@ def test_an_invalid_session_identifier_is_refused(application, identifier):
 )
 def test_an_invalid_configuration_is_refused(application, changes):
     with pytest.raises(InvalidArgument) as caught:
-        application.session("gallery", **in_parts(**changes))
+        application.session("gallery", **nested(**changes))
     assert next(iter(changes)).split("_")[0] in sentence(caught.value).lower().replace("-", "_")
 
 

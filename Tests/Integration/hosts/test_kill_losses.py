@@ -45,7 +45,7 @@ class Killer:
         # The next engine may start the download before its process id is in the queue, so this call waits.
         with stopped(self.engines.get(timeout=30)) as kill:
             sockets.settled(delivery.connection)
-            self.received.append(delivery.taken)
+            self.received.append(delivery.bytes_read)
             kill()
         return True
 

@@ -11,7 +11,7 @@ from servers.behaviour import Behaviour
 from servers.content import Content, sha256_of
 from testbed.host import until
 from testbed.journal import violations
-from testbed.world import soak
+from testbed.soak_run import soak
 
 
 @pytest.mark.both_hostings

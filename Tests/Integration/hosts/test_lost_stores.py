@@ -135,7 +135,7 @@ def test_a_store_whose_database_was_emptied_after_a_kill_is_refused(host, store,
 
 
 @pytest.fixture
-def filled(host, store, downloads):
+def store_with_tasks(host, store, downloads):
     """Returns the bytes of a database with 260 tasks. No process has the database open."""
     one = host()
     one.session()
@@ -166,18 +166,18 @@ def tasks_or_damage(host, store, content):
         one.end()
 
 
-def test_64_random_bytes_in_the_database_lose_no_task_without_an_error(host, store, filled):
+def test_64_random_bytes_in_the_database_lose_no_task_without_an_error(host, store, store_with_tasks):
     for seed in range(12):
         chosen = random.Random(seed)
-        content = bytearray(filled)
+        content = bytearray(store_with_tasks)
         for _ in range(64):
             content[chosen.randrange(len(content))] = chosen.randrange(256)
         found = tasks_or_damage(host, store, content)
         assert found is None or len(found) == 260, f"seed {seed}"
 
 
-def test_a_damaged_page_is_named_in_the_error(host, store, filled, hosting):
-    content = bytearray(filled)
+def test_a_damaged_page_is_named_in_the_error(host, store, store_with_tasks, hosting):
+    content = bytearray(store_with_tasks)
     for page in range(PAGE, len(content), PAGE):
         content[page + 2_000] ^= 1
     (store / DATABASE).write_bytes(content)

@@ -35,7 +35,7 @@ def unprivileged(host, place):
         if os.geteuid() == 0:
             for path in [place, *place.rglob("*")]:
                 os.chown(path, NOBODY, NOBODY)
-            one.become(NOBODY, NOBODY)
+            one.drop_privileges(NOBODY, NOBODY)
         return one
 
     return start

@@ -34,12 +34,12 @@ def test_a_waiting_consumer_gets_the_session_when_the_current_one_is_killed(host
     engine, holder, waiter = host(), host(), host()
     engine.all_sessions()
     holder.session()
-    waiter.started_attach("gallery", Role.CONSUME_WHEN_FREE)
+    waiter.start_attach("gallery", Role.CONSUME_WHEN_FREE)
     seen = until(lambda: holder.attention(timeout=1), len)
     assert (seen[0].attention, seen[0].waiting_consumers) == (Attention.YIELD, 1)
     assert not waiter.is_done()
     holder.kill()
-    waiter.take_attached()
+    waiter.finish_attach()
     with pytest.raises(InUse):
         engine.attach()
 
@@ -49,31 +49,31 @@ def test_a_consumer_keeps_waiting_when_the_engine_changes(host):
     engine.all_sessions()
     holder, waiter = host(), host()
     holder.session()
-    waiter.started_attach("gallery", Role.CONSUME_WHEN_FREE)
+    waiter.start_attach("gallery", Role.CONSUME_WHEN_FREE)
     until(lambda: holder.attention(timeout=1), len)
     engine.kill()
     again = until(lambda: holder.attention(timeout=1), len)
     assert again[0].waiting_consumers == 1, "the wait did not continue with the next engine"
     assert not waiter.is_done()
     holder.close_session()
-    waiter.take_attached()
+    waiter.finish_attach()
 
 
 def test_a_consumer_that_dies_with_the_engine_loses_its_claim(host):
     holder, waiter = host(), host()
     holder.session()
-    waiter.started_attach("gallery", Role.CONSUME_WHEN_FREE)
+    waiter.start_attach("gallery", Role.CONSUME_WHEN_FREE)
     until(lambda: holder.attention(timeout=1), len)
     holder.kill()
-    waiter.take_attached()
+    waiter.finish_attach()
 
 
 def test_a_released_ticket_ends_the_wait_for_a_session(host):
     engine, waiter = host(), host()
     engine.session()
-    waiter.started_attach("gallery", Role.CONSUME_WHEN_FREE)
+    waiter.start_attach("gallery", Role.CONSUME_WHEN_FREE)
     until(lambda: engine.all_sessions()[0].waiting_consumers, lambda count: count == 1)
-    waiter.forget_ticket()
+    waiter.release_ticket()
     until(lambda: engine.all_sessions()[0].waiting_consumers, lambda count: count == 0)
     engine.close_session()
     engine.attach()
@@ -91,7 +91,7 @@ def test_a_stopped_host_costs_the_engine_little_memory_and_continues_reading(hos
         engine.enqueue([Request("http://127.0.0.1:9/a", suspended=True, user_data=bytes(4_000)) for _ in range(200)])
         engine.cancel()
     assert resident(engine.engine_pid()) - before < 40_000
-    consumer.go_on()
+    consumer.continue_process()
     events = consumer.wait_for(4_000)
     ids = [event.id for event in events]
     assert ids == sorted(set(ids))

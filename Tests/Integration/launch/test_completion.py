@@ -12,9 +12,9 @@ from backhaul import BackhaulError, Completed, EventsOutstanding, Hosting, Launc
 from servers.behaviour import Behaviour
 from servers.content import Content
 from testbed.host import until
-from testbed.rounds import finish_round, hand_over, the_launch
+from testbed.rounds import finish_round, finish_round_and_kill, only_launch
 
-NOBODY = 1.2
+QUIET_SECONDS = 1.2
 
 
 @pytest.fixture
@@ -23,10 +23,10 @@ def hosting():
 
 
 @pytest.fixture
-def launched(stage, hosts):
+def launched(launch_listener, hosts):
     """A host that was launched for one finished round of "gallery" and has attached it. Two events are unread."""
-    hand_over(hosts, stage.command())
-    host = stage.next().open()
+    finish_round_and_kill(hosts, launch_listener.command())
+    host = launch_listener.next().open()
     host.attach("gallery")
     return host
 
@@ -94,15 +94,15 @@ def test_row_5_complete_by_a_producer(hosts):
 # MARK: by a launched host
 
 
-def test_row_6_launched_acknowledge_complete(stage, hosts, launched):
+def test_row_6_launched_acknowledge_complete(launch_listener, hosts, launched):
     launched.acknowledge(launched.wait_for())
     launched.complete()
     assert launched.current_launch() is None
     launched.leave()
-    assert stage.nobody_comes(NOBODY)
+    assert launch_listener.no_launch_within(QUIET_SECONDS)
 
 
-def test_row_7_launched_hand_out_complete(stage, launched):
+def test_row_7_launched_hand_out_complete(launch_listener, launched):
     launched.wait_for()
     with pytest.raises(EventsOutstanding) as raised:
         launched.complete()
@@ -111,21 +111,21 @@ def test_row_7_launched_hand_out_complete(stage, launched):
     launched.configuration()
 
 
-def test_row_8_launched_complete_before_anything_was_handed_out(stage, launched):
+def test_row_8_launched_complete_before_anything_was_handed_out(launch_listener, launched):
     launched.complete()
     assert [session.identifier for session in launched.current_launch().sessions] == ["gallery"]
     launched.leave()
-    again = stage.next()
+    again = launch_listener.next()
     assert again.open().current_launch().launches == 2
     assert len(again.finish_session("gallery")) == 2
 
 
-def test_row_9_launched_acknowledge_by_a_kept_cursor_complete(stage, launched):
+def test_row_9_launched_acknowledge_by_a_kept_cursor_complete(launch_listener, launched):
     newest = launched.all_sessions()[0].events
     assert launched.acknowledge_through(newest) == 2
     launched.complete()
     launched.leave()
-    assert stage.nobody_comes(NOBODY)
+    assert launch_listener.no_launch_within(QUIET_SECONDS)
 
 
 def test_row_10_launched_complete_then_the_handle(launched):
@@ -160,33 +160,34 @@ def test_row_12_launched_complete_then_create_in_another_process(hosts, launched
 def test_row_13_launched_complete_while_another_waits_for_the_session(hosts, launched):
     user = hosts.start()
     user.begin("attach", "gallery", role=Role.CONSUME_WHEN_FREE)
-    assert not user.answers_within(0.3)
+    assert not user.has_result_within(0.3)
     launched.acknowledge(launched.wait_for())
     launched.complete()
     user.finish()
     user.configuration()
 
 
-def test_row_14_launched_enqueue_acknowledge_complete_and_the_next_round_finishes_later(stage, hosts, launched):
+def test_row_14_launched_enqueue_acknowledge_complete_and_the_next_round_finishes_later(
+        launch_listener, hosts, launched):
     task = enqueue(launched)
     launched.acknowledge(launched.wait_for(2))
     launched.complete()
     launched.leave()
-    assert stage.nobody_comes(NOBODY), "launched although the round has not ended"
+    assert launch_listener.no_launch_within(QUIET_SECONDS), "launched although the round has not ended"
     producer = hosts.start(observes=True)
     producer.attach("gallery", role=Role.PRODUCE)
     finish(producer, task)
-    again = stage.next()
+    again = launch_listener.next()
     assert again.open().current_launch().launches == 1
 
 
-def test_row_15_launched_acknowledge_enqueue_finish_complete(stage, hosts, launched):
+def test_row_15_launched_acknowledge_enqueue_finish_complete(launch_listener, hosts, launched):
     launched.acknowledge(launched.wait_for())
     finish(launched, enqueue(launched))
     launched.complete()
     assert [session.identifier for session in launched.current_launch().sessions] == ["gallery"]
     launched.leave()
-    assert len(stage.next().open().finish_session("gallery")) == 2
+    assert len(launch_listener.next().open().finish_session("gallery")) == 2
 
 
 def test_row_16_launched_acknowledge_enqueue_finish_hand_out_complete(launched):
@@ -197,25 +198,25 @@ def test_row_16_launched_acknowledge_enqueue_finish_hand_out_complete(launched):
         launched.complete()
 
 
-def test_row_17_launched_for_two_and_one_is_completed(stage, hosts):
-    host = hosts.start(launch=stage.command())
+def test_row_17_launched_for_two_and_one_is_completed(launch_listener, hosts):
+    host = hosts.start(launch=launch_listener.command())
     finish_round(host, "first")
     finish_round(host, "second")
     host.kill()
-    launched = stage.next().open()
+    launched = launch_listener.next().open()
     launched.attach("second")
     launched.finish_session("first")
     launched.close_session()
     launched.configuration()
     assert [session.identifier for session in launched.current_launch().sessions] == ["second"]
     launched.kill()
-    again = stage.next().open()
+    again = launch_listener.next().open()
     assert [session.identifier for session in again.current_launch().sessions] == ["second"]
 
 
-def test_row_18_the_users_host_completes_what_the_launched_one_has_not_attached(stage, hosts):
-    hand_over(hosts, stage.command())
-    launched = stage.next().open()
+def test_row_18_the_users_host_completes_what_the_launched_one_has_not_attached(launch_listener, hosts):
+    finish_round_and_kill(hosts, launch_listener.command())
+    launched = launch_listener.next().open()
     user = hosts.start()
     user.attach("gallery")
     user.acknowledge(user.wait_for())
@@ -224,30 +225,30 @@ def test_row_18_the_users_host_completes_what_the_launched_one_has_not_attached(
     user.configuration()
     user.kill()
     launched.leave()
-    assert stage.nobody_comes(NOBODY)
+    assert launch_listener.no_launch_within(QUIET_SECONDS)
 
 
-def test_row_19_a_challenge_is_seen_and_left_open(stage, hosts, misbehaving, downloads):
+def test_row_19_a_challenge_is_seen_and_left_open(launch_listener, hosts, misbehaving, downloads):
     asks = Behaviour(status=401, headers={"WWW-Authenticate": 'Basic realm="gallery"'})
-    host = hosts.start(launch=stage.command())
+    host = hosts.start(launch=launch_listener.command())
     host.session(asks_for_credentials=True)
     host.download(misbehaving.serve("/a", Content(10), otherwise=asks), downloads / "a")
     until(lambda: host.all_sessions()[0].open_challenges, lambda count: count == 1)
-    assert stage.nobody_comes(NOBODY), "launched although its host is connected"
+    assert launch_listener.no_launch_within(QUIET_SECONDS), "launched although its host is connected"
     host.kill()
-    launched = stage.next().open()
+    launched = launch_listener.next().open()
     assert launched.current_launch().attention.name == "CHALLENGE"
     launched.attach("gallery")
     launched.acknowledge(launched.wait_for(1))
     launched.complete()
     launched.leave()
-    assert stage.nobody_comes(NOBODY)
-    looker = hosts.start(observes=True)
-    session, = looker.all_sessions()
+    assert launch_listener.no_launch_within(QUIET_SECONDS)
+    observer = hosts.start(observes=True)
+    session, = observer.all_sessions()
     assert (session.open_challenges, session.launch_state) == (1, LaunchState.NONE)
 
 
-def test_row_20_the_engine_dies_in_between(stage, hosts, launched):
+def test_row_20_the_engine_dies_in_between(launch_listener, hosts, launched):
     launched.acknowledge(launched.wait_for())
     engine = hosts.engine_process(launched)
     os.kill(engine, signal.SIGSTOP)
@@ -259,7 +260,7 @@ def test_row_20_the_engine_dies_in_between(stage, hosts, launched):
         launched.configuration()
     launched.attach("gallery")
     assert launched.current_launch() is None
-    until(lambda: the_launch(launched).state, lambda state: state is LaunchState.NONE)
+    until(lambda: only_launch(launched).state, lambda state: state is LaunchState.NONE)
 
 
 def test_each_row_of_the_table_has_its_test():

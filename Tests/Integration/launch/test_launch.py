@@ -9,12 +9,12 @@ from testbed.host import until
 from testbed.rounds import finish_round
 
 
-def test_a_finished_round_launches_the_application_without_a_host(stage, hosts):
-    host = hosts.start(launch=stage.command(environment={"COLOUR": "blue green"}))
+def test_a_finished_round_launches_the_application_without_a_host(launch_listener, hosts):
+    host = hosts.start(launch=launch_listener.command(environment={"COLOUR": "blue green"}))
     finish_round(host)
-    assert stage.nobody_comes(1.5), "launched although its host is connected"
+    assert launch_listener.no_launch_within(1.5), "launched although its host is connected"
     host.kill()
-    launched = stage.next()
+    launched = launch_listener.next()
     launched.open()
     launch = launched.current_launch()
     assert (launch.launches, launch.attention) == (1, Attention.FINISHED)
@@ -25,17 +25,17 @@ def test_a_finished_round_launches_the_application_without_a_host(stage, hosts):
     assert launched.current_launch() is None
     launched.close()
     launched.leave()
-    assert stage.nobody_comes(1)
-    looker = hosts.start(observes=True)
-    info, = looker.launches()
+    assert launch_listener.no_launch_within(1)
+    observer = hosts.start(observes=True)
+    info, = observer.launches()
     assert (info.state, info.launches, info.error_message) == (LaunchState.NONE, 0, None)
 
 
-def test_a_launched_host_has_a_clean_environment(stage, hosts):
-    host = hosts.start(launch=stage.command(environment={"COLOUR": "blue green"}))
+def test_a_launched_host_has_a_clean_environment(launch_listener, hosts):
+    host = hosts.start(launch=launch_listener.command(environment={"COLOUR": "blue green"}))
     finish_round(host)
     host.kill()
-    launched = stage.next()
+    launched = launch_listener.next()
     environment = launched.environment
     assert environment["COLOUR"] == "blue green"
     assert environment["BACKHAUL_STORE"] == str(hosts.store)
@@ -51,42 +51,42 @@ def test_a_launched_host_has_a_clean_environment(stage, hosts):
     assert launched.about["descriptors"] == [0, 1, 2]
 
 
-def test_a_connected_host_is_notified_instead_of_launched(stage, hosts):
-    host = hosts.start(launch=stage.command())
+def test_a_connected_host_is_notified_instead_of_launched(launch_listener, hosts):
+    host = hosts.start(launch=launch_listener.command())
     other = hosts.start()
     finish_round(host)
     assert [info.identifier for info in until(other.attention, bool)] == ["gallery"]
     host.kill()
-    assert stage.nobody_comes(1.5)
+    assert launch_listener.no_launch_within(1.5)
     other.kill()
-    stage.next()
+    launch_listener.next()
 
 
-def test_progress_causes_no_launch(stage, hosts):
-    host = hosts.start(launch=stage.command())
+def test_progress_causes_no_launch(launch_listener, hosts):
+    host = hosts.start(launch=launch_listener.command())
     host.session()
     host.download("http://127.0.0.1:9/file", suspended=True)
     first = host.download("http://127.0.0.1:9/other", suspended=True)
     host.cancel([first])
     host.kill()
-    assert stage.nobody_comes(2)
-    looker = hosts.start(observes=True)
-    assert looker.all_sessions()[0].launch_state is LaunchState.NONE
+    assert launch_listener.no_launch_within(2)
+    observer = hosts.start(observes=True)
+    assert observer.all_sessions()[0].launch_state is LaunchState.NONE
 
 
-def test_a_session_without_launch_events_waits_for_its_host(stage, hosts):
-    host = hosts.start(launch=stage.command())
+def test_a_session_without_launch_events_waits_for_its_host(launch_listener, hosts):
+    host = hosts.start(launch=launch_listener.command())
     finish_round(host, sends_launch_events=False)
     host.kill()
-    assert stage.nobody_comes(2)
+    assert launch_listener.no_launch_within(2)
 
 
-def test_a_connected_observer_does_not_prevent_a_launch(stage, hosts):
-    host = hosts.start(launch=stage.command())
+def test_a_connected_observer_does_not_prevent_a_launch(launch_listener, hosts):
+    host = hosts.start(launch=launch_listener.command())
     observer = hosts.start(observes=True)
     finish_round(host)
     host.kill()
-    launched = stage.next()
+    launched = launch_listener.next()
     session, = observer.all_sessions()
     assert session.launch_state is LaunchState.RUNNING
     info, = observer.launches()
@@ -94,14 +94,14 @@ def test_a_connected_observer_does_not_prevent_a_launch(stage, hosts):
     assert abs(info.started_ms / 1000 - time.time()) < 60
 
 
-def test_a_launch_lists_all_sessions_that_need_attention_also_later_ones(stage, hosts):
-    host = hosts.start(launch=stage.command())
+def test_a_launch_lists_all_sessions_that_need_attention_also_later_ones(launch_listener, hosts):
+    host = hosts.start(launch=launch_listener.command())
     finish_round(host, "first")
     finish_round(host, "second")
     host.session("third", role=Role.PRODUCE)
     late = host.download("http://127.0.0.1:9/file", suspended=True)
     host.kill()
-    launched = stage.next()
+    launched = launch_listener.next()
     launched.open()
     assert [session.identifier for session in launched.current_launch().sessions] == ["first", "second"]
     launched.finish_session("first")
@@ -113,15 +113,15 @@ def test_a_launch_lists_all_sessions_that_need_attention_also_later_ones(stage, 
     launched.finish_session("third")
     assert launched.current_launch() is None
     launched.leave()
-    assert stage.nobody_comes(1)
+    assert launch_listener.no_launch_within(1)
 
 
-def test_two_applications_are_launched_separately(stage, hosts):
+def test_two_applications_are_launched_separately(launch_listener, hosts):
     for name in ("org.example.hosts", "org.example.other"):
-        host = hosts.start(name, launch=stage.command(environment={"WHO": name}))
+        host = hosts.start(name, launch=launch_listener.command(environment={"WHO": name}))
         finish_round(host, name)
         host.kill()
-    launched = {one.environment["WHO"]: one for one in (stage.next(), stage.next())}
+    launched = {one.environment["WHO"]: one for one in (launch_listener.next(), launch_listener.next())}
     assert set(launched) == {"org.example.hosts", "org.example.other"}
     for name, one in launched.items():
         one.open(name)
@@ -130,39 +130,39 @@ def test_two_applications_are_launched_separately(stage, hosts):
     assert [info.state for info in hosts.start(observes=True).launches()] == [LaunchState.NONE] * 2
 
 
-def test_the_next_engine_performs_a_pending_launch(stage, hosts):
-    host = hosts.start(launch=stage.command(first_delay_ms=3_000, longest_delay_ms=3_000))
+def test_the_next_engine_performs_a_pending_launch(launch_listener, hosts):
+    host = hosts.start(launch=launch_listener.command(first_delay_ms=3_000, longest_delay_ms=3_000))
     finish_round(host)
     engine = hosts.engine_process(host)
     host.kill()
-    stage.next().kill()
-    looker = hosts.start(observes=True)
-    until(lambda: looker.launches()[0].state, lambda state: state is LaunchState.DUE)
-    due = looker.launches()[0].next_launch_ms
+    launch_listener.next().kill()
+    observer = hosts.start(observes=True)
+    until(lambda: observer.launches()[0].state, lambda state: state is LaunchState.DUE)
+    due = observer.launches()[0].next_launch_ms
     os.kill(engine, signal.SIGKILL)
     after = hosts.start("org.example.engine")
     until(lambda: hosts.engine_process(after), lambda process: process != engine)
     info, = after.launches()
     assert (info.state, info.launches) == (LaunchState.DUE, 1)
     assert abs(info.next_launch_ms - due) < 1_500
-    launched = stage.next()
+    launched = launch_listener.next()
     assert launched.open().current_launch().launches == 2
     launched.finish_session("gallery")
 
 
-def test_a_new_engine_continues_to_watch_the_launched_host(stage, hosts):
-    host = hosts.start(launch=stage.command())
+def test_a_new_engine_continues_to_watch_the_launched_host(launch_listener, hosts):
+    host = hosts.start(launch=launch_listener.command())
     finish_round(host)
     engine = hosts.engine_process(host)
     host.kill()
-    launched = stage.next()
+    launched = launch_listener.next()
     launched.open()
     launched.attach("gallery")
     os.kill(engine, signal.SIGKILL)
-    looker = hosts.start("org.example.engine")
-    until(lambda: hosts.engine_process(looker), lambda process: process != engine)
-    assert stage.nobody_comes(2), "launched again although the launched host lives"
-    assert [(info.state, info.process_id) for info in looker.launches()] == [(LaunchState.RUNNING, launched.pid)]
+    observer = hosts.start("org.example.engine")
+    until(lambda: hosts.engine_process(observer), lambda process: process != engine)
+    assert launch_listener.no_launch_within(2), "launched again although the launched host lives"
+    assert [(info.state, info.process_id) for info in observer.launches()] == [(LaunchState.RUNNING, launched.pid)]
     launched.kill()
-    again = stage.next()
+    again = launch_listener.next()
     assert again.open().current_launch().launches == 2

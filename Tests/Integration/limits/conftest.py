@@ -4,9 +4,9 @@ import shutil
 
 import pytest
 
-from limits.taker import Taker
+from limits.upload_sink import UploadSink
 from servers.nginx import Nginx
-from testbed.places import make_place
+from testbed.work_dirs import make_place
 
 #: Names and sizes of the files that nginx serves.
 FILES = {"200k": 200_000, "1m": 1_000_000, "100m": 100_000_000}
@@ -32,6 +32,6 @@ def large(request, nginx, certificates):
 
 
 @pytest.fixture
-def taker():
-    with Taker() as running:
+def upload_sink():
+    with UploadSink() as running:
         yield running

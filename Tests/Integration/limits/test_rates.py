@@ -38,23 +38,23 @@ def test_a_download_does_not_exceed_its_rate_limit(host, large, downloads, level
 
 
 @pytest.mark.parametrize("level", ["engine", "session", "task"])
-def test_an_upload_does_not_exceed_its_rate_limit(host, taker, place, level):
+def test_an_upload_does_not_exceed_its_rate_limit(host, upload_sink, place, level):
     (place / "body").write_bytes(bytes(200_000))
     one = host()
     options = limited(one, level, 100_000, {})
     start = time.monotonic()
-    one.upload(f"{taker.url}/a", place / "body", **options)
+    one.upload(f"{upload_sink.url}/a", place / "body", **options)
     [event] = one.wait_for(1)
-    assert event.succeeded and taker.taken == 200_000
+    assert event.succeeded and upload_sink.received == 200_000
     assert time.monotonic() - start >= (200_000 - AHEAD) / 100_000
 
 
-def test_both_directions_share_one_limit(host, nginx, taker, place):
+def test_both_directions_share_one_limit(host, nginx, upload_sink, place):
     (place / "body").write_bytes(bytes(200_000))
     one = host()
     one.session(bytes_per_second=200_000)
     start = time.monotonic()
-    one.upload(f"{taker.url}/a", place / "body")
+    one.upload(f"{upload_sink.url}/a", place / "body")
     one.download(f"{nginx.url}/200k")
     assert all(event.succeeded for event in one.wait_for(2))
     assert time.monotonic() - start >= (400_000 - AHEAD) / 200_000

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from daemons import end_daemons
-from held import HeldServer
+from pausing_server import PausingServer
 from testbed.host import until
 
 PROJECT = Path(__file__).resolve().parents[3]
@@ -51,7 +51,7 @@ def photo(tmp_path):
 
 @pytest.fixture
 def server(photo):
-    server = HeldServer({"/photo.jpg": photo}, held_at=len(PHOTO) // 2)
+    server = PausingServer({"/photo.jpg": photo}, pause_at=len(PHOTO) // 2)
     yield server
     server.close()
 
@@ -125,7 +125,7 @@ def test_a_host_fetches_its_file_also_after_a_kill_and_when_run_again(
         make_host, localised, tmp_path, home, server, photo):
     host = Runs(make_host(localised, tmp_path), home)
     mine = home / "photo.jpg"
-    host.kill(server.is_holding)
+    host.kill(server.is_paused)
     server.release()
     # The killed host finds the file when it is started again, because the daemon has continued.
     assert str(mine) in host()

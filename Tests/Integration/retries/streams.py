@@ -42,9 +42,9 @@ class RefusingServer(AcceptingServer):
             if kind == SETTINGS and not flags & ACK:
                 connection.sendall(frame(SETTINGS, ACK, 0))
             if kind == HEADERS:
-                self._answer(connection, number)
+                self._respond(connection, number)
 
-    def _answer(self, secured, number):
+    def _respond(self, secured, number):
         if self.refused < self.refusals:
             self.refused += 1
             if self._goes_away:

@@ -7,7 +7,7 @@ from backhaul import HISTORY_NONE, Next, Policy, RetryPolicy, SessionConfigurati
 from servers.behaviour import Behaviour
 from servers.content import Content
 from testbed.host import until
-from testbed.settings import in_parts
+from testbed.settings import nested
 
 pytestmark = pytest.mark.both_hostings
 
@@ -143,7 +143,7 @@ def test_a_new_configuration_ends_a_retry_delay(host, misbehaving, downloads):
     one.session(**slow)
     task = one.download(misbehaving.serve("/a", CONTENT, [Behaviour(status=503)]), downloads / "a")
     until(lambda: one.task(task), lambda seen: seen.next_attempt_ms)
-    one.set_configuration(SessionConfiguration("gallery", **in_parts(**SOON)))
+    one.set_configuration(SessionConfiguration("gallery", **nested(**SOON)))
     assert one.wait_for()[0].state is TaskState.SUCCEEDED
 
 

@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from story import kill_and_finish, serve
+from kill_and_resume import kill_and_resume, serve
 
 PROJECT = Path(__file__).resolve().parents[3]
 OPTIONS = {
@@ -46,6 +46,6 @@ def host(sanitizer, library, tmp_path_factory):
 def test_the_killed_and_restarted_host_causes_no_report(sanitizer, host, tmp_path):
     server = serve(tmp_path / "served", count=60, bytes_per_second=6 << 20)
     try:
-        kill_and_finish([host], server, tmp_path, **OPTIONS[sanitizer])
+        kill_and_resume([host], server, tmp_path, **OPTIONS[sanitizer])
     finally:
         server.close()

@@ -25,13 +25,14 @@ class SilentNetwork(Network):
         self._hosts = folder / "hosts"
         try:
             self.plug()
-            self.lead_everywhere()
+            self.add_default_route()
             self.here("ip -6 addr add 2001:db8::1/64 dev cable nodad"
                       " && ip -6 route add default via 2001:db8::2 dev cable")
-            self._in(self._there, f"ip addr add {SERVER}/32 dev lo && ip -6 addr add {SERVER_6}/128 dev lo nodad"
-                                  " && ip -6 addr add 2001:db8::2/64 dev other nodad"
-                                  " && ip route add blackhole 198.51.100.0/24"
-                                  " && ip -6 route add blackhole 2001:db8:1::/64")
+            self._in(self._servers_namespace,
+                     f"ip addr add {SERVER}/32 dev lo && ip -6 addr add {SERVER_6}/128 dev lo nodad"
+                     " && ip -6 addr add 2001:db8::2/64 dev other nodad"
+                     " && ip route add blackhole 198.51.100.0/24"
+                     " && ip -6 route add blackhole 2001:db8:1::/64")
         except BaseException:
             self.end()
             raise

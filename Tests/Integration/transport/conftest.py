@@ -12,7 +12,7 @@ from backhaul import Hosting
 from servers.content import Content
 from servers.misbehaving import MisbehavingServer
 from testbed.host import Host
-from testbed.places import new_place
+from testbed.work_dirs import new_place
 
 #: Short delays between attempts.
 QUICK = {"first_delay_ms": 20, "longest_delay_ms": 100}

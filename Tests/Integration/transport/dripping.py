@@ -36,9 +36,9 @@ class DrippingServer(AcceptingServer):
                     length = int(field.partition(b":")[2])
             reader.read(length)
             self.requests.append(method)
-            self._answer(connection, method)
+            self._respond(connection, method)
 
-    def _answer(self, connection, method):
+    def _respond(self, connection, method):
         if method == "GET":
             connection.sendall(b"HTTP/1.1 %d Because\r\nTransfer-Encoding: chunked\r\n\r\n" % self._status)
             while not self._is_finished.wait(_INTERVAL):

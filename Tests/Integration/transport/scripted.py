@@ -72,7 +72,7 @@ def close(connection):
 
 def reset(connection):
     """Resets TCP after the client has read all sent bytes."""
-    sockets.wait_until_all_taken(connection)
+    sockets.wait_until_all_read(connection)
     # With a linger time of zero, `close` sends a reset (socket(7)).
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     connection.close()

@@ -48,7 +48,7 @@ def test_a_hung_certificate_file_does_not_delay_other_tasks(host, serve, authori
     one.session("free", **QUICK, **options)
     one.download(server.url + "/a", downloads / "free")
     assert ended(one).state is TaskState.SUCCEEDED
-    one.turn_to("stuck 19")
+    one.select_session("stuck 19")
     one.cancel([stuck])
     assert ended(one).state is TaskState.CANCELLED
 

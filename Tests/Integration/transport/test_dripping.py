@@ -20,7 +20,7 @@ class Refused:
         self.next = one.download(misbehaving.serve(f"/{name}", Content(1_000)), downloads / f"b {name}")
 
     def look(self):
-        self.one.turn_to(self.name)
+        self.one.select_session(self.name)
         info = self.one.task(self.task)
         if not info.state.has_ended and info.http_status:
             self.reasons.add(info.reason)
@@ -41,7 +41,7 @@ def test_a_dripping_error_page_occupies_its_slot_for_a_short_time(shared_hosts, 
         for each in refused:
             # Bytes arrive all the time, so the task is never stalled.
             assert Reason.STALLED not in each.reasons
-            each.one.turn_to(each.name)
+            each.one.select_session(each.name)
             until(lambda one=each.one, task=each.next: one.task(task),
                   lambda info: info.state is TaskState.SUCCEEDED)
             each.one.close_session()

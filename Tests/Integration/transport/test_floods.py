@@ -118,7 +118,7 @@ class Engine:
         returns."""
         end = self.seconds + limit
         self.one.begin(name, *arguments, **options)
-        while not self.one.answers_within(0.05):
+        while not self.one.has_result_within(0.05):
             if self.seconds > end:
                 raise BusyEngine(f"it has used {limit} s of processor time, and {name} has not returned")
         return self.one.finish()
@@ -154,7 +154,7 @@ def survive(shared_hosts, misbehaving, downloads):
         events = engine.call("wait_for", timeout=60, limit=LONGEST_DOWNLOAD_SECONDS)
         assert [(event.state, event.attempts) for event in events if event.task_id] == [(TaskState.SUCCEEDED, 1)]
 
-        engine.call("turn_to", session)
+        engine.call("select_session", session)
         [task] = engine.call("tasks")
         if not task.state.has_ended:
             engine.call("cancel", [flooded])

@@ -89,6 +89,6 @@ def test_a_busy_engine_closes_connections_that_its_server_has_closed(host, closi
         engine = fetch_all(one, closing, downloads)
         until(lambda: count(engine, CLOSE_WAIT), lambda open_ones: open_ones == 0, SOON)
         dripping.finish()
-        one.turn_to("busy")
+        one.select_session("busy")
         [event] = [event for event in one.wait_for() if event.task_id]
         assert (event.state, event.attempts) == (TaskState.SUCCEEDED, 1), event.error_message

@@ -12,7 +12,7 @@ from servers.content import Content
 from servers.misbehaving import MisbehavingServer
 from servers.proxies import Socks, Squid
 from servers.proxy import Proxy
-from testbed.challenges import ASKS, challenge
+from testbed.challenges import ASK_FOR_CREDENTIALS, challenge
 
 #: Removes the proxy variables of the environment in which the tests run.
 CLEAN = {name: "" for lower in ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
@@ -96,7 +96,7 @@ def test_a_tunnel_with_a_password_is_not_shared_between_sessions(host, guarded, 
 def test_a_credential_of_one_session_opens_no_tunnel_for_another(host, guarded, serve, authority, downloads):
     server = serve(authority.context())
     one = host(environment=CLEAN)
-    one.session("asked", **ASKS, ca_file=authority.file, proxy=backhaul.Proxy(url=guarded.url))
+    one.session("asked", **ASK_FOR_CREDENTIALS, ca_file=authority.file, proxy=backhaul.Proxy(url=guarded.url))
     one.download(server.url + "/a", downloads / "asked")
     asked = challenge(one)
     assert (asked.kind, asked.origin) == (ChallengeKind.PROXY, guarded.url)
@@ -113,7 +113,7 @@ def test_a_bypassed_server_is_contacted_directly(host, serve, downloads):
     with server, Proxy("porter", "key") as proxy:
         url = server.serve("/a", Content(10), authorization="Basic dXNlcjpwYXNzd29yZA==")
         one = host(environment={**CLEAN, "http_proxy": proxy.url, "no_proxy": "127.0.0.1"})
-        one.session(**ASKS)
+        one.session(**ASK_FOR_CREDENTIALS)
         one.download(url, downloads / "a")
         asked = challenge(one)
         assert (asked.kind, asked.origin) == (ChallengeKind.SERVER, server.url)
@@ -131,7 +131,7 @@ def test_headers_for_the_server_never_reach_the_proxy_of_a_tunnel(fetch, serve, 
                       request={"headers": {"Authorization": "Bearer secret"}})
         assert event.state is TaskState.SUCCEEDED
         assert all({"authorization", "x-key", "cookie"}.isdisjoint(headers) for _, _, headers in proxy.log)
-        assert proxy.let_through
+        assert proxy.authorized
         assert {"proxy-authorization", "proxy-connection"}.isdisjoint(server.log()[0].headers)
 
 

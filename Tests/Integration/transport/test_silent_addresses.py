@@ -56,13 +56,13 @@ def dripping(network):
     made.__exit__()
 
 
-def connect_in_vain(one, downloads):
+def fail_to_connect(one, downloads):
     """Downloads from silent addresses, and returns when all of these downloads have failed."""
     one.session("in vain", request_timeout_ms=1_000, **ONE_TRY)
     for number, address in enumerate(SILENT[:2]):
         one.download(f"http://{address}/a", downloads / f"in vain {number}")
     until(one.tasks, lambda seen: [task.state for task in seen] == [TaskState.FAILED] * 2)
-    one.turn_to("gallery")
+    one.select_session("gallery")
 
 
 @pytest.mark.both_hostings
@@ -70,7 +70,7 @@ def test_a_silent_address_disturbs_no_download_of_another_session(one, dripping,
     one.session(**ONE_TRY)
     task = one.download(dripping.url + "/a", downloads / "a")
     until(lambda: dripping.dripped, lambda count: count > 0)
-    connect_in_vain(one, downloads)
+    fail_to_connect(one, downloads)
     # This number is reached after two more seconds of the download, or after another request of it.
     enough = dripping.dripped + 40
     until(lambda: dripping.dripped, lambda count: count > enough or one.task(task).state.has_ended)
@@ -84,13 +84,13 @@ def test_a_silent_address_disturbs_no_running_post(one, dripping, downloads):
     one.session(**ONE_TRY)
     one.upload(dripping.url + "/post", body=b"once", method="POST")
     until(lambda: dripping.requests, lambda seen: seen == ["POST"])
-    connect_in_vain(one, downloads)
+    fail_to_connect(one, downloads)
     # The test needs to wait for two more seconds, which a download with the same settings measures.
     one.session("meanwhile", **ONE_TRY)
     other = one.download(dripping.url + "/a", downloads / "a")
     until(lambda: dripping.dripped, lambda count: count > 40 or one.task(other).state.has_ended)
     dripping.finish()
-    one.turn_to("gallery")
+    one.select_session("gallery")
     [event] = [event for event in one.wait_for() if event.task_id]
     assert (event.state, event.attempts, event.response_body) == (TaskState.SUCCEEDED, 1, b"done"), event.error_message
     assert dripping.requests.count("POST") == 1

@@ -61,7 +61,7 @@ def download(request, fetch, authority, downloads):
         before = server.accepted
         with Proxy("porter", "key") as proxy:
             result = fetched(proxy=backhaul.Proxy(url=proxy.url, user="porter", password="key"))
-            assert len(proxy.let_through) == server.accepted - before
+            assert len(proxy.authorized) == server.accepted - before
             return result
 
     return run

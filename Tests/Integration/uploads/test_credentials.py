@@ -8,7 +8,7 @@ from testbed.host import until
 
 pytestmark = pytest.mark.both_hostings
 
-RIGHT = {"user": "user", "password": "password"}
+CREDENTIAL = {"user": "user", "password": "password"}
 
 
 def ends(events):
@@ -24,7 +24,7 @@ def test_fifty_uploads_share_one_challenge_and_one_credential(host, nginx_dav, s
     one.enqueue([Request(f"{nginx_dav.url}/private/{name}", body_file=sources / name) for name in contents])
     [asked] = until(one.challenges, lambda found: found and found[0].waiting_tasks == 50)
     assert asked.schemes & Scheme.BASIC and asked.realm == "staff only"
-    one.respond(asked.id, **RIGHT)
+    one.respond(asked.id, **CREDENTIAL)
     events = one.wait_for()
     assert [event.state for event in ends(events)] == [TaskState.SUCCEEDED] * 50
     assert nginx_dav.put() == {f"private/{name}": content.data for name, content in contents.items()}
@@ -37,7 +37,7 @@ def test_a_large_body_is_sent_once_despite_a_challenge(host, nginx_dav, sources)
     one.session(asks_for_credentials=True)
     one.upload(f"{nginx_dav.url}/private/a", sources / "a")
     [asked] = until(one.challenges, lambda found: found)
-    one.respond(asked.id, **RIGHT)
+    one.respond(asked.id, **CREDENTIAL)
     [event] = ends(one.wait_for())
     assert event.state is TaskState.SUCCEEDED
     assert event.bytes_sent == len(content.data)
@@ -55,7 +55,7 @@ def test_an_upload_to_apache_with_digest_succeeds(host, certificates, sources):
         one.upload(f"{apache.url}/private/a", sources / "a")
         [asked] = until(one.challenges, lambda found: found)
         assert asked.schemes & Scheme.DIGEST
-        one.respond(asked.id, **RIGHT)
+        one.respond(asked.id, **CREDENTIAL)
         [event] = ends(one.wait_for())
         assert event.state is TaskState.SUCCEEDED
         assert apache.put() == {"private/a": content.data}

@@ -53,16 +53,16 @@ def nginx(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):
-    path = tmp_path_factory.mktemp("program") / "crowd"
+    path = tmp_path_factory.mktemp("program") / "many_bodies"
     # DWARF version 4, which each version of valgrind can read.
     subprocess.run(["clang", "-std=c11", "-O1", "-gdwarf-4", "-Wall", "-Wextra", "-Werror", "-pedantic",
-                    "-I", PROJECT / "include", "-o", path, Path(__file__).with_name("crowd.c"),
+                    "-I", PROJECT / "include", "-o", path, Path(__file__).with_name("many_bodies.c"),
                     "-L", LIBRARIES, "-lbackhaul", f"-Wl,-rpath,{LIBRARIES}"], check=True)
     return path
 
 
 @pytest.fixture
-def crowd(program, nginx, tmp_path, request):
+def many_bodies(program, nginx, tmp_path, request):
     """Returns a function that runs the host under valgrind in the mode `fill` or `use`."""
     bodies = request.config.getoption("--bodies")
     (tmp_path / "body").write_bytes(b"a small body")
@@ -116,13 +116,13 @@ class Daemon:
             assert status == 0
 
 
-def test_an_embedded_engine_accesses_only_its_own_memory(crowd):
-    crowd("fill")
-    crowd("use")
+def test_an_embedded_engine_accesses_only_its_own_memory(many_bodies):
+    many_bodies("fill")
+    many_bodies("use")
 
 
-def test_a_daemon_and_its_hosts_access_only_their_own_memory(crowd, tmp_path):
+def test_a_daemon_and_its_hosts_access_only_their_own_memory(many_bodies, tmp_path):
     # A host without an engine would start one without valgrind, so it is given a program that does not exist.
     for mode in ("fill", "use"):
         with Daemon(tmp_path, f"daemon-{mode}"):
-            crowd(mode, "/no/such/program")
+            many_bodies(mode, "/no/such/program")

@@ -19,7 +19,7 @@ _BLOCK = 16_384
 
 
 @dataclass
-class Asked:
+class ReceivedRequest:
     """A request in the log."""
 
     path: str
@@ -100,10 +100,10 @@ class MisbehavingServer(AcceptingServer):
     def _serve(self, connection):
         reader = connection.makefile("rb")
         while (asked := _read_request(reader)) is not None:
-            if not self._answer(connection, asked):
+            if not self._respond(connection, asked):
                 break
 
-    def _answer(self, connection, asked):
+    def _respond(self, connection, asked):
         """Responds to the request. Returns whether the connection can be used again."""
         with self._changed:
             resource = self._resources.get(asked.path)
@@ -111,7 +111,7 @@ class MisbehavingServer(AcceptingServer):
             self._log.append(asked)
             self._changed.notify_all()
         try:
-            return _Answer(connection, asked, resource, behaviour, self._note).send()
+            return _Response(connection, asked, resource, behaviour, self._note).send()
         finally:
             asked.ended = True
             self._note()
@@ -129,10 +129,10 @@ def _read_request(reader):
     while (field_line := reader.readline(65_536).decode("latin-1").strip()):
         name, _, value = field_line.partition(":")
         headers[name.lower()] = value.strip()
-    return Asked(line[1], headers)
+    return ReceivedRequest(line[1], headers)
 
 
-class _Answer:
+class _Response:
     """Sends the response to one request, as its behaviour says."""
 
     def __init__(self, connection, asked, resource, behaviour, note):

@@ -29,13 +29,13 @@ class Delivery:
     start: int
     if_range: object
     #: Body bytes that the client has read. Bytes in flight at the end of the connection do not count.
-    taken: int = 0
+    bytes_read: int = 0
     #: How the response ended: "whole", "dropped", "reset" or "killed".
     end: str = "the client left"
 
     @property
     def stop(self):
-        return self.start + self.taken
+        return self.start + self.bytes_read
 
 
 @dataclass
@@ -63,7 +63,7 @@ class MovingServer(AcceptingServer):
         self._script, self.hosts = script, folder / "hosts"
         self._random = random.Random(script.seed)
         self._kills, self._representation = list(script.kills), 0
-        self._turn = threading.Lock()
+        self._serial = threading.Lock()
         self._place = 1
         self.deliveries = []
         #: Returns a context in which the engine is stopped. The value of the context is a function that kills the
@@ -98,16 +98,16 @@ class MovingServer(AcceptingServer):
 
     def _serve(self, connection):
         with connection.makefile("rb") as reader:
-            while (asked := _read_request(reader)) and self._answer(connection, *asked):
+            while (asked := _read_request(reader)) and self._respond(connection, *asked):
                 pass
 
-    def _answer(self, connection, path, headers):
+    def _respond(self, connection, path, headers):
         if path == "/file":
             signature = self._random.getrandbits(64)
             location = f"http://moving.test:{self.port}/large/file?signed={signature:x}"
             return _send_head(connection, 302, {"Location": location, "Content-Length": 0}) > 0
         # One response at a time, so that the counted bytes are a sequence.
-        with self._turn:
+        with self._serial:
             return self._deliver(connection, headers)
 
     def _deliver(self, connection, headers):
@@ -116,14 +116,14 @@ class MovingServer(AcceptingServer):
         delivery = Delivery(content.etag, connection.getsockname()[0], start, headers.get("if-range"))
         self.deliveries.append(delivery)
         head = _send_head(connection, 206 if start else 200, _fields(content, start))
-        stop, end = self._way(content, start)
+        stop, end = self._plan_response(content, start)
         with suppress(OSError):
             for piece in content.pieces(start, stop):
                 connection.sendall(piece)
             return end(connection, delivery, stop - start, head)
         return False
 
-    def _way(self, content, start):
+    def _plan_response(self, content, start):
         """Returns the offset at which a response ends, and the function for its end."""
         chosen = start + self._random.randint(self._script.shortest, self._script.longest)
         ways = [(content.size, self._whole), (chosen, self._random.choice([self._drop, self._reset]))]
@@ -133,7 +133,7 @@ class MovingServer(AcceptingServer):
         return min(ways, key=lambda way: way[0])
 
     def _whole(self, _, delivery, count, __):
-        delivery.taken, delivery.end = count, "whole"
+        delivery.bytes_read, delivery.end = count, "whole"
         return True
 
     def _drop(self, connection, delivery, count, _):
@@ -142,16 +142,16 @@ class MovingServer(AcceptingServer):
         # The client's orderly end shows that it has read all bytes. A close before that would be a reset (RFC 9293,
         # 3.6.1).
         if connection.recv(1) == b"":
-            delivery.taken, delivery.end = count, "dropped"
+            delivery.bytes_read, delivery.end = count, "dropped"
         return False
 
     def _reset(self, connection, delivery, count, head):
         # A reset discards unread bytes, so the client must read them first.
-        sockets.wait_until_taken(connection, head + count)
+        sockets.wait_until_read(connection, head + count)
         self._move()
         # With a linger time of zero, `close` sends a reset (socket(7)).
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        delivery.taken, delivery.end = count, "reset"
+        delivery.bytes_read, delivery.end = count, "reset"
         return False
 
     def _replace(self, connection, delivery, count, head):
@@ -163,7 +163,7 @@ class MovingServer(AcceptingServer):
         counted."""
         self._kills.pop(0)
         with self.killer() as kill:
-            delivery.taken, delivery.end = sockets.settled(connection) - head, "killed"
+            delivery.bytes_read, delivery.end = sockets.settled(connection) - head, "killed"
             self._move()
             kill()
         return False

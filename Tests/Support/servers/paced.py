@@ -21,9 +21,9 @@ class Delivery:
     sent: int = 0
 
     @property
-    def taken(self):
+    def bytes_read(self):
         """The offset in the file up to which the process at the other end has read."""
-        return self.start + sockets.taken(self.connection) - self.head
+        return self.start + sockets.bytes_read(self.connection) - self.head
 
 
 class PacedServer(AcceptingServer):
@@ -47,9 +47,9 @@ class PacedServer(AcceptingServer):
             is_open = True
             while is_open and reader.readline():
                 fields = b"".join(iter(lambda: reader.readline().strip(b"\r\n") + b"\n", b"\n")).decode("latin-1")
-                is_open = self._answer(connection, fields)
+                is_open = self._respond(connection, fields)
 
-    def _answer(self, connection, fields):
+    def _respond(self, connection, fields):
         found = re.search(r"^range: *bytes=(\d+)-$", fields, re.IGNORECASE | re.MULTILINE)
         delivery = Delivery(int(found[1]) if found else 0, connection)
         self.deliveries.append(delivery)
@@ -59,7 +59,7 @@ class PacedServer(AcceptingServer):
         if found:
             lines.append(f"Content-Range: bytes {start}-{size - 1}/{size}")
         head = "\r\n".join([*lines, "", ""]).encode()
-        before = sockets.taken(connection)
+        before = sockets.bytes_read(connection)
         connection.sendall(head)
         delivery.head = before + len(head)
         block = max(1, int(self._rate * WRITE))

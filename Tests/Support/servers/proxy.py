@@ -26,7 +26,7 @@ class Proxy(AcceptingServer):
         return list(self._log)
 
     @property
-    def let_through(self):
+    def authorized(self):
         return [entry for entry in self._log if entry[2].get("proxy-authorization") == self._wanted]
 
     def _serve(self, connection):

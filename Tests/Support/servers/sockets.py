@@ -13,7 +13,7 @@ from pathlib import Path
 _BYTES_ACKED = 120
 
 
-def taken(connection):
+def bytes_read(connection):
     """Returns the number of sent bytes that the process at the other end has read. It is exact only while that process
     is stopped.
 
@@ -22,22 +22,22 @@ def taken(connection):
     return _acknowledged(connection) - _unread(connection.getpeername(), connection.getsockname())
 
 
-def wait_until_taken(connection, count, timeout=30):
+def wait_until_read(connection, count, timeout=30):
     """Waits until the process at the other end has read `count` bytes."""
-    _wait(lambda: taken(connection) >= count, timeout)
+    _wait(lambda: bytes_read(connection) >= count, timeout)
 
 
-def wait_until_all_taken(connection, timeout=30):
+def wait_until_all_read(connection, timeout=30):
     """Waits until the process at the other end has read all sent bytes."""
     local, remote = connection.getpeername(), connection.getsockname()
 
-    def is_taken():
+    def is_read():
         # Unacknowledged bytes (tcp(7), SIOCOUTQ) are checked first. When there are none, unread bytes can only be in
         # the other end's queue.
         waiting = struct.unpack("=i", fcntl.ioctl(connection, termios.TIOCOUTQ, bytes(4)))[0]
         return waiting == 0 and _unread(local, remote) == 0
 
-    _wait(is_taken, timeout)
+    _wait(is_read, timeout)
 
 
 def settled(connection, timeout=30):
@@ -46,7 +46,7 @@ def settled(connection, timeout=30):
     before = []
 
     def is_settled():
-        before.append(taken(connection))
+        before.append(bytes_read(connection))
         return before[-20:].count(before[-1]) == 20
 
     _wait(is_settled, timeout)

@@ -3,7 +3,7 @@
 from testbed.host import until
 
 #: Each session of these tests opens challenges, and has short delays between attempts.
-ASKS = {"asks_for_credentials": True, "first_delay_ms": 20, "longest_delay_ms": 100}
+ASK_FOR_CREDENTIALS = {"asks_for_credentials": True, "first_delay_ms": 20, "longest_delay_ms": 100}
 
 
 def challenge(one, waiting=1, *, failures=0):
@@ -12,6 +12,6 @@ def challenge(one, waiting=1, *, failures=0):
                  == [(waiting, failures)])[0]
 
 
-def ends(events):
+def task_events(events):
     """Returns the events that belong to a task."""
     return [event for event in events if event.task_id]

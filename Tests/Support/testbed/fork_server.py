@@ -61,7 +61,7 @@ class ForkServer:
             self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()])
 
     def start(self, environment):
-        """Starts a host (programs/hands.py) with these variables and two pipes."""
+        """Starts a host (programs/host_agent.py) with these variables and two pipes."""
         (their_input, our_output), (our_input, their_output) = os.pipe(), os.pipe()
         try:
             pid = self.request(("start", environment), [their_input, their_output])
@@ -111,14 +111,14 @@ def become_host(server, descriptors):
 
 def main():
     # This module is imported here, because the test's side of this file does not need it.
-    from testbed.programs import hands
+    from testbed.programs import host_agent
 
     with socket.socket(fileno=int(sys.argv[1])) as connection:
         environment = serve(connection)
     if environment is not None:
         os.environ.clear()
         os.environ.update(environment)
-        hands.main()
+        host_agent.main()
 
 
 if __name__ == "__main__":

@@ -74,7 +74,7 @@ class Host:
         variables = {**os.environ, **environment}
         if not prefix and not any(name.startswith(READ_AT_START) for name in environment):
             return fork_server().start(variables)
-        return child.start([*prefix, sys.executable, "-m", "testbed.programs.hands"], stdin=subprocess.PIPE,
+        return child.start([*prefix, sys.executable, "-m", "testbed.programs.host_agent"], stdin=subprocess.PIPE,
                            stdout=subprocess.PIPE, env=variables)
 
     def __repr__(self):
@@ -99,7 +99,7 @@ class Host:
             raise error
         return result
 
-    def answers_within(self, seconds):
+    def has_result_within(self, seconds):
         """Waits for up to this number of seconds. Returns whether the started call has a result."""
         return bool(select.select([self._process.stdout], [], [], seconds)[0])
 
@@ -151,7 +151,7 @@ class Host:
         self.signal(signal.SIGSTOP)
         until(lambda: state_of(self.pid), lambda state: state == "T")
 
-    def go_on(self):
+    def continue_process(self):
         self.signal(signal.SIGCONT)
 
     def leave(self):

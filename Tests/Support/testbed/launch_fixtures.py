@@ -7,7 +7,7 @@ import pytest
 
 from backhaul import Hosting
 from testbed.host import Host
-from testbed.launches import Stage
+from testbed.launches import LaunchListener
 
 APPLICATION = "org.example.hosts"
 
@@ -18,8 +18,8 @@ def hosting(request):
 
 
 @pytest.fixture
-def stage(place, hosting):
-    made = Stage(place, hosting)
+def launch_listener(place, hosting):
+    made = LaunchListener(place, hosting)
     yield made
     made.close()
 
@@ -47,7 +47,7 @@ class Hosts:
 
 
 @pytest.fixture
-def hosts(store, hosting, stage):
+def hosts(store, hosting, launch_listener):
     made = Hosts(store, hosting)
     yield made
     made.end()

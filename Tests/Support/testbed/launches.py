@@ -17,8 +17,8 @@ from testbed.host import HostEnded
 ENVIRONMENT = {name: os.environ[name] for name in ("BACKHAUL_LIBRARY", "PYTHONPATH") if name in os.environ}
 
 
-class Launched:
-    """A launched program. Its methods are those of programs/hands.py."""
+class LaunchedHost:
+    """A launched program. Its methods are those of programs/host_agent.py."""
 
     LIMIT = 300
 
@@ -29,7 +29,7 @@ class Launched:
         self._descriptor = os.pidfd_open(self.pid)
 
     def __repr__(self):
-        return f"<Launched {self.pid}>"
+        return f"<LaunchedHost {self.pid}>"
 
     def open(self, application="org.example.hosts", store=None, **options):
         """Opens the application by its identifier. The store is that of the launched program's environment."""
@@ -103,24 +103,24 @@ class Launched:
         return data
 
 
-class Stage:
+class LaunchListener:
     """The socket to which launched programs connect."""
 
     def __init__(self, place, hosting):
         self.place, self.hosting = place, hosting
-        self._path = place / "stage"
+        self._path = place / "launches.socket"
         self._listener = socket.socket(socket.AF_UNIX)
         # A socket's path must be shorter than about a hundred bytes; the directory's path may be longer.
         self._listener.bind(str(self._path) if len(str(self._path)) < 100 else self._short_path())
         self._listener.listen(16)
-        self._came = []
+        self._launched = []
 
     def _short_path(self):
-        self._path = f"/tmp/backhaul-stage-{os.getpid()}-{id(self):x}"
+        self._path = f"/tmp/backhaul-launches-{os.getpid()}-{id(self):x}"
         return self._path
 
     def command(self, *, program=sys.executable, arguments=None, environment=None, **options):
-        """Returns a launch command whose program connects to this stage, with short delays."""
+        """Returns a launch command whose program connects to this listener, with short delays."""
         scaled = {"attach_timeout_ms": 20_000, "first_delay_ms": 300, "longest_delay_ms": 2_000, **options}
         return LaunchCommand(program, self.arguments() if arguments is None else arguments,
                              {**ENVIRONMENT, **(environment or {})}, **scaled)
@@ -130,23 +130,23 @@ class Stage:
 
     def shell(self, script):
         """Returns arguments of a shell that runs the script, in which "$@" is the program that connects to this
-        stage."""
+        listener."""
         return ["-c", script, "sh", sys.executable, *self.arguments()]
 
     def next(self, timeout=30):
         """Waits for the next launched program, and returns it."""
         if not select.select([self._listener], [], [], timeout)[0]:
             raise AssertionError(f"no program was launched within {timeout} s")
-        self._came.append(Launched(self._listener.accept()[0], self.hosting))
-        return self._came[-1]
+        self._launched.append(LaunchedHost(self._listener.accept()[0], self.hosting))
+        return self._launched[-1]
 
-    def nobody_comes(self, seconds):
+    def no_launch_within(self, seconds):
         return not select.select([self._listener], [], [], seconds)[0]
 
     def close(self):
         end_daemons(self.place)
         self._listener.close()
-        for one in self._came:
+        for one in self._launched:
             one.end()
         with suppress(FileNotFoundError):
             os.unlink(self._path)

@@ -26,20 +26,20 @@ class Network:
         for program in ("ip", "unshare", "nsenter"):
             if not shutil.which(program, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin"):
                 raise Unavailable(f"needs {program}")
-        self._keepers = []
+        self._namespaces = []
         try:
-            self._here, self._there = self._namespace(), self._namespace()
+            self._hosts_namespace, self._servers_namespace = self._namespace(), self._namespace()
             self.here("ip link set lo up")
-            self._in(self._there, "ip link set lo up")
-            self.here(f"ip link add cable type veth peer name other netns {self._there}")
-            self._in(self._there, f"ip addr add {THERE}/24 dev other && ip link set other up")
+            self._in(self._servers_namespace, "ip link set lo up")
+            self.here(f"ip link add cable type veth peer name other netns {self._servers_namespace}")
+            self._in(self._servers_namespace, f"ip addr add {THERE}/24 dev other && ip link set other up")
         except BaseException:
             self.end()
             raise
 
     def _namespace(self):
         keeper = child.start(["unshare", "--net", "sh", "-c", "echo; exec sleep infinity"], stdout=subprocess.PIPE)
-        self._keepers.append(keeper)
+        self._namespaces.append(keeper)
         if not keeper.stdout.readline():
             raise Unavailable("unshare is not allowed to make a namespace")
         return keeper.pid
@@ -53,12 +53,12 @@ class Network:
 
     def here(self, script):
         """Runs a shell script in the hosts' namespace."""
-        self._in(self._here, script)
+        self._in(self._hosts_namespace, script)
 
     def plug(self):
         self.here(f"ip addr replace {HERE}/24 dev cable && ip link set cable up")
 
-    def lead_everywhere(self):
+    def add_default_route(self):
         """Routes packets to all other networks through the servers' side."""
         self.here(f"ip route replace default via {THERE} dev cable")
 
@@ -68,15 +68,15 @@ class Network:
     @property
     def prefix(self):
         """The words that start a program in the hosts' namespace."""
-        return ["nsenter", f"--net=/proc/{self._here}/ns/net"]
+        return ["nsenter", f"--net=/proc/{self._hosts_namespace}/ns/net"]
 
     def there(self, body):
         """Calls a function in a thread of the servers' namespace. Its sockets and threads belong to that namespace."""
-        return self._call(self._there, body)
+        return self._call(self._servers_namespace, body)
 
     def inside(self, body):
         """Calls a function in a thread of the hosts' namespace."""
-        return self._call(self._here, body)
+        return self._call(self._hosts_namespace, body)
 
     @staticmethod
     def _call(keeper, body):
@@ -96,7 +96,7 @@ class Network:
         return result[0]
 
     def end(self):
-        for keeper in self._keepers:
+        for keeper in self._namespaces:
             keeper.kill()
             keeper.wait()
             keeper.stdout.close()

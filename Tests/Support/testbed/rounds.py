@@ -10,14 +10,14 @@ def finish_round(host, identifier="gallery", **configuration):
     host.cancel([task])
 
 
-def hand_over(hosts, command, identifier="gallery", **configuration):
+def finish_round_and_kill(hosts, command, identifier="gallery", **configuration):
     """Starts a host that registers the command and finishes a round, and kills it."""
     host = hosts.start(launch=command)
     finish_round(host, identifier, **configuration)
     host.kill()
 
 
-def the_launch(looker):
+def only_launch(observer):
     """Returns the store's only launch command."""
-    info, = looker.launches()
+    info, = observer.launches()
     return info

@@ -9,8 +9,8 @@ _PARTS = {"retry": RetryPolicy, "rules": TransferRules, "constraints": Constrain
 _PART_OF = {field.name: name for name, part in _PARTS.items() for field in fields(part)}
 
 
-def in_parts(*, parts=None, **given):
-    """Puts each field into the part of the configuration to which it belongs: ``in_parts(maximum_attempts=3,
+def nested(*, parts=None, **given):
+    """Puts each field into the part of the configuration to which it belongs: ``nested(maximum_attempts=3,
     history_limit=9)`` returns ``{"retry": RetryPolicy(maximum_attempts=3), "history_limit": 9}``.
 
     So a test can add a field to the options of its suite. The other fields of a part are those of the given part. If
@@ -26,4 +26,4 @@ def in_parts(*, parts=None, **given):
 
 def policy(**given):
     """Does the same for a task: ``policy(maximum_attempts=3)`` is ``Policy(retry=RetryPolicy(maximum_attempts=3))``."""
-    return Policy(**in_parts(**given))
+    return Policy(**nested(**given))

@@ -63,7 +63,7 @@ def raw_of(struct):
     return struct(sizeof(struct)) if "struct_size" in field_types(struct) else struct()
 
 
-def says_something(struct, path, kind):
+def with_field_set(struct, path, kind):
     """Returns a struct in which one field is set, with a target if the field is a pointer."""
     raw = raw_of(struct)
     *inner, name = path.split(".")
@@ -108,7 +108,7 @@ def read(reader, raw):
 
 @pytest.mark.parametrize(("reader", "field", "kind"), list(fields()))
 def test_a_field_is_read(reader, field, kind):
-    assert read(reader, says_something(reader.struct, field, kind)) != read(reader, raw_of(reader.struct))
+    assert read(reader, with_field_set(reader.struct, field, kind)) != read(reader, raw_of(reader.struct))
 
 
 @pytest.mark.parametrize(("reader", "field", "kind"), [
@@ -117,7 +117,7 @@ def test_a_field_is_read(reader, field, kind):
 def test_a_field_is_written(reader, field, kind):
     if field in ONLY_READ:
         return
-    value = reader(says_something(reader.struct, field, kind))
+    value = reader(with_field_set(reader.struct, field, kind))
     assert reader(WRITERS[reader.struct.__name__](value)) == value
 
 
@@ -136,5 +136,5 @@ def test_every_field_of_a_request_is_written():
 def test_every_field_of_an_activity_that_a_host_sets_is_written():
     activity = Activity("a", 1, 1, False, "utility", Request("http://a/"), 1.0)
     raw = _writing_conditions.activity(activity)
-    unsaid = [name for name, *_ in raw._fields_ if not getattr(raw, name)]
-    assert unsaid == ["next_ms", "next_ends_ms", "last_started_ms", "last_task", "url"]
+    unset = [name for name, *_ in raw._fields_ if not getattr(raw, name)]
+    assert unset == ["next_ms", "next_ends_ms", "last_started_ms", "last_task", "url"]

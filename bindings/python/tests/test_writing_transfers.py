@@ -173,9 +173,9 @@ def test_a_request_with_a_value_outside_the_c_range_is_refused_with_its_index(op
 
 
 def test_repr_shows_no_secrets():
-    told = repr(Request("http://a/", headers={"Authorization": "Bearer secret"}, body=b"secret"))
-    told += repr(SessionConfiguration("s", headers={"A": "secret"}, proxy=Proxy(user="u", password="secret")))
-    assert "secret" not in told and "http://a/" in told
+    shown = repr(Request("http://a/", headers={"Authorization": "Bearer secret"}, body=b"secret"))
+    shown += repr(SessionConfiguration("s", headers={"A": "secret"}, proxy=Proxy(user="u", password="secret")))
+    assert "secret" not in shown and "http://a/" in shown
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import sys
 
 import backhaul
 from testbed.journal import Journal
-from testbed.settings import in_parts
+from testbed.settings import nested
 
 
 def main(plan):
@@ -25,7 +25,7 @@ def main(plan):
     with backhaul.Application("org.example.collector", plan["store"], hosting=hosting) as application:
         with open_session(application, plan) as session:
             journal.write("attached", created=session.created)
-            hand_over(session, plan, journal)
+            enqueue_unseen(session, plan, journal)
             collect(session, plan, journal, generator)
             session.complete()
     journal.write("completed")
@@ -36,10 +36,10 @@ def open_session(application, plan):
     try:
         return application.attach(plan["session"])
     except backhaul.NotFound:
-        return application.session(plan["session"], **in_parts(**plan["configuration"]))
+        return application.session(plan["session"], **nested(**plan["configuration"]))
 
 
-def hand_over(session, plan, journal):
+def enqueue_unseen(session, plan, journal):
     """Enqueues each request whose end was not seen. Every start does this again, because the keys prevent duplicates.
     """
     seen = journal.keys_seen()

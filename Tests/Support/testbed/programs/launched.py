@@ -1,4 +1,4 @@
-"""A program that is launched: it connects to the test, and then performs calls as hands.py does.
+"""A program that is launched: it connects to the test, and then performs calls as host_agent.py does.
 
 Usage: python -m testbed.programs.launched SOCKET
 """
@@ -9,7 +9,7 @@ import socket
 import struct
 import sys
 
-from testbed.programs import hands
+from testbed.programs import host_agent
 
 
 def main():
@@ -24,7 +24,7 @@ def main():
     os.dup2(test.fileno(), 0)
     os.dup2(test.fileno(), 1)
     test.close()
-    hands.main()
+    host_agent.main()
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from ._ctypes import bh_batch
 from ._handles import ApplicationHandle, BatchHandle, take
 from ._library import library
 from ._values import SessionInfo
-from ._waiting import Deadline, Patience, readable
+from ._waiting import Backoff, Deadline, readable
 
 
 def poll_attention(handle: ApplicationHandle, timeout: float | None) -> list[SessionInfo]:
@@ -46,7 +46,7 @@ class AttentionStream(Iterator[SessionInfo], AsyncIterator[SessionInfo]):
         return self
 
     async def __anext__(self) -> SessionInfo:
-        deadline, patience = Deadline(self._timeout), Patience(0.25)
+        deadline, backoff = Deadline(self._timeout), Backoff(0.25)
         while True:
             if not self._found:
                 self._found.extend(poll_attention(self._handle, 0))
@@ -56,4 +56,4 @@ class AttentionStream(Iterator[SessionInfo], AsyncIterator[SessionInfo]):
                 raise StopAsyncIteration
             # Events and tickets also make the descriptor readable. The pause prevents a busy loop.
             if await readable(self._handle.descriptor, deadline.remaining):
-                await patience.pause()
+                await backoff.pause()

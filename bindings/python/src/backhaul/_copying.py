@@ -37,12 +37,12 @@ def known_size(raw: int) -> int | None:
     return None if raw == SIZE_UNKNOWN else raw
 
 
-def something(raw: int) -> int | None:
+def nonzero(raw: int) -> int | None:
     """Returns the number, or None if it is 0."""
     return raw or None
 
 
-def chosen(raw: int) -> bool | None:
+def choice_value(raw: int) -> bool | None:
     return {Choice.YES: True, Choice.NO: False}.get(Choice(raw))
 
 

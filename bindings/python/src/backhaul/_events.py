@@ -11,7 +11,7 @@ from ._handles import ApplicationHandle, BatchHandle, SessionHandle
 from ._library import library
 from ._reading import Events, events
 from ._tickets import Ticket, from_batch
-from ._waiting import Deadline, Patience, readable, wait_readable
+from ._waiting import Backoff, Deadline, readable, wait_readable
 
 
 class EventSource:
@@ -38,14 +38,14 @@ class EventSource:
         )
 
     def poll(self, after: int, maximum: int, timeout: float | None) -> Events:
-        deadline, patience = Deadline(timeout), Patience(0.25)
+        deadline, backoff = Deadline(timeout), Backoff(0.25)
         while True:
             found = self.start(after, maximum).result_soon(deadline)
             if found.items or deadline.is_over:
                 return found
             # Events before this cursor may make the descriptor readable. The pause prevents a busy loop.
             if wait_readable(self.descriptor, deadline.slice_ms() / 1000):
-                patience.sleep(deadline)
+                backoff.sleep(deadline)
 
 
 class EventStream(Iterator[Event], AsyncIterator[Event]):
@@ -78,7 +78,7 @@ class EventStream(Iterator[Event], AsyncIterator[Event]):
         return self
 
     async def __anext__(self) -> Event:
-        deadline, patience = Deadline(self._timeout), Patience(0.25)
+        deadline, backoff = Deadline(self._timeout), Backoff(0.25)
         while True:
             if not self._fetched:
                 self._keep(await self._source.start(self._fetched_through, self._maximum))
@@ -88,7 +88,7 @@ class EventStream(Iterator[Event], AsyncIterator[Event]):
                 raise StopAsyncIteration
             # Events before this stream's cursor may make the descriptor readable. The pause prevents a busy loop.
             if await readable(self._source.descriptor, deadline.remaining):
-                await patience.pause()
+                await backoff.pause()
 
     def _keep(self, events: Events) -> None:
         self._fetched.extend(events.items)

@@ -11,7 +11,7 @@ from ._handles import BatchHandle, SessionHandle, take
 from ._library import library
 from ._session_verbs import SessionVerbs
 from ._values import Progress
-from ._waiting import Deadline, Patience, readable
+from ._waiting import Backoff, Deadline, readable
 
 
 def poll_progress(handle: SessionHandle, timeout: float | None) -> list[Progress]:
@@ -57,7 +57,7 @@ class ProgressStream(Iterator["list[Progress]"], AsyncIterator["list[Progress]"]
         if not self._is_watching:
             await self._verbs.watch_progress(self._interval)
             self._is_watching = True
-        deadline, patience = Deadline(self._timeout), Patience(0.25)
+        deadline, backoff = Deadline(self._timeout), Backoff(0.25)
         while True:
             found = poll_progress(self._handle, 0)
             if found:
@@ -66,4 +66,4 @@ class ProgressStream(Iterator["list[Progress]"], AsyncIterator["list[Progress]"]
                 raise StopAsyncIteration
             # Another coroutine or thread of this program may have read the readings. The pause prevents a busy loop.
             if await readable(self._handle.progress_descriptor, deadline.remaining):
-                await patience.pause()
+                await backoff.pause()

@@ -11,7 +11,7 @@ from typing import Any, Callable, Generic, TypeVar
 
 from . import _constants, _rules
 from ._constants import ItemKind
-from ._copying import chosen, data, header_pairs, something, text, texts, words
+from ._copying import choice_value, data, header_pairs, nonzero, text, texts, words
 from ._handles import BatchHandle
 from ._library import library
 
@@ -21,12 +21,12 @@ Conversion = Callable[[Any], Any]
 #: Maps the annotation of a field to the conversion of its C value. None: the value is used as it is.
 _CONVERSIONS: Mapping[str, Conversion | None] = {
     "int": None,
-    "int | None": something,
+    "int | None": nonzero,
     "str": words,
     "str | None": text,
     "Path | None": text,
     "bool": bool,
-    "bool | None": chosen,
+    "bool | None": choice_value,
 }
 
 

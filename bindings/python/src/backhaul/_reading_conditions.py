@@ -5,7 +5,7 @@ from __future__ import annotations
 from ._activity import ActivityInfo
 from ._conditions import Condition, Hold, Network, Wait
 from ._constants import ItemKind
-from ._copying import chosen
+from ._copying import choice_value
 from ._ctypes import bh_activity, bh_condition, bh_hold, bh_network, bh_wait_record
 from ._handles import BatchHandle
 from ._readers import Reader, items
@@ -14,7 +14,7 @@ _wait = Reader(bh_wait_record, Wait)
 _condition = Reader(bh_condition, Condition, computed={"value": lambda raw: raw.value if raw.is_known else None})
 _hold = Reader(bh_hold, Hold)
 _network = Reader(bh_network, Network)
-_activity = Reader(bh_activity, ActivityInfo, converted={"repeats": lambda raw: chosen(raw) is not False})
+_activity = Reader(bh_activity, ActivityInfo, converted={"repeats": lambda raw: choice_value(raw) is not False})
 
 
 def waits(batch: BatchHandle) -> list[Wait]:

@@ -32,7 +32,7 @@ from ._numbers import TIME_UNCHANGED
 from ._requests import DownloadOptions, Enqueued, Part, Request, TransferOptions
 from ._rules import Constraints
 from ._task import Controlling, Task
-from ._tickets import AnsweredTicket, Ticket, count_only, from_batch, wait_only
+from ._tickets import CompletedTicket, Ticket, count_only, from_batch, wait_only
 from ._types import Headers, Moment, Path
 from ._values import Challenge, TaskInfo
 
@@ -127,7 +127,7 @@ class SessionVerbs:
     def acknowledge(self, events: Iterable[Identity]) -> Ticket[int]:
         ids = _writing.identities(events)
         if not ids:
-            return AnsweredTicket(0)
+            return CompletedTicket(0)
         return self._start(count_only, library.bh_session_acknowledge, ids, len(ids))
 
     def acknowledge_through(self, event: Identity) -> Ticket[int]:
@@ -201,7 +201,7 @@ class SessionVerbs:
         """Returns one page of the listing: tasks with ids greater than ``after``."""
         chosen = None if tasks is None else list(tasks)
         if chosen is not None and not chosen:
-            return AnsweredTicket([])
+            return CompletedTicket([])
         return self._start(
             from_batch(_reading.tasks),
             library.bh_session_tasks,
@@ -280,7 +280,7 @@ class SessionVerbs:
         selected = _writing.selection(chosen, **among)
         # In C an empty list means all tasks. Here None means all, and an empty list means none.
         if chosen is not None and not chosen:
-            return AnsweredTicket(0)
+            return CompletedTicket(0)
         return self._start(count_only, function, selected, *arguments)
 
     def claim(self, task: Identity, destination: Path, *, if_exists: str | IfExists = IfExists.FAIL) -> Ticket[None]:

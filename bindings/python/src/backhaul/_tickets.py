@@ -8,23 +8,23 @@ from ctypes import byref, c_uint64
 from typing import Any, Callable, Generic, TypeVar
 
 from ._constants import Status
+from ._copying import released
 from ._ctypes import bh_batch, bh_ticket
 from ._errors import BackhaulError, error_for, error_from
 from ._handles import ApplicationHandle, BatchHandle, TicketHandle, call, new_error, start, take
 from ._library import library
-from ._copying import released
-from ._waiting import DEFAULT_SECONDS, Deadline, Patience, readable
+from ._waiting import DEFAULT_SECONDS, Backoff, Deadline, readable
 
 Result = TypeVar("Result")
 
 #: The longest time between two checks of an awaited ticket. The descriptor may not become readable, because another
 #: thread may have fetched the notification.
-_LOOK_SECONDS = 0.25
+_CHECK_SECONDS = 0.25
 
-_PROBE_MS = 10
+_STATUS_WAIT_MS = 10
 
 #: The shortest time, in seconds, for which `result_soon` waits for a slow engine.
-_ANSWER_SECONDS = 5.0
+_REPLY_SECONDS = 5.0
 
 
 class Ticket(Generic[Result]):
@@ -49,7 +49,7 @@ class Ticket(Generic[Result]):
         """Starts the verb of a function of the library. ``read`` converts the result."""
         return cls(application, start(function, *arguments), read)
 
-    def _is_answered(self, wait_ms: int = 0) -> bool:
+    def _has_reply(self, wait_ms: int = 0) -> bool:
         if self._outcome is not None:
             return True
         status = library.bh_ticket_wait(self._handle.pointer, wait_ms, None)
@@ -61,17 +61,17 @@ class Ticket(Generic[Result]):
         # BH_ENGINE_UNRESPONSIVE has two meanings: the verb has failed with this status, or the engine is stopped and
         # has not replied yet. If the verb has failed, the call returns immediately.
         start = time.monotonic()
-        library.bh_ticket_wait(self._handle.pointer, _PROBE_MS, None)
-        return time.monotonic() - start < _PROBE_MS / 2000
+        library.bh_ticket_wait(self._handle.pointer, _STATUS_WAIT_MS, None)
+        return time.monotonic() - start < _STATUS_WAIT_MS / 2000
 
     def _take(self) -> Result:
         # The library returns a session or batch only once, so the result is stored here.
         if self._outcome is None:
-            self._outcome = self._first_take()
+            self._outcome = self._read_outcome()
             self._handle.close()
         return self._outcome()
 
-    def _first_take(self) -> Callable[[], Result]:
+    def _read_outcome(self) -> Callable[[], Result]:
         try:
             result = self._read(self._handle)
         except Exception as error:
@@ -86,15 +86,15 @@ class Ticket(Generic[Result]):
     @property
     def done(self) -> bool:
         """Whether the reply has arrived."""
-        return self._is_answered()
+        return self._has_reply()
 
     def result(self, timeout: float | None = None) -> Result:
         """Waits for the reply up to ``timeout`` seconds (30 by default). Returns the result, or raises the error. It
         can be called more than once."""
         deadline = Deadline(DEFAULT_SECONDS if timeout is None else timeout)
-        while not self._is_answered(deadline.slice_ms()):
+        while not self._has_reply(deadline.slice_ms()):
             if deadline.is_over:
-                raise self._unanswered()
+                raise self._timeout_error()
         return self._take()
 
     def result_soon(self, deadline: Deadline) -> Result:
@@ -104,17 +104,17 @@ class Ticket(Generic[Result]):
         data. If the process of the engine is stopped, the wait ends at the deadline.
         """
         remaining = deadline.remaining
-        latest = Deadline(DEFAULT_SECONDS if remaining is None else max(_ANSWER_SECONDS, remaining))
-        while not self._is_answered(latest.slice_ms()):
+        latest = Deadline(DEFAULT_SECONDS if remaining is None else max(_REPLY_SECONDS, remaining))
+        while not self._has_reply(latest.slice_ms()):
             if deadline.is_over and self._is_stopped or latest.is_over:
-                raise self._unanswered()
+                raise self._timeout_error()
         return self._take()
 
     @property
     def _is_stopped(self) -> bool:
         return bool(library.bh_ticket_wait(self._handle.pointer, 0, None) == Status.ENGINE_UNRESPONSIVE)
 
-    def _unanswered(self) -> BackhaulError:
+    def _timeout_error(self) -> BackhaulError:
         details = new_error()
         status = library.bh_ticket_wait(self._handle.pointer, 0, byref(details))
         # If the reply has come since the last check, the error is still a time-out. The ticket has the reply.
@@ -123,14 +123,14 @@ class Ticket(Generic[Result]):
         return error
 
     def __await__(self) -> Generator[Any, None, Result]:
-        return self._answer().__await__()
+        return self._wait_for_reply().__await__()
 
-    async def _answer(self) -> Result:
-        patience = Patience(0.02)
-        while not self._is_answered():
-            await readable(self._application.descriptor, _LOOK_SECONDS)
-            if _fetch(self._application) == 0 and not self._is_answered():
-                await patience.pause()
+    async def _wait_for_reply(self) -> Result:
+        backoff = Backoff(0.02)
+        while not self._has_reply():
+            await readable(self._application.descriptor, _CHECK_SECONDS)
+            if _fetch(self._application) == 0 and not self._has_reply():
+                await backoff.pause()
         return self._take()
 
 
@@ -143,7 +143,7 @@ def _fetch(application: ApplicationHandle) -> int:
     return fetched
 
 
-class AnsweredTicket(Ticket[Result]):
+class CompletedTicket(Ticket[Result]):
     """A ticket with a known result, for a verb that has nothing to do."""
 
     def __init__(self, result: Result) -> None:

@@ -85,7 +85,7 @@ def wait_readable(descriptor: int, seconds: float) -> bool:
     return bool(poller.poll(seconds * 1000))
 
 
-class Patience:
+class Backoff:
     """Growing pauses for a loop whose descriptor stays readable for another reason, so that the loop does not use the
     processor all the time."""
 

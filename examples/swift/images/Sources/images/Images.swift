@@ -39,19 +39,19 @@ final class Images: NSObject, BackgroundApplicationDelegate {
     // MARK: Enqueue
 
     /// Enqueues a download. When this method returns, the task is stored: it survives the end of this program.
-    func handOver(_ address: String) async throws {
+    func enqueueDownload(_ address: String) async throws {
         let name = Folder.name(of: address)
         guard let url = URL(string: address) else { throw Refusal("\(name): this is no address") }
-        if folder.pictures.contains(name) { return folder.say("\(name) is there already") }
+        if folder.pictures.contains(name) { return folder.say("\(name) exists already") }
         // If the picture was enqueued before, no second download is made.
         if await session.allTasks.contains(where: { $0.taskDescription == name }) {
-            return folder.say("\(name) was handed over before")
+            return folder.say("\(name) was enqueued before")
         }
         let task = session.downloadTask(with: url)
         task.taskDescription = name
         task.resume()
         if let error = task.error { throw Refusal("\(name): \(error.localizedDescription)") }
-        folder.say("handed over \(name)")
+        folder.say("enqueued \(name)")
     }
 
     // MARK: When the user opens the program
@@ -119,7 +119,7 @@ extension Images: URLSessionDownloadDelegate {
             guard let handler = completionHandlers.removeValue(forKey: session.configuration.identifier ?? "") else {
                 return
             }
-            folder.say("nothing is outstanding")
+            folder.say("no event is outstanding")
             handler()
         }
     }

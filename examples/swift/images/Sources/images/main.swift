@@ -26,7 +26,7 @@ do {
         var failed = false
         for url in arguments.dropFirst() {
             do {
-                try await images.handOver(url)
+                try await images.enqueueDownload(url)
             } catch {
                 complain(error)
                 failed = true

@@ -33,7 +33,7 @@ func run(store: String, list: String?) async throws {
             request.isOnlyIfChanged = true
             return request
         }
-        print("handed over \(try await session.enqueue(requests).count) files")
+        print("enqueued \(try await session.enqueue(requests).count) files")
     } else {
         session = try await application.attachSession("gallery")
     }

@@ -9,7 +9,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from held import HeldServer
+from pausing_server import PausingServer
 
 SIZES = (0, 1, 5_000, 50_000, 400_000)
 
@@ -23,10 +23,10 @@ def serve(folder, count, bytes_per_second):
         path = folder / str(number)
         path.write_bytes(noise.randbytes(SIZES[number % len(SIZES)] if number else 8 << 20))
         files[f"/{number}"] = path
-    return HeldServer(files, 6 << 20, bytes_per_second)
+    return PausingServer(files, 6 << 20, bytes_per_second)
 
 
-def kill_and_finish(host, server, folder, **variables):
+def kill_and_resume(host, server, folder, **variables):
     """Kills the host in the middle, and starts it again. `host` is the command without its arguments.
 
     Returns the output of the second start, and checks all other results.

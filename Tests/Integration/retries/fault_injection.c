@@ -1,4 +1,4 @@
-// A library that is preloaded into a host and makes calls fail for a short time. test_passing_lacks.py builds and
+// A library that is preloaded into a host and makes calls fail for a short time. test_transient_shortages.py builds and
 // controls it.
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -11,25 +11,25 @@
 #include <sys/epoll.h>
 
 // Counts calls while it is armed. `count` calls fail, beginning with call number `first`.
-struct lack {
+struct fault {
     atomic_long first, count, calls;
 };
-static struct lack memory, watches, processes;
+static struct fault memory, watches, processes;
 
 static uintptr_t begin, end; // the code whose allocations fail
 
-static int fails(struct lack *lack) {
-    long first = lack->first;
+static int fails(struct fault *fault) {
+    long first = fault->first;
     if (!first) return 0;
-    long number = ++lack->calls;
-    return number >= first && number < first + lack->count;
+    long number = ++fault->calls;
+    return number >= first && number < first + fault->count;
 }
 
-static void arm(struct lack *lack, long first, long count) {
-    lack->first = 0;
-    lack->calls = 0;
-    lack->count = count;
-    lack->first = first;
+static void arm(struct fault *fault, long first, long count) {
+    fault->first = 0;
+    fault->calls = 0;
+    fault->count = count;
+    fault->first = first;
 }
 
 static int find(struct dl_phdr_info *info, size_t size, void *name) {
@@ -46,17 +46,17 @@ static int find(struct dl_phdr_info *info, size_t size, void *name) {
 }
 
 // Returns false if no library of that name is loaded.
-int lack_memory(const char *library, long first, long count) {
+int fail_allocations(const char *library, long first, long count) {
     begin = end = 0;
     if (!dl_iterate_phdr(find, (void *)library)) return 0;
     arm(&memory, first, count);
     return 1;
 }
-void lack_watches(long first, long count) { arm(&watches, first, count); }
-void lack_processes(long first, long count) { arm(&processes, first, count); }
-long memory_calls(void) { return memory.calls; }
+void fail_epoll_adds(long first, long count) { arm(&watches, first, count); }
+void fail_process_reads(long first, long count) { arm(&processes, first, count); }
+long allocation_count(void) { return memory.calls; }
 
-static int has_no_memory(const void *caller) {
+static int allocation_fails(const void *caller) {
     uintptr_t address = (uintptr_t)caller;
     if (!memory.first || address < begin || address >= end || !fails(&memory)) return 0;
     errno = ENOMEM;
@@ -68,12 +68,12 @@ void *__libc_malloc(size_t);
 void *__libc_calloc(size_t, size_t);
 void *__libc_realloc(void *, size_t);
 
-void *malloc(size_t size) { return has_no_memory(__builtin_return_address(0)) ? NULL : __libc_malloc(size); }
+void *malloc(size_t size) { return allocation_fails(__builtin_return_address(0)) ? NULL : __libc_malloc(size); }
 void *calloc(size_t count, size_t size) {
-    return has_no_memory(__builtin_return_address(0)) ? NULL : __libc_calloc(count, size);
+    return allocation_fails(__builtin_return_address(0)) ? NULL : __libc_calloc(count, size);
 }
 void *realloc(void *old, size_t size) {
-    return has_no_memory(__builtin_return_address(0)) ? NULL : __libc_realloc(old, size);
+    return allocation_fails(__builtin_return_address(0)) ? NULL : __libc_realloc(old, size);
 }
 
 int epoll_ctl(int set, int operation, int descriptor, struct epoll_event *event) {

@@ -68,7 +68,7 @@ class Result:
     violations: list = field(default_factory=list)
 
 
-class World:
+class SoakRun:
     """Servers, a store, a folder for the files, and a seed that determines all choices."""
 
     def __init__(self, folder, nginx, served, misbehaving, certificates, seed, hosting=Hosting.EMBEDDED):
@@ -109,18 +109,18 @@ class World:
             digests.add(changed.sha256)
         return self.misbehaving.serve(f"/{key}", content, behaviours), digests
 
-    def play(self, batch, most_kills, chunk=None):
-        """Runs the batch's host until it completes, with up to ``most_kills`` kills. Returns the number of kills."""
+    def run_batch(self, batch, max_kills, chunk=None):
+        """Runs the batch's host until it completes, with up to ``max_kills`` kills. Returns the number of kills."""
         journal = Journal(self.folder / f"journal-{batch.number}")
         plan = self._plan(batch, journal, chunk)
         kills, host = 0, None
         while True:
             host = host or child.start([sys.executable, "-m", "testbed.programs.collector", plan])
-            limit = self._delay() if kills < most_kills else 120
+            limit = self._delay() if kills < max_kills else 120
             try:
                 status = host.wait(limit)
             except subprocess.TimeoutExpired:
-                if kills < most_kills:
+                if kills < max_kills:
                     kills += 1
                     host = self._kill(host)
                     continue
@@ -129,7 +129,7 @@ class World:
             if status != 0:
                 self.result.violations.append(f"batch {batch.number}: the host ended with {status}")
             break
-        self._judge(batch, journal)
+        self._check(batch, journal)
         journal.close()
         self.result.kills += kills
         return kills
@@ -167,7 +167,7 @@ class World:
         }))
         return path
 
-    def _judge(self, batch, journal):
+    def _check(self, batch, journal):
         facts = list(journal.facts())
         found = list(violations(facts))
         ends = {fact["key"]: fact for fact in facts if fact["fact"] == "seen" and not fact["finished"]}
@@ -192,18 +192,18 @@ class World:
 
 
 def soak(folder, rounds, seed, hosting, progress=lambda kills: None):
-    """Plays batches until there were `rounds` kills. Returns the result."""
+    """Runs batches until there were `rounds` kills. Returns the result."""
     served = write_files(folder / "served", mixed_sizes(40, seed, largest=2_000_000), seed)
     certificates = make_certificates(folder)
     with Nginx(folder / "nginx", served.folder, certificates) as nginx, MisbehavingServer() as misbehaving:
-        world = World(folder, nginx, served, misbehaving, certificates, seed, hosting)
+        run = SoakRun(folder, nginx, served, misbehaving, certificates, seed, hosting)
         number = 0
-        while world.result.kills < rounds and not world.result.violations:
+        while run.result.kills < rounds and not run.result.violations:
             number += 1
-            batch = world.batch(number)
-            world.play(batch, min(rounds - world.result.kills, world.random.randint(4, 12)))
-            progress(world.result.kills)
-            shutil.rmtree(world.downloads / str(number))
+            batch = run.batch(number)
+            run.run_batch(batch, min(rounds - run.result.kills, run.random.randint(4, 12)))
+            progress(run.result.kills)
+            shutil.rmtree(run.downloads / str(number))
         daemons.end_daemons(folder)
-        world.result.resumed = sum((asked.offset or 0) > 0 for asked in misbehaving.log())
-    return world.result
+        run.result.resumed = sum((asked.offset or 0) > 0 for asked in misbehaving.log())
+    return run.result

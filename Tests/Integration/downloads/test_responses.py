@@ -16,7 +16,7 @@ def one(host):
     return made
 
 
-def end_of(host):
+def ended_task(host):
     return host.wait_for()[-2]
 
 
@@ -24,7 +24,7 @@ def end_of(host):
 def test_the_body_of_an_accepted_404_is_a_file(one, misbehaving, downloads):
     one.download(misbehaving.serve("/a", CONTENT, otherwise=Behaviour(status=404, body=b"nothing here")),
                  downloads / "a", policy=Policy(rules=TransferRules(accepted_statuses="200,404")))
-    event = end_of(one)
+    event = ended_task(one)
     assert (event.state, event.http_status) == (TaskState.SUCCEEDED, 404)
     assert (downloads / "a").read_bytes() == b"nothing here"
 
@@ -32,7 +32,7 @@ def test_the_body_of_an_accepted_404_is_a_file(one, misbehaving, downloads):
 def test_an_unaccepted_status_is_a_failure_with_the_response_body(one, misbehaving, downloads):
     one.download(misbehaving.serve("/a", CONTENT, otherwise=Behaviour(status=203, body=b"changed")), downloads / "a",
                  policy=Policy(rules=TransferRules(accepted_statuses="200")))
-    event = end_of(one)
+    event = ended_task(one)
     assert (event.status, event.http_status, event.error_body) == (Status.HTTP_STATUS, 203, b"changed")
     assert not list(downloads.iterdir())
 
@@ -41,14 +41,14 @@ def test_a_download_resumes_although_the_accepted_statuses_do_not_contain_206(on
     content = Content(3_000_000, seed=2)
     one.download(misbehaving.serve("/a", content, [Behaviour(drop_after=2_000_000)]), downloads / "a",
                  policy=Policy(rules=TransferRules(accepted_statuses="200")))
-    assert end_of(one).state is TaskState.SUCCEEDED
+    assert ended_task(one).state is TaskState.SUCCEEDED
     assert misbehaving.log("/a")[1].status == 206
 
 
 def test_a_204_creates_an_empty_file(one, misbehaving, downloads):
     one.download(misbehaving.serve("/a", CONTENT, otherwise=Behaviour(raw=b"HTTP/1.1 204 No\r\n\r\n")),
                  downloads / "a")
-    event = end_of(one)
+    event = ended_task(one)
     assert (event.state, event.http_status, event.size) == (TaskState.SUCCEEDED, 204, 0)
     assert (downloads / "a").read_bytes() == b""
 
@@ -56,7 +56,7 @@ def test_a_204_creates_an_empty_file(one, misbehaving, downloads):
 def test_head_creates_an_empty_file_and_its_event_has_the_headers(one, misbehaving, downloads):
     head = Behaviour(raw=b"HTTP/1.1 200 OK\r\nContent-Length: 99999\r\nETag: \"v1\"\r\n\r\n")
     one.download(misbehaving.serve("/a", CONTENT, otherwise=head), downloads / "a", method="HEAD")
-    event = end_of(one)
+    event = ended_task(one)
     assert (event.state, event.size) == (TaskState.SUCCEEDED, 0)
     assert ("ETag", "\"v1\"") in [(header[0], header[1]) for header in event.headers]
 
@@ -73,6 +73,6 @@ def test_a_range_with_another_content_coding_is_not_appended(one, misbehaving, d
     url = misbehaving.serve("/a", content, [
         Behaviour(drop_after=2_000_000), Behaviour(headers={"Content-Encoding": "gzip"})])
     one.download(url, downloads / "a")
-    assert end_of(one).state is TaskState.SUCCEEDED
+    assert ended_task(one).state is TaskState.SUCCEEDED
     assert (downloads / "a").read_bytes() == content.data
     assert [asked.offset for asked in misbehaving.log("/a")] == [0, 2_000_000, 0]

@@ -12,7 +12,7 @@ from desync.checker import check
 from desync.record import Outcome
 from desync.runs import CHANGED, FORWARD, IDLE, RESUME, TLS12, TLS13, TUNNEL, UPLOADS
 from desync.server import Server
-from testbed.settings import in_parts
+from testbed.settings import nested
 
 #: Seconds within which the tasks of one group must end.
 LIMIT = 40
@@ -21,13 +21,13 @@ _OPTIONS = {"first_delay_ms": 1, "longest_delay_ms": 2, "request_timeout_ms": 10
 
 
 def contexts(certificates):
-    """Returns the server's TLS context for each carrier."""
+    """Returns the server's TLS context for each transport."""
     made = {}
-    for carrier, version in ((TLS12, ssl.TLSVersion.TLSv1_2), (TLS13, ssl.TLSVersion.TLSv1_3),
-                             (TUNNEL, ssl.TLSVersion.TLSv1_2)):
+    for transport, version in ((TLS12, ssl.TLSVersion.TLSv1_2), (TLS13, ssl.TLSVersion.TLSv1_3),
+                               (TUNNEL, ssl.TLSVersion.TLSv1_2)):
         context = certificates.server_context()
         context.minimum_version = version
-        if carrier == TLS12:
+        if transport == TLS12:
             context.maximum_version = version
         else:
             # The server can request a client certificate later, but requires none.
@@ -35,11 +35,11 @@ def contexts(certificates):
             context.verify_mode = ssl.CERT_OPTIONAL
             context.load_verify_locations(certificates.authority)
         context.set_alpn_protocols(["http/1.1"])
-        made[carrier] = context
+        made[transport] = context
     return made
 
 
-class Lane:
+class Worker:
     """Performs one run at a time. Each run has its own port, so that the next run cannot reuse its connections."""
 
     def __init__(self, application, name, folder, certificates):
@@ -47,7 +47,7 @@ class Lane:
         self._certificates, self._contexts = certificates, contexts(certificates)
         self._sessions, self._cursors = {}, {}
 
-    def play(self, run):
+    def execute(self, run):
         """Performs the run. Returns its record and its violations."""
         folder = self._folder / f"{self._name}-{run.number}"
         folder.mkdir()
@@ -55,7 +55,7 @@ class Lane:
             session = self._session(run, server)
             server.watch(session.fileno())
             for group in run.groups():
-                self._play_group(run, group, server, session, folder)
+                self._execute_group(run, group, server, session, folder)
             record = server.record
         cursor = self._cursors.get(session.identifier, 0)
         if cursor:
@@ -66,12 +66,12 @@ class Lane:
     def _session(self, run, server):
         """Returns a session, which many runs use. If the run has a proxy, the session gets the port of this run's
         proxy."""
-        name = f"{self._name}.{run.carrier}.{run.connections}.{int(run.alpn)}.{int(run.early is not None)}"
+        name = f"{self._name}.{run.transport}.{run.connections}.{int(run.alpn)}.{int(run.early is not None)}"
         options = dict(_OPTIONS, connections_per_origin=run.connections, ca_file=self._certificates.authority,
                        proxy=Proxy(url="none"))
         if not run.alpn:
             options["http_version"] = HTTPVersion.HTTP_1_1
-        if run.carrier in (FORWARD, TUNNEL):
+        if run.transport in (FORWARD, TUNNEL):
             options["proxy"] = Proxy(url=f"http://127.0.0.1:{server.port}")
         if run.early is not None:
             # The junk is sent before the response to any request, so each task may be retried.
@@ -79,14 +79,14 @@ class Lane:
             for one in RetryErrors:
                 every |= one
             options.update(errors=every & ~RetryErrors.NONE, unsafe_methods=True)
-        options = in_parts(**options)
+        options = nested(**options)
         if name not in self._sessions:
             self._sessions[name] = self._application.session(name, **options)
-        elif run.carrier in (FORWARD, TUNNEL):
+        elif run.transport in (FORWARD, TUNNEL):
             self._sessions[name].set_configuration(SessionConfiguration(name, **options))
         return self._sessions[name]
 
-    def _play_group(self, run, group, server, session, folder):
+    def _execute_group(self, run, group, server, session, folder):
         tasks = [run.task(number) for number in group]
         server.live = set(tasks)
         server.together = set(tasks) if len(tasks) > 1 else set()
@@ -95,7 +95,7 @@ class Lane:
         under_way = {entry.task_id: task for entry, task in zip(entries, tasks)}
         deadline = time.monotonic() + LIMIT
         while under_way and time.monotonic() < deadline:
-            server.turn(0.2)
+            server.process_events(0.2)
             self._collect(session, run, server, under_way, folder)
         if under_way:
             session.cancel(list(under_way))
@@ -105,7 +105,7 @@ class Lane:
             if injection is not None and injection.point == IDLE:
                 pause = time.monotonic() + injection.pause_ms / 1_000
                 while time.monotonic() < pause:
-                    server.turn(pause - time.monotonic())
+                    server.process_events(pause - time.monotonic())
                 server.inject_idle(task)
         server.settle()
 

@@ -7,22 +7,22 @@ import threading
 from demo_parts.server import Server
 
 
-class HeldServer(Server):
-    """Sends each file up to `held_at`, and the rest after `release`."""
+class PausingServer(Server):
+    """Sends each file up to `pause_at`, and the rest after `release`."""
 
-    def __init__(self, files, held_at, bytes_per_second=1 << 30):
-        self._held_at, self._is_released, self._changed = held_at, False, threading.Condition()
+    def __init__(self, files, pause_at, bytes_per_second=1 << 30):
+        self._pause_at, self._is_released, self._changed = pause_at, False, threading.Condition()
         self._connections = 0
         super().__init__(files, bytes_per_second)
 
     def wait(self, request, count):
         super().wait(request, count)
         with self._changed:
-            self._changed.wait_for(lambda: self._is_released or request.offset + request.sent < self._held_at)
+            self._changed.wait_for(lambda: self._is_released or request.offset + request.sent < self._pause_at)
 
-    def is_holding(self):
-        """Whether a client has received all bytes before `held_at` of an open response."""
-        return any(request.open and request.offset + request.sent >= self._held_at for request in self.requests())
+    def is_paused(self):
+        """Whether a client has received all bytes before `pause_at` of an open response."""
+        return any(request.open and request.offset + request.sent >= self._pause_at for request in self.requests())
 
     def release(self):
         with self._changed:

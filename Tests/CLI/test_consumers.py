@@ -32,7 +32,7 @@ def test_wait_when_free_waits_for_a_reader_that_does_not_yield(backhaul, serve):
     assert output == f"{backhaul.here}/slow\n"
 
 
-def hurry(server):
+def lift_speed_limit(server):
     """Removes the speed limit."""
     server.limit.bytes_per_second = 1 << 30
 
@@ -43,7 +43,7 @@ def test_get_yields_to_a_waiting_consumer_and_still_fetches_its_file(backhaul, s
     until(lambda: [one["consumer"] for one in backhaul.json("sessions")] == [holder.pid], "the reader")
     second = backhaul.start("wait", "--when-free")
     until(lambda: [one["consumer"] for one in backhaul.json("sessions")] == [second.pid], "the next reader")
-    hurry(server)
+    lift_speed_limit(server)
     for process in (holder, second):
         output, errors = process.communicate(timeout=60)
         assert process.returncode == 0, errors
@@ -59,7 +59,7 @@ def test_wait_exits_with_5_when_it_yields_the_session(backhaul, serve):
     _, errors = first.communicate(timeout=60)
     assert first.returncode == 5
     assert "asked for the events" in errors
-    hurry(server)
+    lift_speed_limit(server)
     assert second.wait(60) == 0
 
 
@@ -80,7 +80,7 @@ def test_get_exits_with_0_when_its_file_is_complete_although_another_command_rea
     if options:
         (backhaul.here / "b").write_bytes(b"former")
     processes = beside_a_reader(backhaul, server.url, *options)
-    hurry(server)
+    lift_speed_limit(server)
     for process in processes:
         output, errors = process.communicate(timeout=60)
         assert process.returncode == 0, errors
@@ -101,5 +101,5 @@ def test_get_ends_with_9_when_another_consumer_read_the_end_and_the_file_is_miss
     output, errors = getting.communicate(timeout=60)
     assert getting.returncode == 9, errors
     assert '"task_state":"unknown"' in output
-    hurry(server)
+    lift_speed_limit(server)
     waiting.wait(60)

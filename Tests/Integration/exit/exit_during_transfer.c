@@ -1,7 +1,7 @@
 /*
  * A host that returns from main while TLS transfers run in the library's threads. It closes no handle before.
  *
- *   leaves STORE FOLDER URL CA_FILE STATUS
+ *   exit_during_transfer STORE FOLDER URL CA_FILE STATUS
  *
  * The exit status is STATUS (0 to 99), or 100 if the transfers did not start.
  */
@@ -18,7 +18,7 @@ static bh_error error = BH_INIT(bh_error);
 
 static void check(bh_status status, const char *what) {
     if (status == BH_OK) return;
-    fprintf(stderr, "leaves: %s: %s (%s)\n", what, error.message, bh_status_name(status));
+    fprintf(stderr, "exit_during_transfer: %s: %s (%s)\n", what, error.message, bh_status_name(status));
     exit(NOT_GOING);
 }
 
@@ -40,11 +40,11 @@ int main(int argc, char **argv) {
     char destinations[DOWNLOADS][512];
     struct timespec moment = {0, 10 * 1000 * 1000};
     if (argc != 6) return NOT_GOING;
-    options.identifier = "org.example.leaves";
+    options.identifier = "org.example.exit_during_transfer";
     options.store = argv[1];
     options.hosting = BH_HOSTING_EMBEDDED;
     check(bh_application_open(&options, BH_WAIT_DEFAULT, &application, &error), "open");
-    configuration.identifier = "leaves";
+    configuration.identifier = "exit_during_transfer";
     configuration.tls.ca_file = argv[4];
     check(bh_session_create(application, &configuration, BH_ROLE_CONSUME, BH_WAIT_DEFAULT, &session, NULL, &error),
           "create");

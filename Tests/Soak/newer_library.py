@@ -15,10 +15,10 @@ from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
 #: C tests that check the library itself. They are left out, because this library is another one.
-NOT_OF_HOSTS = "not language and not example and not version"
+SKIPPED_TESTS = "not language and not example and not version"
 
 
-def grow(header):
+def append_fields(header):
     """Returns the header with one more field in each struct: after the last field, or in place of the last reserved
     one."""
     text, grown, taken = header.read_text(encoding="utf-8"), 0, 0
@@ -44,7 +44,7 @@ def build(folder):
         if (PROJECT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(PROJECT / name, folder / name)
-    grow(folder / "include" / "backhaul.h")
+    append_fields(folder / "include" / "backhaul.h")
     # The code reads the remaining two reserved numbers by their names.
     for path in (folder / "Sources" / "BackhaulABI").rglob("*.swift"):
         text = path.read_text(encoding="utf-8")
@@ -54,10 +54,10 @@ def build(folder):
 
 
 def main():
-    with tempfile.TemporaryDirectory(prefix="backhaul-grown-") as folder:
+    with tempfile.TemporaryDirectory(prefix="backhaul-newer-library-") as folder:
         library = build(Path(folder))
         tests = [PROJECT / "scripts" / "in-venv", "python", "-m", "pytest", "-q", "-p", "no:cacheprovider",
-                 "-k", NOT_OF_HOSTS, "Tests/C"]
+                 "-k", SKIPPED_TESTS, "Tests/C"]
         return subprocess.run(tests, cwd=PROJECT, env={**os.environ, "BACKHAUL_LIBRARY": str(library)},
                               check=False).returncode
 

@@ -1,7 +1,7 @@
 """A large download by an engine that is killed several times. The server cuts every connection, moves to other
 addresses, and replaces the resource once. Only a kill may cause bytes of a representation to be read twice.
 
-The suite soak-seams of `make soak` downloads 1 GiB. Otherwise the test downloads about a sixth of that.
+The suite soak-refetch of `make soak` downloads 1 GiB. Otherwise the test downloads about a sixth of that.
 """
 
 import os
@@ -30,7 +30,7 @@ UNSHARE = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--map-ro
 
 @pytest.fixture
 def size(request):
-    return request.config.getoption("--seams-size") << 20
+    return request.config.getoption("--refetch-size") << 20
 
 
 @pytest.fixture

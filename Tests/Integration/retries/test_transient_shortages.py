@@ -11,7 +11,7 @@ from backhaul import Hosting, ResourceError, TaskState
 from servers.content import Content
 from servers.misbehaving import MisbehavingServer
 from testbed.host import Host
-from testbed.places import new_place
+from testbed.work_dirs import new_place
 
 HERE = Path(__file__).resolve().parent
 QUICK = {"first_delay_ms": 1, "longest_delay_ms": 2, "maximum_attempts": 0}
@@ -25,14 +25,15 @@ POINTS = 20
 @pytest.fixture(scope="module")
 def preloaded(tmp_path_factory):
     """Returns the path of the preloaded library that makes calls fail."""
-    made = tmp_path_factory.mktemp("lacks") / "lacks.so"
-    subprocess.run(["clang", "-std=c11", "-Wall", "-Werror", "-O1", "-shared", "-fPIC", "-o", made, HERE / "lacks.c"],
+    made = tmp_path_factory.mktemp("fault_injection") / "fault_injection.so"
+    source = HERE / "fault_injection.c"
+    subprocess.run(["clang", "-std=c11", "-Wall", "-Werror", "-O1", "-shared", "-fPIC", "-o", made, source],
                    check=True)
     return str(made)
 
 
 @pytest.fixture(scope="module")
-def lacking(preloaded, library):
+def host_with_faults(preloaded, library):
     """A host in which calls can be made to fail. All tests share it."""
     with new_place() as place:
         one = Host(place / "store", environment={"LD_PRELOAD": preloaded}).open()
@@ -51,12 +52,13 @@ def server(request, certificates):
 
 
 @pytest.fixture(scope="module")
-def session(lacking, certificates):
+def session(host_with_faults, certificates):
     numbers = itertools.count(1)
 
     def start():
-        repeated(lambda: lacking.session(f"session {next(numbers)}", ca_file=str(certificates.authority), **QUICK))
-        return lacking.place / "downloads" / str(next(numbers))
+        repeated(lambda: host_with_faults.session(
+            f"session {next(numbers)}", ca_file=str(certificates.authority), **QUICK))
+        return host_with_faults.place / "downloads" / str(next(numbers))
 
     return start
 
@@ -69,7 +71,7 @@ def repeated(verb):
     return verb()
 
 
-def succeeds(one, server, destination):
+def assert_download_succeeds(one, server, destination):
     repeated(lambda: one.download(server.url + "/a", destination))
     event = next(event for event in repeated(lambda: one.wait_for(timeout=60)) if event.task_id)
     assert event.state is TaskState.SUCCEEDED, event
@@ -77,26 +79,26 @@ def succeeds(one, server, destination):
 
 
 @pytest.mark.parametrize("library_name", ["libcurl.so", "libsqlite3.so", "libcrypto.so", "libssl.so"])
-def test_a_transient_memory_shortage_ends_no_task(lacking, server, session, library_name):
+def test_a_transient_memory_shortage_ends_no_task(host_with_faults, server, session, library_name):
     destination = session()
-    lacking.lack_memory(library_name, 1 << 40, 0)
-    succeeds(lacking, server, destination)
-    calls = lacking.memory_calls()
+    host_with_faults.fail_allocations(library_name, 1 << 40, 0)
+    assert_download_succeeds(host_with_faults, server, destination)
+    calls = host_with_faults.allocation_count()
     if server.url.startswith("http:") and calls == 0:
         pytest.skip("only TLS needs it")
     assert calls > 0
     step = max(1, calls // POINTS)
     for first in range(1, calls, step):
         destination = session()
-        lacking.lack_memory(library_name, first, IN_A_ROW)
-        succeeds(lacking, server, destination)
+        host_with_faults.fail_allocations(library_name, first, IN_A_ROW)
+        assert_download_succeeds(host_with_faults, server, destination)
 
 
-def test_a_socket_that_cannot_be_watched_ends_no_task(lacking, server, session):
+def test_a_socket_that_cannot_be_watched_ends_no_task(host_with_faults, server, session):
     for first in range(1, 5):
         destination = session()
-        lacking.lack_watches(first, IN_A_ROW)
-        succeeds(lacking, server, destination)
+        host_with_faults.fail_epoll_adds(first, IN_A_ROW)
+        assert_download_succeeds(host_with_faults, server, destination)
 
 
 #: The numbers of the engine's own calls. The three calls between them are of libuv, which ends the process if they
@@ -106,19 +108,19 @@ def test_an_epoll_failure_at_start_is_an_error_of_open(preloaded, first):
     with new_place() as place:
         one = Host(place / "store", environment={"LD_PRELOAD": preloaded})
         try:
-            one.lack_watches(first, 1_000)
+            one.fail_epoll_adds(first, 1_000)
             with pytest.raises(ResourceError, match="raise the limit fs.epoll.max_user_watches"):
                 one.open()
-            one.lack_watches(1, 0)
+            one.fail_epoll_adds(1, 0)
             one.open()
             assert one.session() is True
         finally:
             one.end()
 
 
-def test_a_client_whose_process_cannot_be_watched_is_served_when_it_can(lacking):
-    lacking.lack_processes(1, 3)
-    other = Host(lacking.place / "store", hosting=Hosting.EMBEDDED)
+def test_a_client_whose_process_cannot_be_watched_is_served_when_it_can(host_with_faults):
+    host_with_faults.fail_process_reads(1, 3)
+    other = Host(host_with_faults.place / "store", hosting=Hosting.EMBEDDED)
     try:
         other.open()
         assert other.session("of another process") is True

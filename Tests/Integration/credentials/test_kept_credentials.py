@@ -9,10 +9,10 @@ from backhaul import Status, TaskState
 from credentials.digests import DigestServer
 from credentials.tokens import TokenServer
 from servers.content import Content
-from testbed.challenges import ASKS, challenge, ends
+from testbed.challenges import ASK_FOR_CREDENTIALS, challenge, task_events
 from testbed.host import until
 
-RIGHT = {"user": "user", "password": "password"}
+CREDENTIAL = {"user": "user", "password": "password"}
 
 
 @pytest.fixture
@@ -28,11 +28,11 @@ def bearer(token):
 
 def opened(host, **options):
     one = host()
-    one.session(**{**ASKS, **options})
+    one.session(**{**ASK_FOR_CREDENTIALS, **options})
     return one
 
 
-def reopened(host, one):
+def restarted(host, one):
     one.kill_with_engine()
     again = host()
     again.attach()
@@ -51,7 +51,7 @@ def test_a_kept_credential_is_used_by_the_next_engine(host, server, downloads):
     one.download(url, downloads / "a")
     one.respond(challenge(one).id, headers=bearer("good"), keep=True)
     until((downloads / "a").exists, bool)
-    again = reopened(host, one)
+    again = restarted(host, one)
     before = len(server.log)
     again.download(url, downloads / "b")
     until((downloads / "b").exists, bool)
@@ -62,9 +62,9 @@ def test_a_kept_password_is_sent_only_with_the_scheme_that_was_offered_for_it(ho
     with DigestServer("user", "password", offers_basic=True) as server:
         one = opened(host)
         one.download(f"{server.url}/a", downloads / "a")
-        one.respond(challenge(one).id, keep=True, **RIGHT)
+        one.respond(challenge(one).id, keep=True, **CREDENTIAL)
         until((downloads / "a").exists, bool)
-        again = reopened(host, one)
+        again = restarted(host, one)
         again.download(f"{server.url}/b", downloads / "b")
         until((downloads / "b").exists, bool)
         assert {scheme for scheme, *_ in server.log} == {"", "Digest"}
@@ -80,13 +80,13 @@ def test_a_kept_credential_that_is_refused_is_deleted(host, server, store, downl
     server.forbid("kept-secret")
     one.download(url, downloads / "b")
     challenge(one, failures=1)
-    again = reopened(host, one)
+    again = restarted(host, one)
     asked = challenge(again, failures=1)
     server.allow("new")
     again.respond(asked.id, headers=bearer("new"))
     until((downloads / "b").exists, bool)
     # The next credential was not kept, because the host did not request that.
-    last = reopened(host, again)
+    last = restarted(host, again)
     last.download(url, downloads / "c")
     challenge(last)
     assert [asked.token for asked in server.log[-2:]] == ["new", None]
@@ -128,7 +128,7 @@ def test_default_handling_ends_tasks_with_their_http_status(host, server, downlo
     for name in "ab":
         one.download(private, downloads / name)
     one.respond(challenge(one, 2).id, default=True)
-    events = ends(one.wait_for())
+    events = task_events(one.wait_for())
     assert [(event.status, event.http_status) for event in events] == [(Status.HTTP_STATUS, 401)] * 2
     assert [event.error_body for event in events] == [b"no\n"] * 2
     # The response applied only to the tasks that waited then. A later task opens a new challenge.
@@ -147,7 +147,7 @@ def test_after_default_handling_a_task_that_needs_no_credential_succeeds(host, d
         one.download(f"{public}?token=open", downloads / "b")
         server.allow("open")
         one.respond(challenge(one, 2).id, default=True)
-        events = ends(one.wait_for())
+        events = task_events(one.wait_for())
         assert {event.state for event in events} == {TaskState.SUCCEEDED, TaskState.FAILED}
 
 

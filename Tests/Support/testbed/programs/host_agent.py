@@ -19,7 +19,7 @@ import time
 import traceback
 
 import backhaul
-from testbed.settings import in_parts
+from testbed.settings import nested
 
 
 def plain(value):
@@ -37,7 +37,7 @@ def plain(value):
     return value
 
 
-class Hands:
+class HostAgent:
     """The calls that a test can make by name. Any other name is a method of the selected session."""
 
     application = None
@@ -49,20 +49,20 @@ class Hands:
 
     def session(self, identifier="gallery", **options):
         """Creates or attaches a session, and selects it for the following methods."""
-        self.sessions.insert(0, self.application.session(identifier, **in_parts(**options)))
+        self.sessions.insert(0, self.application.session(identifier, **nested(**options)))
         return self.sessions[0].created
 
     def attach(self, identifier="gallery", **options):
         self.sessions.insert(0, self.application.attach(identifier, **options))
 
-    def turn_to(self, identifier):
+    def select_session(self, identifier):
         """Selects one of the open sessions for the following methods."""
         self.sessions.sort(key=lambda session: session.identifier != identifier)
 
     def reconfigure(self, **fields):
         """Changes these fields of the session's configuration, and keeps the others."""
         now = self.sessions[0].configuration()
-        self.sessions[0].set_configuration(dataclasses.replace(now, **in_parts(parts=vars(now), **fields)))
+        self.sessions[0].set_configuration(dataclasses.replace(now, **nested(parts=vars(now), **fields)))
 
     def all_sessions(self):
         return self.application.sessions()
@@ -122,14 +122,14 @@ class Hands:
         """
         events = []
         for event in self.sessions[0].events(timeout=timeout):
-            if count is None and event.is_session_finished and self.goes_on_after(event):
+            if count is None and event.is_session_finished and self.has_later_round(event):
                 continue
             events.append(event)
             if event.is_session_finished if count is None else len(events) == count:
                 break
         return events
 
-    def goes_on_after(self, event):
+    def has_later_round(self, event):
         """Returns whether a later round has ended or will end."""
         session = self.sessions[0]
         if any(not task.state.has_ended for task in session.tasks()):
@@ -143,24 +143,24 @@ class Hands:
     def outcome(self, timeout=None):
         return self.ticket.result(timeout)
 
-    def started_attach(self, identifier, role):
-        """Starts to attach and returns. The ticket stays in the process until ``take_attached``."""
+    def start_attach(self, identifier, role):
+        """Starts to attach and returns. The ticket stays in the process until ``finish_attach``."""
         self.ticket = self.application.start.attach(identifier, role)
 
-    def take_attached(self, timeout=30):
+    def finish_attach(self, timeout=30):
         self.sessions.insert(0, self.ticket.result(timeout))
 
     def is_done(self):
         return self.ticket.done
 
-    def forget_ticket(self):
+    def release_ticket(self):
         del self.ticket
         gc.collect()
 
     def engine_pid(self):
         return self.application.engine().process_id
 
-    def become(self, user, group):
+    def drop_privileges(self, user, group):
         """Drops root's rights permanently."""
         os.setgroups([])
         os.setresgid(group, group, group)
@@ -197,19 +197,19 @@ class Hands:
         times = os.times()
         return times.user + times.system
 
-    def ring(self):
+    def start_alarms(self):
         """Makes this program handle SIGALRM a thousand times a second."""
-        self.rings = 0
+        self.alarm_count = 0
 
         def count(*_):
-            self.rings += 1
+            self.alarm_count += 1
 
         signal.signal(signal.SIGALRM, count)
         signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
 
-    def rung(self):
+    def stop_alarms(self):
         signal.setitimer(signal.ITIMER_REAL, 0)
-        return self.rings
+        return self.alarm_count
 
     def default_signals(self):
         """Sets the dispositions of a C program: Python ignores SIGPIPE."""
@@ -219,24 +219,24 @@ class Hands:
         """Calls dlclose, as plug-in hosts do, while everything is still in use."""
         _ctypes.dlclose(backhaul._library.library._handle)
 
-    def lack_memory(self, library, first, count):
+    def fail_allocations(self, library, first, count):
         """Makes `count` allocations of that library fail, beginning with number `first`
-        (Tests/Integration/retries/lacks.c)."""
+        (Tests/Integration/retries/fault_injection.c)."""
         loaded = ctypes.CDLL(None)
-        loaded.lack_memory.argtypes = [ctypes.c_char_p, ctypes.c_long, ctypes.c_long]
-        if not loaded.lack_memory(library.encode(), first, count):
+        loaded.fail_allocations.argtypes = [ctypes.c_char_p, ctypes.c_long, ctypes.c_long]
+        if not loaded.fail_allocations(library.encode(), first, count):
             raise LookupError(library)
 
-    def memory_calls(self):
-        return ctypes.CDLL(None).memory_calls()
+    def allocation_count(self):
+        return ctypes.CDLL(None).allocation_count()
 
-    def lack_watches(self, first, count):
+    def fail_epoll_adds(self, first, count):
         """Makes calls of epoll_ctl(2) that add a descriptor fail."""
-        ctypes.CDLL(None).lack_watches(ctypes.c_long(first), ctypes.c_long(count))
+        ctypes.CDLL(None).fail_epoll_adds(ctypes.c_long(first), ctypes.c_long(count))
 
-    def lack_processes(self, first, count):
+    def fail_process_reads(self, first, count):
         """Makes calls that open /proc/PID/stat fail."""
-        ctypes.CDLL(None).lack_processes(ctypes.c_long(first), ctypes.c_long(count))
+        ctypes.CDLL(None).fail_process_reads(ctypes.c_long(first), ctypes.c_long(count))
 
     def fetch_with(self, curl, url):
         """Makes one transfer with another libcurl, given by its file name. Returns its CURLcode, or None if the
@@ -313,10 +313,10 @@ def outcome_of(function, *arguments, **options):
 
 
 def main():
-    hands, source, sink = Hands(), sys.stdin.buffer, sys.stdout.buffer
+    host_agent, source, sink = HostAgent(), sys.stdin.buffer, sys.stdout.buffer
     while size := source.read(8):
         name, arguments, options = pickle.loads(source.read(struct.unpack("<Q", size)[0]))
-        function = getattr(hands, name, None) or getattr(hands.sessions[0], name)
+        function = getattr(host_agent, name, None) or getattr(host_agent.sessions[0], name)
         answer = pickle.dumps(outcome_of(function, *arguments, **options))
         sink.write(struct.pack("<Q", len(answer)) + answer)
         sink.flush()

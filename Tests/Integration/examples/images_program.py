@@ -10,7 +10,7 @@ from daemons import end, end_daemons
 from servers import child
 
 
-def processes_at(home):
+def processes_with_home(home):
     """Returns the processes that have this home directory in their environment."""
     mark, found = f"HOME={home}\0".encode(), []
     for process in filter(str.isdigit, os.listdir("/proc")):
@@ -51,7 +51,7 @@ class Images:
     def processes(self):
         """Returns the ids of all processes of the program, also of those that a daemon started. Each of them has the
         program's home directory in its environment."""
-        return processes_at(self.home)
+        return processes_with_home(self.home)
 
     def end(self):
         end_daemons(self.home)

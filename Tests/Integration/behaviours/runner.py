@@ -7,15 +7,15 @@ from backhaul import Application, BackhaulError, EventKind, Hosting, Part, Proxy
 
 from behaviours import origin_h1, origin_h2
 from behaviours.origin import Scripts
-from behaviours.script import FORWARD, H1, H2, TUNNEL
-from testbed.settings import in_parts, policy
+from behaviours.row import FORWARD, H1, H2, TUNNEL
+from testbed.settings import nested, policy
 
 #: A retry follows after 1 or 2 ms. A request times out after 20 s, unless the row has another limit.
 QUICK = {"first_delay_ms": 1, "longest_delay_ms": 2, "request_timeout_ms": 20_000, "maximum_attempts": 8}
 
 
-class Stage:
-    """The servers and proxies for all carriers."""
+class Origins:
+    """The servers and proxies for all transports."""
 
     def __init__(self, certificates, squid):
         self.scripts, self.certificates, self.squid = Scripts(), certificates, squid
@@ -34,52 +34,52 @@ class Stage:
         for origin in self._origins:
             origin.__exit__()
 
-    def proxy(self, carrier):
-        return self.squid.url if carrier in (FORWARD, TUNNEL) else "none"
+    def proxy(self, transport):
+        return self.squid.url if transport in (FORWARD, TUNNEL) else "none"
 
 
-class Player:
-    """One application with a session for each carrier and configuration."""
+class RowRunner:
+    """One application with a session for each transport and configuration."""
 
-    def __init__(self, stage, store, downloads):
-        self.stage, self._downloads = stage, downloads
+    def __init__(self, origins, store, downloads):
+        self.origins, self._downloads = origins, downloads
         self._application = Application("org.example.table", store=store, hosting=Hosting.EMBEDDED)
         self._sessions, self._count = {}, 0
 
     def close(self):
         self._application.close()
 
-    def play(self, row, carrier):
+    def run(self, row, transport):
         """Runs one row. Returns the event of the task's end, and the requests that the servers received."""
         self._count += 1
-        key = f"{row.name}-{carrier}-{self._count}"
-        here, elsewhere = (f"{url}/{key}" for url in self.stage.urls[carrier])
-        self.stage.scripts.play(key, row.script, {"base": here, "other": elsewhere})
-        session, cursor = self._session(row, carrier)
+        key = f"{row.name}-{transport}-{self._count}"
+        here, elsewhere = (f"{url}/{key}" for url in self.origins.urls[transport])
+        self.origins.scripts.register(key, row.script, {"base": here, "other": elsewhere})
+        session, cursor = self._session(row, transport)
         options = self._request(row, key)
         answers = list(row.request.get("answers", ()))
         task = session.enqueue([_request(f"{here}/{row.start}", options)])[0].task_id
-        event = self._end(session, cursor, task, answers, here, row.becomes.within)
+        event = self._wait_for_end(session, cursor, task, answers, here, row.expected.within)
         if any("body" in wanted for wanted in row.asked or ()):
             self._wait_for_bodies(key)
-        return event, [self._below(seen, key) for seen in self.stage.scripts.seen(key)]
+        return event, [self._below(request, key) for request in self.origins.scripts.requests(key)]
 
     def _wait_for_bodies(self, key):
         """Waits until the bodies have arrived or were cut off, which may be after the end of the task."""
         deadline = time.monotonic() + 20
-        while any(one.is_arriving for one in self.stage.scripts.seen(key)):
+        while any(one.is_arriving for one in self.origins.scripts.requests(key)):
             assert time.monotonic() < deadline, "a body has no end"
             time.sleep(0.01)
 
-    def _session(self, row, carrier):
-        name = f"{carrier} {json.dumps(row.session, sort_keys=True)}"
+    def _session(self, row, transport):
+        name = f"{transport} {json.dumps(row.session, sort_keys=True)}"
         # Rows with challenges have their own session, because a credential applies to all tasks of a session.
         if row.request.get("answers") or row.session.get("asks_for_credentials") or row.session.get("cookies"):
             name = f"{name} {row.name}"
         name = f"{abs(hash(name))}"
         if name not in self._sessions:
-            settings = in_parts(ca_file=self.stage.certificates.authority, proxy=Proxy(url=self.stage.proxy(carrier)),
-                                **{**QUICK, **row.session})
+            settings = nested(ca_file=self.origins.certificates.authority,
+                              proxy=Proxy(url=self.origins.proxy(transport)), **{**QUICK, **row.session})
             self._sessions[name] = self._application.session(name, **settings)
         return self._sessions[name], 0
 
@@ -111,7 +111,7 @@ class Player:
             given["destination"] = folder / "file"
         return given
 
-    def _end(self, session, cursor, task, answers, here, limit):
+    def _wait_for_end(self, session, cursor, task, answers, here, limit):
         """Responds to challenges until the task has ended. Returns the event of its end."""
         deadline = time.monotonic() + limit
         while (left := deadline - time.monotonic()) > 0:
@@ -129,10 +129,10 @@ class Player:
         raise AssertionError(f"the task did not end within {limit} s: {info}")
 
     @staticmethod
-    def _below(seen, key):
+    def _below(request, key):
         """Returns the request with its path relative to the row's URL."""
-        seen.path = seen.path.removeprefix(f"/{key}/")
-        return seen
+        request.path = request.path.removeprefix(f"/{key}/")
+        return request
 
 
 def _request(url, options):

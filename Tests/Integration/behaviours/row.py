@@ -8,7 +8,7 @@ from email.utils import formatdate
 
 
 @dataclass
-class Seen:
+class ReceivedRequest:
     """A request as a server received it."""
 
     method: str
@@ -43,7 +43,7 @@ class Early:
 
 
 @dataclass(frozen=True)
-class Answer:
+class Response:
     """A response of a server. In the value of a field, ``{base}`` is the row's URL at the requested server, and
     ``{other}`` its URL at another origin."""
 
@@ -69,10 +69,10 @@ class Answer:
     #: The pause in seconds before each further byte that the server sends after the body, without end; 0: no pause.
     #: The body must not reach its announced length.
     drip: float | None = None
-    #: Whether the response is sent early. Only an Answer in the script can have it, not one that a function returns.
+    #: Whether the response is sent early. Only a Response in the script can have it, not one that a function returns.
     early: Early | None = None
 
-    def but(self, **changes):
+    def with_changes(self, **changes):
         return replace(self, **changes)
 
 
@@ -98,7 +98,7 @@ def whole(content, *, etag="its own", modified=None, **changes):
     """Returns a valid 200 response. ``etag=None``: without an entity tag."""
     headers = {"Date": formatdate(usegmt=True), "ETag": content.etag if etag == "its own" else etag,
                "Last-Modified": modified, **changes.pop("headers", {})}
-    return Answer(200, headers, content.data, **changes)
+    return Response(200, headers, content.data, **changes)
 
 
 def rest(content, *, etag="its own", modified=None, shift=0, size=None, status=206, headers=None, through=None,
@@ -112,21 +112,21 @@ def rest(content, *, etag="its own", modified=None, shift=0, size=None, status=2
         fields = {"Date": formatdate(usegmt=True), "ETag": content.etag if etag == "its own" else etag,
                   "Last-Modified": modified,
                   "Content-Range": f"bytes {start}-{end - 1}/{size or len(content)}", **(headers or {})}
-        return Answer(status, fields, content.data[start + shift:end + shift], **changes)
+        return Response(status, fields, content.data[start + shift:end + shift], **changes)
 
     return answer
 
 
 def unsatisfiable(size, **headers):
-    return Answer(416, {"Content-Range": f"bytes */{size}", **headers})
+    return Response(416, {"Content-Range": f"bytes */{size}", **headers})
 
 
 def redirect(location, status=302, **headers):
-    return Answer(status, {"Location": location, **headers})
+    return Response(status, {"Location": location, **headers})
 
 
 @dataclass(frozen=True)
-class Becomes:
+class Expected:
     """The expected end of the task."""
 
     #: "succeeded", "failed" or "cancelled"; None: not compared.
@@ -137,9 +137,9 @@ class Becomes:
     #: The expected content of the file; None: not compared.
     file: bytes | None = None
     #: Text that the error message must contain.
-    says: str = ""
+    message: str = ""
     #: Text that the error message must not contain.
-    says_not: str = ""
+    message_without: str = ""
     response_body: bytes | None = None
     error_body: bytes | None = None
     #: Seconds within which the task must end. The limit finds tasks that never end; it does not measure speed.
@@ -148,8 +148,8 @@ class Becomes:
 
 H1, H2, FORWARD, TUNNEL = "h1", "h2", "forward", "tunnel"
 #: HTTP/1.1; HTTP/2 over TLS; HTTP/1.1 forwarded by squid; HTTP/2 over TLS in a tunnel through squid.
-EVERY = (H1, H2, FORWARD, TUNNEL)
-#: The carriers on which no proxy changes the messages. A conforming proxy that reads them may respond itself, repeat
+ALL_TRANSPORTS = (H1, H2, FORWARD, TUNNEL)
+#: The transports on which no proxy changes the messages. A conforming proxy that reads them may respond itself, repeat
 #: requests or correct messages.
 UNCHANGED = (H1, H2, TUNNEL)
 
@@ -161,10 +161,10 @@ class Row:
     name: str
     #: The text "the server … : the task …" for docs/http.md.
     what: str
-    #: Maps a path below the row's URL to its responses, in order; the last one is repeated. Each is an Answer or a
-    #: function of the request.
+    #: Maps a path below the row's URL to its responses, in order; the last one is repeated. Each is a Response or
+    #: a function of the request.
     script: dict
-    becomes: Becomes
+    expected: Expected
     #: Fields of backhaul.Request except the URL; "body_size" is the size of a file to send.
     request: dict = field(default_factory=dict)
     #: Fields of backhaul.SessionConfiguration.
@@ -173,7 +173,7 @@ class Row:
     #: is the expected one; None: the field must be absent; a function: it must return true for the value. None in
     #: place of the tuple: requests are not compared.
     asked: tuple | None = None
-    carriers: tuple = EVERY
+    transports: tuple = ALL_TRANSPORTS
     #: The document that describes the behaviour.
     source: str = ""
     #: The path of the task's URL, below the row's URL.

@@ -14,7 +14,7 @@ _BLOCK = 65_536
 _LIMIT = 10
 
 
-class Wire:
+class PeerConnection:
     """A connection, with or without TLS."""
 
     def __init__(self, connection):
@@ -23,16 +23,16 @@ class Wire:
         self.socket = connection
         self.is_open = True
         self._tls = None
-        self.is_shaking = False
+        self.is_in_handshake = False
         self._text = bytearray()
 
     def encrypt(self, context):
         """Starts TLS. The next bytes of the peer must begin a handshake."""
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         self._tls = context.wrap_bio(self._incoming, self._outgoing, server_side=True)
-        self.is_shaking = True
+        self.is_in_handshake = True
 
-    def shake(self):
+    def continue_handshake(self):
         """Continues the handshake. Returns None until the handshake is complete, and then the last bytes, which the
         caller must send."""
         try:
@@ -40,10 +40,10 @@ class Wire:
         except ssl.SSLWantReadError:
             self.send(self._outgoing.read())
             return None
-        self.is_shaking = False
+        self.is_in_handshake = False
         return self._outgoing.read()
 
-    def sealed(self, data):
+    def encoded_record(self, data):
         """Returns the bytes as they must be sent over the socket: encrypted if TLS has started."""
         if self._tls is None:
             return data
@@ -51,7 +51,7 @@ class Wire:
             self._tls.write(data)
         return self._outgoing.read()
 
-    def question(self):
+    def certificate_request(self):
         """Returns a TLS 1.3 record that requests a client certificate after the handshake. It is not junk."""
         with suppress(ssl.SSLError):
             self._tls.verify_client_post_handshake()
@@ -85,7 +85,7 @@ class Wire:
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines[1:])}
         size = int(headers.get("content-length", 0))
         if headers.get("expect", "").lower() == "100-continue" and len(self._text) == end + 4:
-            self.send(self.sealed(b"HTTP/1.1 100 Continue\r\n\r\n"))
+            self.send(self.encoded_record(b"HTTP/1.1 100 Continue\r\n\r\n"))
         if len(self._text) < end + 4 + size:
             return None
         body = bytes(self._text[end + 4:end + 4 + size])
@@ -93,7 +93,7 @@ class Wire:
         return Request(method, target, headers, body)
 
     def _decrypt(self):
-        if self._tls is None or self.is_shaking:
+        if self._tls is None or self.is_in_handshake:
             return
         try:
             while (data := self._tls.read(_BLOCK)):

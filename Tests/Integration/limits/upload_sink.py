@@ -4,12 +4,12 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
-class Taker:
-    """``with Taker() as taker: taker.url``. ``taken`` is the number of bytes of all bodies."""
+class UploadSink:
+    """``with UploadSink() as sink: sink.url``. ``sink.received`` is the number of bytes of all bodies."""
 
     def __enter__(self):
-        taker = self
-        self.taken = 0
+        sink = self
+        self.received = 0
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
@@ -18,7 +18,7 @@ class Taker:
                 left = int(self.headers["Content-Length"])
                 while left and (part := self.rfile.read1(min(left, 65_536))):
                     left -= len(part)
-                    taker.taken += len(part)
+                    sink.received += len(part)
                 self.send_response(201)
                 self.send_header("Content-Length", "0")
                 self.end_headers()

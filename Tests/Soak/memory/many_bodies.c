@@ -1,7 +1,7 @@
 /*
  * A host with many open descriptors and a store with many kept request bodies.
  *
- *   crowd fill|use STORE FOLDER URL DESCRIPTORS BODIES [DAEMON]
+ *   many_bodies fill|use STORE FOLDER URL DESCRIPTORS BODIES [DAEMON]
  *
  * `fill` enqueues BODIES suspended uploads of a file that the store copies. `use` opens the store again, so that the
  * engine lists its bodies; it downloads URL, cancels the uploads and acknowledges every event. With DAEMON that program
@@ -21,13 +21,13 @@ static bh_error error = BH_INIT(bh_error);
 
 static void check(bh_status status, const char *what) {
     if (status == BH_OK) return;
-    fprintf(stderr, "crowd: %s: %s (%s)\n", what, error.message, bh_status_name(status));
+    fprintf(stderr, "many_bodies: %s: %s (%s)\n", what, error.message, bh_status_name(status));
     exit(1);
 }
 
 static void expect(int is_true, const char *what) {
     if (is_true) return;
-    fprintf(stderr, "crowd: %s\n", what);
+    fprintf(stderr, "many_bodies: %s\n", what);
     exit(1);
 }
 
@@ -85,12 +85,12 @@ int main(int argc, char **argv) {
     if (argc != 7 && argc != 8) return 2;
     int bodies = atoi(argv[6]);
     for (int i = 0; i < atoi(argv[5]); i++) expect(open("/dev/null", O_RDONLY | O_CLOEXEC) >= 0, "no descriptor");
-    options.identifier = "org.example.crowd";
+    options.identifier = "org.example.many_bodies";
     options.store = argv[2];
     options.hosting = argc == 8 ? BH_HOSTING_DAEMON : BH_HOSTING_EMBEDDED;
     options.daemon = argc == 8 ? argv[7] : NULL;
     check(bh_application_open(&options, PATIENCE, &application, &error), "open");
-    configuration.identifier = "crowd";
+    configuration.identifier = "many_bodies";
     check(bh_session_create(application, &configuration, BH_ROLE_CONSUME, PATIENCE, &session, NULL, &error), "create");
     if (strcmp(argv[1], "fill") == 0) {
         char file[4096];

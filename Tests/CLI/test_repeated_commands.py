@@ -11,11 +11,11 @@ CONTENT = bytes(range(256)) * 1000
 
 @pytest.fixture
 def slow(serve):
-    """A server whose file takes longer than the rest of the test. `hurry` removes its speed limit."""
+    """A server whose file takes longer than the rest of the test. `lift_speed_limit` removes its speed limit."""
     return serve({"/big": CONTENT * 4}, speed=20_000)
 
 
-def hurry(server):
+def lift_speed_limit(server):
     server.limit.bytes_per_second = 1 << 30
 
 
@@ -44,7 +44,7 @@ def test_the_same_command_resumes_after_an_interrupt(backhaul, serve, slow):
     first.wait(60)
     second = backhaul.start(*words)
     assert second.stdout.readline() == f"{backhaul.here}/a\n"
-    hurry(slow)
+    lift_speed_limit(slow)
     output, errors = second.communicate(timeout=60)
     assert (second.returncode, output) == (0, f"{backhaul.here}/big\n"), errors
     assert (backhaul.here / "big").read_bytes() == CONTENT * 4

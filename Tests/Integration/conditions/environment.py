@@ -51,8 +51,8 @@ class Calendar:
         self._write(self.moved)
 
 
-class World:
-    """``with World("laptop", bus=True) as world: …``; `library` is the path of another library than the one under
+class Environment:
+    """``with Environment("laptop", bus=True) as env: …``; `library` is the path of another library than the one under
     test."""
 
     def __init__(self, name, *, bus=False, library=None, rate=1_000_000):
@@ -67,7 +67,7 @@ class World:
             self.network = Network()
             stack.callback(self.network.end)
             self.network.plug()
-            self.network.lead_everywhere()
+            self.network.add_default_route()
             self.machine = Machine(self.place / "machine", self.network)
             self.environment = dict(self.machine.environment)
             if self._has_bus:
@@ -120,38 +120,38 @@ class World:
 class Download:
     """One download, with checks of its state and of the bytes that were transferred for it."""
 
-    def __init__(self, world, host, path="/file", size=4_000_000, **options):
-        self.world, self.host, self.path = world, host, path
-        self.url, self.content = world.serve(path, size)
-        self.destination = world.downloads / path.strip("/")
+    def __init__(self, env, host, path="/file", size=4_000_000, **options):
+        self.env, self.host, self.path = env, host, path
+        self.url, self.content = env.serve(path, size)
+        self.destination = env.downloads / path.strip("/")
         self.id = host.download(self.url, self.destination, **options)
 
     def info(self):
         return self.host.task(self.id)
 
-    def waits_for(self, reason, timeout=180):
+    def wait_for_reason(self, reason, timeout=180):
         """Waits until the task waits for this reason, when its offset is final. Returns the task's information."""
         return until(self.info, lambda task: task.reason is reason and task.state is TaskState.WAITING, timeout)
 
-    def receives(self, more=200_000, timeout=180):
+    def wait_for_bytes(self, more=200_000, timeout=180):
         """Waits until `more` further bytes have arrived."""
         begin = self.info().offset
         until(self.info, lambda task: task.state is TaskState.SUCCEEDED or task.offset >= begin + more, timeout)
 
-    def succeeds(self, timeout=180):
+    def wait_for_success(self, timeout=180):
         found = until(self.info, lambda task: task.ended_ms, timeout)
         assert found.state is TaskState.SUCCEEDED, found
         assert sha256_of(self.destination) == self.content.sha256
         return found
 
     def requests(self):
-        return self.world.server.log(self.path)
+        return self.env.server.log(self.path)
 
-    def is_whole_and_nothing_was_fetched_twice(self, *offsets):
+    def assert_no_bytes_fetched_twice(self, *offsets):
         """Checks the offsets of the requests. Each must be the length of the part file when the transfer stopped.
 
         The link must have passed no more than the file, the heads, and the bytes that were in flight at each stop.
         """
         assert [asked.offset for asked in self.requests()] == [0, *offsets]
         most = self.content.size + (len(offsets) + 1) * 1_000 + len(offsets) * IN_FLIGHT
-        assert self.content.size < self.world.link.passed <= most
+        assert self.content.size < self.env.link.passed <= most

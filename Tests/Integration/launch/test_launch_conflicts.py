@@ -7,7 +7,7 @@ import pytest
 
 from backhaul import Attention, Hosting, InUse, LaunchState, Role
 from testbed.host import until
-from testbed.rounds import finish_round, hand_over, the_launch
+from testbed.rounds import finish_round, finish_round_and_kill, only_launch
 
 
 @pytest.fixture
@@ -18,9 +18,9 @@ def hosting():
 # MARK: the user starts the program
 
 
-def test_the_users_program_gets_the_session_after_the_launched_one(stage, hosts):
-    hand_over(hosts, stage.command())
-    launched = stage.next().open()
+def test_the_users_program_gets_the_session_after_the_launched_one(launch_listener, hosts):
+    finish_round_and_kill(hosts, launch_listener.command())
+    launched = launch_listener.next().open()
     launched.attach("gallery")
     user = hosts.start()
     assert user.current_launch() is None
@@ -36,31 +36,31 @@ def test_the_users_program_gets_the_session_after_the_launched_one(stage, hosts)
     user.close()
     user.leave()
     launched.leave()
-    assert stage.nobody_comes(1.2)
+    assert launch_listener.no_launch_within(1.2)
 
 
-def test_a_launched_program_without_a_free_session_is_not_ended(stage, hosts):
-    hand_over(hosts, stage.command(attach_timeout_ms=3_000))
-    launched = stage.next()
+def test_a_launched_program_without_a_free_session_is_not_ended(launch_listener, hosts):
+    finish_round_and_kill(hosts, launch_listener.command(attach_timeout_ms=3_000))
+    launched = launch_listener.next()
     user = hosts.start()
     user.attach("gallery")
     launched.open()
     with pytest.raises(InUse) as raised:
         launched.attach("gallery")
     assert raised.value.detail == user.pid
-    assert stage.nobody_comes(4)
+    assert launch_listener.no_launch_within(4)
     assert not launched.has_ended(), "the launched program was ended although the session was in use"
     user.acknowledge(user.wait_for())
     user.complete()
     user.close()
     assert launched.current_launch() is None
     launched.leave()
-    assert stage.nobody_comes(1.2)
+    assert launch_listener.no_launch_within(1.2)
 
 
-def test_a_launched_program_that_waited_for_the_session_counts_as_attached(stage, hosts):
-    hand_over(hosts, stage.command(attach_timeout_ms=2_000))
-    launched = stage.next()
+def test_a_launched_program_that_waited_for_the_session_counts_as_attached(launch_listener, hosts):
+    finish_round_and_kill(hosts, launch_listener.command(attach_timeout_ms=2_000))
+    launched = launch_listener.next()
     user = hosts.start()
     user.attach("gallery")
     launched.open()
@@ -69,59 +69,59 @@ def test_a_launched_program_that_waited_for_the_session_counts_as_attached(stage
     user.kill()
     launched.finish()
     launched.close()
-    assert stage.nobody_comes(3)
+    assert launch_listener.no_launch_within(3)
     assert not launched.has_ended(), "the launched program was ended although it had attached"
 
 
-def test_the_users_program_may_yield_the_session_to_the_launched_one(stage, hosts):
-    hand_over(hosts, stage.command())
-    launched = stage.next()
+def test_the_users_program_may_yield_the_session_to_the_launched_one(launch_listener, hosts):
+    finish_round_and_kill(hosts, launch_listener.command())
+    launched = launch_listener.next()
     user = hosts.start()
     user.kill()
     launched.open().finish_session("gallery")
     launched.leave()
-    assert stage.nobody_comes(1.2)
+    assert launch_listener.no_launch_within(1.2)
 
 
-def test_a_removed_command_causes_no_launch(stage, hosts):
-    host = hosts.start(launch=stage.command())
+def test_a_removed_command_causes_no_launch(launch_listener, hosts):
+    host = hosts.start(launch=launch_listener.command())
     finish_round(host)
     host.set_launch(None)
     assert host.launches() == []
     host.kill()
-    assert stage.nobody_comes(2)
-    late = hosts.start(launch=stage.command())
+    assert launch_listener.no_launch_within(2)
+    late = hosts.start(launch=launch_listener.command())
     late.kill()
-    stage.next()
+    launch_listener.next()
 
 
-def test_registering_again_changes_only_the_command(stage, hosts):
-    hand_over(hosts, stage.command(environment={"WHO": "first"}))
-    launched = stage.next()
-    launched.open(launch=stage.command(environment={"WHO": "second"}))
-    info = the_launch(launched)
+def test_registering_again_changes_only_the_command(launch_listener, hosts):
+    finish_round_and_kill(hosts, launch_listener.command(environment={"WHO": "first"}))
+    launched = launch_listener.next()
+    launched.open(launch=launch_listener.command(environment={"WHO": "second"}))
+    info = only_launch(launched)
     assert (info.environment["WHO"], info.state, info.launches) == ("second", LaunchState.RUNNING, 1)
     launched.kill()
-    assert stage.next().environment["WHO"] == "second"
+    assert launch_listener.next().environment["WHO"] == "second"
 
 
 # MARK: stopped hosts
 
 
-def test_listings_show_since_when_a_consumer_has_been_stopped(stage, hosts):
-    host, looker = hosts.start(launch=stage.command()), hosts.start(observes=True)
+def test_listings_show_since_when_a_consumer_has_been_stopped(launch_listener, hosts):
+    host, observer = hosts.start(launch=launch_listener.command()), hosts.start(observes=True)
     host.session()
-    assert looker.all_sessions()[0].consumer_stopped_ms == 0
+    assert observer.all_sessions()[0].consumer_stopped_ms == 0
     host.stop()
-    first = looker.all_sessions()[0].consumer_stopped_ms
+    first = observer.all_sessions()[0].consumer_stopped_ms
     assert abs(first - time.time() * 1_000) < 10_000
     time.sleep(0.05)
-    assert looker.all_sessions()[0].consumer_stopped_ms == first
+    assert observer.all_sessions()[0].consumer_stopped_ms == first
     host.signal(signal.SIGCONT)
-    until(lambda: looker.all_sessions()[0].consumer_stopped_ms, lambda moment: moment == 0)
+    until(lambda: observer.all_sessions()[0].consumer_stopped_ms, lambda moment: moment == 0)
 
 
-def test_a_consumer_counts_as_stopped_from_the_first_event_that_it_does_not_read(stage, hosts):
+def test_a_consumer_counts_as_stopped_from_the_first_event_that_it_does_not_read(launch_listener, hosts):
     host, other = hosts.start(), hosts.start()
     host.session()
     other.attach(role=Role.PRODUCE)
@@ -132,8 +132,8 @@ def test_a_consumer_counts_as_stopped_from_the_first_event_that_it_does_not_read
     assert abs(hosts.start(observes=True).all_sessions()[0].consumer_stopped_ms - came) < 700
 
 
-def test_a_stopped_consumer_prevents_a_launch_unless_the_session_says_otherwise(stage, hosts):
-    host = hosts.start(launch=stage.command())
+def test_a_stopped_consumer_prevents_a_launch_unless_the_session_says_otherwise(launch_listener, hosts):
+    host = hosts.start(launch=launch_listener.command())
     host.session()
     task = host.download("http://127.0.0.1:9/file", suspended=True)
     other = hosts.start()
@@ -141,11 +141,11 @@ def test_a_stopped_consumer_prevents_a_launch_unless_the_session_says_otherwise(
     host.stop()
     other.cancel([task])
     other.kill()
-    assert stage.nobody_comes(2)
+    assert launch_listener.no_launch_within(2)
 
 
-def test_a_consumer_that_is_stopped_for_too_long_does_not_prevent_a_launch(stage, hosts):
-    host = hosts.start(launch=stage.command())
+def test_a_consumer_that_is_stopped_for_too_long_does_not_prevent_a_launch(launch_listener, hosts):
+    host = hosts.start(launch=launch_listener.command())
     host.session(launch_if_stopped_ms=2_000)
     task = host.download("http://127.0.0.1:9/file", suspended=True)
     other = hosts.start()
@@ -153,8 +153,8 @@ def test_a_consumer_that_is_stopped_for_too_long_does_not_prevent_a_launch(stage
     host.stop()
     other.cancel([task])
     other.kill()
-    assert stage.nobody_comes(1)
-    launched = stage.next()
+    assert launch_listener.no_launch_within(1)
+    launched = launch_listener.next()
     launched.open()
     with pytest.raises(InUse) as raised:
         launched.attach("gallery")
@@ -163,10 +163,10 @@ def test_a_consumer_that_is_stopped_for_too_long_does_not_prevent_a_launch(stage
     assert session.consumer_stopped_ms > 0
 
 
-def test_a_consumer_that_is_stopped_after_its_round_causes_a_launch_without_another_event(stage, hosts):
-    host = hosts.start(launch=stage.command())
+def test_a_consumer_that_is_stopped_after_its_round_causes_a_launch_without_another_event(launch_listener, hosts):
+    host = hosts.start(launch=launch_listener.command())
     host.session(launch_if_stopped_ms=1_000)
     host.cancel([host.download("http://127.0.0.1:9/file", suspended=True)])
-    assert stage.nobody_comes(2.5), "launched although the consumer runs"
+    assert launch_listener.no_launch_within(2.5), "launched although the consumer runs"
     host.stop()
-    stage.next()
+    launch_listener.next()

@@ -153,11 +153,11 @@ def test_too_few_descriptors_are_an_error_and_no_crash(host, misbehaving, downlo
 def test_a_storm_of_signals_is_handled_by_the_host_only(host, misbehaving, downloads):
     one = host()
     one.session(first_delay_ms=20)
-    one.ring()
+    one.start_alarms()
     one.download(misbehaving.serve("/a", CONTENT, [Behaviour(drop_after=900_000)], otherwise=Behaviour(pace=2_000_000)),
                  downloads / "a")
     assert one.wait_for()[0].state is TaskState.SUCCEEDED
-    assert one.rung() > 0  # Python runs its handlers only between C calls, so not every signal is counted.
+    assert one.stop_alarms() > 0  # Python runs its handlers only between C calls, so not every signal is counted.
     assert sha256_of(downloads / "a") == CONTENT.sha256
 
 

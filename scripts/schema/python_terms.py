@@ -37,7 +37,7 @@ _FIELD = re.compile(r"(?<![\w`\"./])((?:[a-z]+\.)?[a-z]+_[a-z_]*[a-z])(?![\w`\"(
 _FIRST_WORD = re.compile(r"[a-z]+\b(?![_(])")
 
 
-class PythonWords:
+class PythonTerms:
     def __init__(self, header: Header, own: dict[str, str] | None = None) -> None:
         """``own`` has words of a module, which replace the general ones."""
         self._words = {struct.name: f"``{camel_case(struct.name)}``" for struct in header.structs} | _WORDS

@@ -1,0 +1,261 @@
+"""Launched hosts that fail: the engine launches them again with growing delays, and then stops launching them."""
+
+import signal
+import time
+
+import pytest
+
+from backhaul import Hosting, LaunchState, Role
+from servers.behaviour import Behaviour
+from servers.content import Content
+from testbed.host import until
+from testbed.rounds import finish_round, finish_round_and_kill, only_launch
+
+
+@pytest.fixture
+def hosting():
+    return Hosting.DAEMON
+
+
+def test_the_launch_delay_doubles_up_to_its_limit_and_then_launches_stop(launch_listener, hosts):
+    finish_round_and_kill(hosts, launch_listener.command(
+        first_delay_ms=400, longest_delay_ms=1_000, maximum_launches=4))
+    observer = hosts.start(observes=True)
+    ended, pauses = None, []
+    for number in range(1, 5):
+        launched = launch_listener.next()
+        if ended is not None:
+            pauses.append(time.monotonic() - ended)
+        launched.open()
+        assert launched.current_launch().launches == number
+        launched.attach("gallery")
+        launched.kill()
+        ended = time.monotonic()
+    # On a busy machine the engine may start the next launch late, so only the lower bounds of the pauses are checked.
+    assert all(least <= pause for least, pause in zip((0.35, 0.75, 0.95), pauses)), pauses
+    until(lambda: only_launch(observer).state, lambda state: state is LaunchState.GAVE_UP)
+    assert only_launch(observer).launches == 4
+    assert only_launch(observer).error_message == "the launched program ended without completing its sessions"
+    session, = observer.all_sessions()
+    assert (session.launch_state, session.events) == (LaunchState.GAVE_UP, 2)
+    assert launch_listener.no_launch_within(1.5)
+
+
+def test_a_host_that_connects_by_itself_resets_the_launch_backoff(launch_listener, hosts):
+    finish_round_and_kill(hosts, launch_listener.command(
+        first_delay_ms=60_000, longest_delay_ms=60_000, maximum_launches=1))
+    observer = hosts.start(observes=True)
+    launch_listener.next().kill()
+    until(lambda: only_launch(observer).state, lambda state: state is LaunchState.GAVE_UP)
+    user = hosts.start()
+    assert (only_launch(observer).launches, only_launch(observer).state) == (0, LaunchState.NONE)
+    user.kill()
+    assert launch_listener.next().open().current_launch().launches == 1
+
+
+def test_a_launched_host_that_completes_only_other_sessions_counts_as_failed(launch_listener, hosts):
+    finish_round_and_kill(hosts, launch_listener.command(first_delay_ms=300, longest_delay_ms=300, maximum_launches=3))
+    observer = hosts.start(observes=True)
+    for number in range(1, 4):
+        launched = launch_listener.next().open()
+        assert launched.current_launch().launches == number
+        launched.session("another")
+        launched.complete()
+        launched.kill()
+    until(lambda: only_launch(observer).state, lambda state: state is LaunchState.GAVE_UP)
+    assert launch_listener.no_launch_within(1.0)
+
+
+def test_a_new_launch_command_is_launched_at_once_with_a_count_of_one(launch_listener, hosts):
+    finish_round_and_kill(hosts, launch_listener.command(first_delay_ms=60_000, longest_delay_ms=60_000))
+    observer = hosts.start(observes=True)
+    launch_listener.next().kill()
+    until(lambda: only_launch(observer).state, lambda state: state is LaunchState.DUE)
+    observer.set_launch(launch_listener.command(first_delay_ms=50_000, longest_delay_ms=60_000))
+    assert only_launch(observer).error_message is None
+    assert launch_listener.next().open().current_launch().launches == 1
+
+
+def test_a_listing_shows_the_time_of_the_next_launch(launch_listener, hosts):
+    finish_round_and_kill(hosts, launch_listener.command(first_delay_ms=5_000, longest_delay_ms=5_000))
+    observer = hosts.start(observes=True)
+    launch_listener.next().kill()
+    until(lambda: only_launch(observer).state, lambda state: state is LaunchState.DUE)
+    session, = observer.all_sessions()
+    assert session.launch_state is LaunchState.DUE
+    for next_launch_ms in (only_launch(observer).next_launch_ms, session.next_launch_ms):
+        assert 0 < next_launch_ms - time.time() * 1_000 < 5_100
+    assert only_launch(observer).error_message == "the launched program ended before it attached a session"
+
+
+@pytest.mark.parametrize("program, reason", [
+    ("/nowhere/photos", "/nowhere/photos cannot be run: No such file or directory"),
+    ("/etc/passwd", "/etc/passwd cannot be run: Permission denied"),
+    ("/etc", "/etc cannot be run: Permission denied"),
+], ids=["missing", "no program", "a directory"])
+def test_a_program_that_cannot_be_run_counts_as_failed_with_the_reason(launch_listener, hosts, program, reason):
+    finish_round_and_kill(hosts, launch_listener.command(program=program, arguments=[], maximum_launches=2))
+    observer = hosts.start(observes=True)
+    until(lambda: only_launch(observer).state, lambda state: state is LaunchState.GAVE_UP)
+    info = only_launch(observer)
+    assert (info.launches, info.process_id) == (2, None)
+    assert reason in info.error_message
+
+
+def test_a_missing_working_directory_is_reported(launch_listener, hosts):
+    finish_round_and_kill(hosts, launch_listener.command(working_directory="/nowhere", maximum_launches=1))
+    observer = hosts.start(observes=True)
+    until(lambda: only_launch(observer).state, lambda state: state is LaunchState.GAVE_UP)
+    assert "in the directory /nowhere: No such file or directory" in only_launch(observer).error_message
+
+
+def test_a_launch_command_can_be_corrected_after_launches_stopped(launch_listener, hosts):
+    finish_round_and_kill(hosts, launch_listener.command(program="/nowhere/photos", maximum_launches=1))
+    observer = hosts.start(observes=True)
+    until(lambda: only_launch(observer).state, lambda state: state is LaunchState.GAVE_UP)
+    host = hosts.start(launch=launch_listener.command())
+    host.kill()
+    launch_listener.next().open().finish_session("gallery")
+
+
+def test_a_program_that_crashes_at_once_counts_as_failed(launch_listener, hosts):
+    finish_round_and_kill(hosts, launch_listener.command(
+        program="/bin/false", arguments=[], first_delay_ms=50, maximum_launches=3))
+    observer = hosts.start(observes=True)
+    until(lambda: only_launch(observer).state, lambda state: state is LaunchState.GAVE_UP)
+    assert only_launch(observer).launches == 3
+    assert only_launch(observer).error_message == "the launched program ended before it attached a session"
+
+
+def test_a_program_that_attaches_no_session_gets_sigterm_and_is_launched_again(launch_listener, hosts):
+    finish_round_and_kill(hosts, launch_listener.command(attach_timeout_ms=4_000))
+    observer = hosts.start(observes=True)
+    launched = launch_listener.next()
+    launched.wait(30)
+    until(lambda: only_launch(observer).error_message, bool)
+    assert only_launch(observer).error_message == \
+        "the launched program attached no session within 4000 ms and was ended"
+    assert launch_listener.next().pid != launched.pid
+
+
+def test_a_program_that_ignores_sigterm_is_killed_after_ten_seconds(launch_listener, hosts):
+    finish_round_and_kill(hosts, launch_listener.command(
+        program="/bin/sh", arguments=launch_listener.shell("trap '' TERM; exec \"$@\""), attach_timeout_ms=4_000))
+    launched = launch_listener.next()
+    began = time.monotonic()
+    launched.wait(30)
+    assert 8 < time.monotonic() - began
+    launch_listener.next()
+
+
+def test_a_stopped_program_that_attaches_no_session_is_killed(launch_listener, hosts):
+    finish_round_and_kill(hosts, launch_listener.command(attach_timeout_ms=4_000))
+    launched = launch_listener.next()
+    launched.signal(signal.SIGSTOP)
+    launched.wait(30)
+    launch_listener.next()
+
+
+def test_a_program_that_has_attached_may_run_long_and_close_its_connection(launch_listener, hosts):
+    finish_round_and_kill(hosts, launch_listener.command(attach_timeout_ms=4_000))
+    launched = launch_listener.next()
+    launched.open()
+    launched.attach("gallery")
+    launched.close()
+    assert launch_listener.no_launch_within(5)
+    assert not launched.has_ended()
+    launched.leave()
+    launch_listener.next()
+
+
+def test_attaching_as_producer_does_not_count_as_attached(launch_listener, hosts):
+    finish_round_and_kill(hosts, launch_listener.command(attach_timeout_ms=4_000))
+    launched = launch_listener.next()
+    launched.open()
+    launched.attach("gallery", role=Role.PRODUCE)
+    launched.wait(30)
+
+
+@pytest.mark.parametrize("script", ['"$@" & exit 0', '"$@"; exit 3', '(sleep 0.5; exec "$@") & exit 0'],
+                         ids=["leaves at once", "waits", "starts it later"])
+def test_a_wrapper_that_starts_the_host_counts_as_one_launch(launch_listener, hosts, script):
+    finish_round_and_kill(hosts, launch_listener.command(
+        program="/bin/sh", arguments=launch_listener.shell(script), first_delay_ms=3_000, longest_delay_ms=3_000))
+    launched = launch_listener.next()
+    launched.open()
+    assert launched.current_launch().launches == 1
+    launched.attach("gallery")
+    assert launch_listener.no_launch_within(4)
+    launched.acknowledge(launched.wait_for())
+    launched.complete()
+    launched.leave()
+    observer = hosts.start(observes=True)
+    assert (only_launch(observer).state, only_launch(observer).launches) == (LaunchState.NONE, 0)
+
+
+def test_a_host_that_acknowledged_all_events_is_not_launched_again(launch_listener, hosts):
+    finish_round_and_kill(hosts, launch_listener.command())
+    launched = launch_listener.next()
+    launched.open()
+    launched.attach("gallery")
+    launched.acknowledge(launched.wait_for())
+    launched.kill()
+    assert launch_listener.no_launch_within(1.5)
+    observer = hosts.start(observes=True)
+    assert (only_launch(observer).state, only_launch(observer).launches) == (LaunchState.NONE, 0)
+
+
+def test_new_attention_causes_a_launch_at_once_when_a_launched_host_exits(launch_listener, hosts):
+    command = launch_listener.command(first_delay_ms=60_000, longest_delay_ms=60_000)
+    finish_round_and_kill(hosts, command, "first")
+    launched = launch_listener.next()
+    launched.open()
+    finish_round(launched, "second")
+    launched.finish_session("first")
+    launched.leave()
+    again = launch_listener.next().open()
+    assert [session.identifier for session in again.current_launch().sessions] == ["second"]
+
+
+def test_a_host_with_a_wrong_launch_token_is_an_ordinary_host(launch_listener, hosts):
+    finish_round_and_kill(hosts, launch_listener.command(program="/bin/sh", arguments=launch_listener.shell(
+        'BACKHAUL_LAUNCH=1-abc; export BACKHAUL_LAUNCH; exec "$@"')))
+    launched = launch_listener.next()
+    launched.open()
+    assert launched.current_launch() is None
+    launched.attach("gallery")
+    launched.acknowledge(launched.wait_for())
+    launched.complete()
+    launched.complete()
+    launched.configuration()
+
+
+def launches_have_stopped(observer):
+    """Waits until a program is launched or launches have stopped. Returns whether launches have stopped."""
+    settled = (LaunchState.GAVE_UP, LaunchState.RUNNING)
+    return until(lambda: only_launch(observer).state, lambda state: state in settled) is LaunchState.GAVE_UP
+
+
+def test_repeated_wrong_credentials_grow_the_launch_delay(launch_listener, hosts, misbehaving, downloads):
+    asks = Behaviour(status=401, headers={"WWW-Authenticate": 'Basic realm="vault"'})
+    url = misbehaving.serve("/secret", Content(10), otherwise=asks)
+    host = hosts.start(launch=launch_listener.command(first_delay_ms=300, longest_delay_ms=300, maximum_launches=2))
+    host.session("gallery", asks_for_credentials=True, first_delay_ms=10, longest_delay_ms=10)
+    host.download(url, downloads / "secret")
+    until(lambda: host.all_sessions()[0].open_challenges, lambda count: count == 1)
+    host.kill()
+    observer = hosts.start(observes=True)
+    # The first credential may be correct, so the new challenge launches the host again at once. But if the server has
+    # refused the credential before the host completes, the launch counts as failed. Each later launch counts as
+    # failed.
+    for number in range(3):
+        if number == 2 and launches_have_stopped(observer):
+            break
+        launched = launch_listener.next().open()
+        launched.attach("gallery")
+        challenge, = launched.challenges()
+        launched.respond(challenge.id, user="me", password="wrong")
+        launched.complete()
+        launched.kill()
+    until(lambda: only_launch(observer).state, lambda state: state is LaunchState.GAVE_UP)
+    assert launch_listener.no_launch_within(1.0)
