@@ -258,7 +258,7 @@ BH_API const char *bh_abi_json(void);
     X(INVALID_HANDLE, 2, "the handle is closed or was never valid")                                                    \
     X(FORKED, 3, "the handle belongs to the parent process; open the application again in this one")                   \
     X(NOT_FOUND, 4, "there is no such session, task, challenge or activity")                                           \
-    X(ALREADY_EXISTS, 5, "something else is already there")                                                            \
+    X(ALREADY_EXISTS, 5, "an object with this name exists already")                                                    \
     X(KEY_CONFLICT, 6, "the idempotency key was used for another request")                                             \
     X(DESTINATION_IN_USE, 7, "another task has the same destination")                                                  \
     X(IN_USE, 8, "another consumer has the session")                                                                   \
@@ -266,7 +266,7 @@ BH_API const char *bh_abi_json(void);
     X(WRONG_STATE, 10, "the session or task is not in a state that allows this")                                       \
     X(WRONG_ROLE, 11, "the handle's role does not allow this")                                                         \
     X(INVALIDATED, 12, "the session was invalidated")                                                                  \
-    X(EVENTS_OUTSTANDING, 13, "events were handed out and not acknowledged")                                           \
+    X(EVENTS_OUTSTANDING, 13, "events were polled and not acknowledged")                                               \
     X(TOO_MANY, 14, "a limit of the library is reached")                                                               \
     X(COMPLETED, 15, "the session was completed, which ended this handle; attach again")                               \
     X(STARTED, 16, "the operation was started; the ticket returns its outcome")                                        \
@@ -1517,7 +1517,7 @@ typedef struct bh_hold {
     bh_reason reason;
     uint32_t reserved;
     int64_t began_ms;
-    int64_t next_look_ms;    /* when the engine checks again, or 0: when the condition changes */
+    int64_t next_check_ms;   /* when the engine checks again, or 0: when the condition changes */
     uint64_t tasks;          /* number of tasks held */
 } bh_hold;
 

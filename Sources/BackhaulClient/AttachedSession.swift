@@ -10,7 +10,7 @@ struct AttachedSession: Sendable {
     /// Why the handle does not work any more: it could not be attached to the next engine, or it has ended.
     var failure: Failure?
     private(set) var newest = EventID.zero
-    private(set) var handedOutThrough = EventID.zero
+    private(set) var returnedThrough = EventID.zero
     /// The events that were pushed and that no poll has returned yet.
     var pushed = EventCache()
     /// The progress that the host has not read yet. `progressMilliseconds`: the interval of the host's watch; 0: no
@@ -27,7 +27,7 @@ struct AttachedSession: Sendable {
         self.descriptor = descriptor
     }
 
-    var hasUnreported: Bool { newest > handedOutThrough }
+    var hasUnreported: Bool { newest > returnedThrough }
 
     mutating func updateDescriptor() {
         guard hasUnreported || isSignalled else { return }
@@ -39,7 +39,7 @@ struct AttachedSession: Sendable {
     mutating func end(_ failure: Failure) {
         self.failure = failure
         isAttached = false
-        handedOutThrough = newest
+        returnedThrough = newest
         updateDescriptor()
     }
 
@@ -48,11 +48,11 @@ struct AttachedSession: Sendable {
     /// Counts the events up to this one as returned by polls. Pushes start again after the last event that a poll has
     /// returned.
     mutating func begin(at id: EventID) {
-        handOut(through: id)
-        pushed.restart(at: handedOutThrough)
+        noteReturned(through: id)
+        pushed.restart(at: returnedThrough)
     }
 
-    mutating func handOut(through id: EventID) { handedOutThrough = max(handedOutThrough, id) }
+    mutating func noteReturned(through id: EventID) { returnedThrough = max(returnedThrough, id) }
 
-    mutating func takeBack(after id: EventID) { handedOutThrough = min(handedOutThrough, id) }
+    mutating func unreturn(after id: EventID) { returnedThrough = min(returnedThrough, id) }
 }

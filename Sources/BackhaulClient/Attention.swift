@@ -50,7 +50,7 @@ struct Attention: Sendable {
     }
 
     /// Marks the events after this one as not reported, because the host did not read them.
-    mutating func takeBack(_ identifier: String, after id: EventID) {
+    mutating func unreport(_ identifier: String, after id: EventID) {
         let name = ByteString(identifier)
         guard let reported = known[name]?.reported else { return }
         known[name]?.reported = min(reported, id)

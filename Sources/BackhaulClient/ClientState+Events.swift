@@ -11,7 +11,7 @@ extension ClientState {
         guard let session = sessions[handle], session.role == .consume, session.isAttached else { return nil }
         let found = sessions[handle]?.pushed.take(after: after, maximum: Int(maximum), newest: session.newest)
         guard let found else { return nil }
-        if let last = found.events.last?.id { handedOut(handle, through: last) }
+        if let last = found.events.last?.id { returned(handle, through: last) }
         grantCredit(handle)
         return found
     }
@@ -20,7 +20,7 @@ extension ClientState {
     mutating func polled(_ handle: HandleID, after: EventID, _ events: [Event], more: Bool, newest: EventID) {
         // Without more events, the host has got all events that were committed when the poll was sent.
         let last = events.last?.id ?? .zero
-        handedOut(handle, through: more ? last : max(last, newest))
+        returned(handle, through: more ? last : max(last, newest))
         if let known = sessions[handle]?.newest {
             sessions[handle]?.pushed.polled(after: after, events, more: more, newest: known)
         }
@@ -45,20 +45,20 @@ extension ClientState {
     }
 
     /// Notes that polls of this handle have returned the events up to this id.
-    private mutating func handedOut(_ handle: HandleID, through id: EventID) {
+    private mutating func returned(_ handle: HandleID, through id: EventID) {
         guard let session = sessions[handle] else { return }
-        sessions[handle]?.handOut(through: id)
+        sessions[handle]?.noteReturned(through: id)
         if session.role == .consume { attention.report(session.identifier, through: id) }
         updateDescriptors()
     }
 
     /// Notes that the host did not read the returned events from this one on. The descriptors become readable again for
     /// these events.
-    mutating func takeBack(_ handle: HandleID, from id: EventID) {
+    mutating func unreturn(_ handle: HandleID, from id: EventID) {
         guard let session = sessions[handle], session.role == .consume, session.isAttached, id > .zero else { return }
         let before = EventID(rawValue: id.rawValue - 1)
-        sessions[handle]?.takeBack(after: before)
-        attention.takeBack(session.identifier, after: before)
+        sessions[handle]?.unreturn(after: before)
+        attention.unreport(session.identifier, after: before)
         updateDescriptors()
     }
 

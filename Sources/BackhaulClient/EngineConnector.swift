@@ -222,7 +222,7 @@ struct EngineConnector: Sendable {
     /// connection is used, because an engine of another version closes a connection after the hello.
     private func requestExit(_ directory: StoreDirectory, until deadline: Deadline) {
         guard let transport = try? SocketClientTransport(directory: directory) else { return }
-        transport.send(.leave(.current))
+        transport.send(.requestExit(.current))
         var reader = FrameReader()
         _ = transport.run(until: deadline, &reader) { _ in false }
     }

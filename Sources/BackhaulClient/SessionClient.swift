@@ -44,7 +44,7 @@ public final class SessionClient: Sendable {
     public func complete() -> Ticket {
         if let failure { return application.completedTicket(failure.status == .completed ? .done : .failed(failure)) }
         let ticket = application.makeTicket()
-        let deliveredThrough = application.state.withLock { $0.sessions[handle]?.handedOutThrough ?? .zero }
+        let deliveredThrough = application.state.withLock { $0.sessions[handle]?.returnedThrough ?? .zero }
         application.send(.complete(handle, deliveredThrough: deliveredThrough)) { [application, handle] reply in
             if reply == .completed(endsHandle: true) { application.state.change { $0.completed(handle) } }
             ticket.complete(with: .reply(reply))
@@ -107,7 +107,7 @@ public final class SessionClient: Sendable {
         if let failure { return application.completedTicket(.failed(failure)) }
         let ticket = application.makeTicket(unread: { [weak application, handle] outcome in
             guard case .reply(.events(let events, _)) = outcome, let first = events.first else { return }
-            application?.state.change { $0.takeBack(handle, from: first.id) }
+            application?.state.change { $0.unreturn(handle, from: first.id) }
         })
         let pushed = application.state.withLock { $0.takePushed(handle, after: after, maximum: maximum) }
         if let pushed {
@@ -138,13 +138,13 @@ public final class SessionClient: Sendable {
                 milliseconds: max(Self.replyTimeoutMilliseconds, deadline.millisecondsLeft))
             guard case .reply(.events(let events, let more)) = ticket.wait(until: replyDeadline), events.isEmpty, !more
             else { return ticket }
-            let isWorthAnotherLook = application.state.wait(until: deadline) { state -> Bool? in
+            let hasNewEvents = application.state.wait(until: deadline) { state -> Bool? in
                 guard state.failure == nil, let session = state.sessions[handle], session.failure == nil else {
                     return true
                 }
                 return session.newest > seen ? true : nil
             }
-            if isWorthAnotherLook == nil { return ticket }
+            if hasNewEvents == nil { return ticket }
         }
     }
 

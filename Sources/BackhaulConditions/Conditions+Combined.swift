@@ -30,8 +30,8 @@ extension Conditions {
             conditions.isMetered.combine(bus.isMetered)
             conditions.connectivity.combine(bus.connectivity)
         }
-        if let name = conditions.network.value?.name, let answer = metered[name] {
-            conditions.isMetered = Reading(answer, source: "configured")
+        if let name = conditions.network.value?.name, let isMetered = metered[name] {
+            conditions.isMetered = Reading(isMetered, source: "configured")
         }
         return conditions
     }

@@ -27,7 +27,7 @@ extension ConditionsWatch {
     }
 
     private func combined(with listing: ConditionsListing) -> Conditions {
-        var found = SystemReadings.unknown(.all, "it has not answered within two seconds")
+        var found = SystemReadings.unknown(.all, "it has not replied within two seconds")
         found.add(listing.found)
         var result = Conditions.combined(
             power: found.power, heat: found.heat, pressure: found.pressure, network: found.network,
@@ -80,7 +80,7 @@ final class ConditionsListing {
                 finishIfComplete()
             }
             bus = (started, watch)
-            busReadings = .unknown("the bus has not answered within two seconds")
+            busReadings = .unknown("the bus has not replied within two seconds")
             hasBusReplied = false
         } catch {
             started.close()

@@ -132,9 +132,9 @@ extension ConditionsWatch {
     /// The needed kinds of conditions whose changes no source reports. They are read every `interval` milliseconds.
     var polledNeeds: ConditionSet {
         var polledNeeds: ConditionSet = []
-        let areDevicesTold = devices?.events.isComplete ?? false
-        if needs.contains(.power), !areDevicesTold || power?.isOnBattery ?? false { polledNeeds.insert(.power) }
-        if needs.contains(.heat), !areDevicesTold || heat?.hasZones ?? false { polledNeeds.insert(.heat) }
+        let areDevicesReported = devices?.events.isComplete ?? false
+        if needs.contains(.power), !areDevicesReported || power?.isOnBattery ?? false { polledNeeds.insert(.power) }
+        if needs.contains(.heat), !areDevicesReported || heat?.hasZones ?? false { polledNeeds.insert(.heat) }
         if needs.contains(.network), routes == nil { polledNeeds.insert(.network) }
         for resource in PressureResource.allCases where needs.contains(resource.need) {
             // Pressure that the kernel does not measure is not polled: it will not appear later.

@@ -130,8 +130,8 @@ public final class ConditionsWatch {
     func refresh() {
         let known = identity.take(network, bus, now: loop.now)
         isNetworkPending = known.isPending
-        if let look = known.nextCheck, !isClosed {
-            identityTimer.start(milliseconds: max(1, look - loop.now))
+        if let check = known.nextCheck, !isClosed {
+            identityTimer.start(milliseconds: max(1, check - loop.now))
         } else {
             identityTimer.stop()
         }

@@ -6,13 +6,14 @@ extension Failure {
     /// Returns the failure for a failed system call on a file. `subject` names the file in the message, for example
     /// "/home/me/song.flac".
     static func disk(_ error: SystemError, _ subject: String) -> Failure {
-        let sentence = "\(error.attempt) \(subject): \(error.reason)"
+        let sentence = "\(error.messageStart) \(subject): \(error.reason)"
         return switch error.code {
         case ENOSPC, EDQUOT: .system(.diskFull, code: error.code, sentence + "; free some space on its file system.")
         case EIO, EUCLEAN: .system(.diskFailed, code: error.code, sentence + "; check the disk.")
         case EBADF: .system(
             .diskFailed, code: error.code,
-            "\(error.attempt) \(subject): the program closed a descriptor of the library; it must leave them alone.")
+            "\(error.messageStart) \(subject): the program closed a descriptor of the library; it must "
+                + "not change them.")
         case EMFILE, ENFILE, ENOMEM: .system(.outOfResources, code: error.code, sentence + ".")
         case EACCES, EPERM: .system(
             .destinationUnavailable, code: error.code, sentence + "; check the permissions of its directory.")

@@ -20,7 +20,7 @@ enum FileOperation: Sendable {
     case syncDirectory
 
     /// The beginning of an error message. A path follows it.
-    var attempt: String {
+    var messageStart: String {
         switch self {
         case .open: "Cannot open"
         case .create: "Cannot create"
@@ -31,8 +31,8 @@ enum FileOperation: Sendable {
         case .changeTimes: "Cannot set the times of"
         case .startWriteBack: "Cannot write back"
         case .sync, .syncFileSystem: "Cannot sync"
-        case .status: "Cannot look at"
-        case .space: "Cannot ask for the free space at"
+        case .status: "Cannot read the status of"
+        case .space: "Cannot read the free space at"
         case .rename, .link: "Cannot give its final name to"
         case .copy: "Cannot copy"
         case .unlink: "Cannot remove"

@@ -19,9 +19,9 @@ struct FileSystem: Sendable {
     private func call<Number: SignedInteger>(
         _ operation: FileOperation, _ body: () -> Number
     ) throws(SystemError) -> Number {
-        if activity?.isRevoked == true { throw SystemError(code: ECANCELED, attempt: operation.attempt) }
+        if activity?.isRevoked == true { throw SystemError(code: ECANCELED, messageStart: operation.messageStart) }
         #if DEBUG
-        if let code = faults?.next(operation) { throw SystemError(code: code, attempt: operation.attempt) }
+        if let code = faults?.next(operation) { throw SystemError(code: code, messageStart: operation.messageStart) }
         #endif
         while true {
             let result = body()
@@ -29,7 +29,7 @@ struct FileSystem: Sendable {
             let code = bhl_errno()
             // A sync is never repeated: a second sync may succeed although the data of the first was lost (fsync(2)).
             if code != EINTR || [.sync, .syncFileSystem, .syncDirectory].contains(operation) {
-                throw SystemError(code: code, attempt: operation.attempt)
+                throw SystemError(code: code, messageStart: operation.messageStart)
             }
         }
     }

@@ -29,12 +29,12 @@ final class EngineLifecycle {
         ended(reason)
     }
 
-    func leave(_ whenDrained: @escaping () -> Void) {
+    func beginDraining(_ whenDrained: @escaping () -> Void) {
         isDraining = true
         self.whenDrained = whenDrained
     }
 
-    /// Calls the closure of `leave`, because all running tasks have written and synced their bytes.
+    /// Calls the closure of `beginDraining`, because all running tasks have written and synced their bytes.
     func drained() {
         whenDrained?()
         whenDrained = nil

@@ -33,7 +33,7 @@ extension EngineLoop {
         case .notEnded(let ending, let failure): retryEnd(ending, after: failure)
         case .schedule: tasks.scheduler.plan()
         case .startReadyTasks: startReadyTasks()
-        case .start(let task, let isProbe): start(task, isProbe: isProbe)
+        case .start(let task, let runsAlone): start(task, runsAlone: runsAlone)
         case .load(let lane, let limit): startParts.loader.load(lane, limit: limit)
         case .preempt(let origin): base.transfers.leastImportant(at: origin)?.preempt()
         case .releaseDue: tasks.scheduler.releaseDue()
@@ -195,10 +195,11 @@ extension EngineLoop {
         remember(opened.configuration, of: opened.id)
         let address = opening.address
         guard let connection = clients.registry[address.connection] else { return }
-        let window = PushWindow(newest: opened.newestEvent)
+        let pushCredit = PushCredit(newest: opened.newestEvent)
         connection.attach(
             address.handle,
-            .init(session: opened.id, identifier: opening.name.identifier, role: opening.role, window: window))
+            .init(
+                session: opened.id, identifier: opening.name.identifier, role: opening.role, pushCredit: pushCredit))
         if opening.role == .consume { clients.registry.setConsumer(of: opened.id, address) }
         connection.reply(
             opening.sequence,
@@ -271,7 +272,7 @@ extension EngineLoop {
     }
 
     /// Ends a daemon at the request of a newer library, which takes over the store.
-    func leave(for library: Versions, _ connection: ClientConnection) {
+    func exit(for library: Versions, _ connection: ClientConnection) {
         guard VersionNegotiation.mustExit(services.welcome, requestedBy: library) else {
             connection.deliver(.goodbye(Failure(.wrongState, "this engine is not replaced by that library version")))
             return

@@ -14,20 +14,21 @@ extension EngineLoop {
 
     /// Starts a task that has a slot, unless it has to wait for a credential. A challenge may have been opened since
     /// the task was loaded.
-    func start(_ task: StoredTask, isProbe: Bool) {
-        guard base.transfers[task.id] == nil else { return tasks.scheduler.released(task.lane, isProbe: isProbe) }
+    func start(_ task: StoredTask, runsAlone: Bool) {
+        guard base.transfers[task.id] == nil else { return tasks.scheduler.released(task.lane, runsAlone: runsAlone) }
         let (startable, effects) = base.credentials.admit([task])
         apply(effects)
-        guard !startable.isEmpty else { return tasks.scheduler.released(task.lane, isProbe: isProbe) }
-        run(task, holdsSlot: true, isProbe: isProbe)
+        guard !startable.isEmpty else { return tasks.scheduler.released(task.lane, runsAlone: runsAlone) }
+        run(task, holdsSlot: true, runsAlone: runsAlone)
     }
 
-    func run(_ task: StoredTask, holdsSlot: Bool, isProbe: Bool = false) {
+    func run(_ task: StoredTask, holdsSlot: Bool, runsAlone: Bool = false) {
         guard let configuration = base.sessions[task.session] else {
-            if holdsSlot { tasks.scheduler.released(task.lane, isProbe: isProbe) }
+            if holdsSlot { tasks.scheduler.released(task.lane, runsAlone: runsAlone) }
             return
         }
-        let attempt = RunningAttempt(task, configuration, startParts.context, holdsSlot: holdsSlot, isProbe: isProbe)
+        let attempt = RunningAttempt(
+            task, configuration, startParts.context, holdsSlot: holdsSlot, runsAlone: runsAlone)
         let runner: any TransferRunner =
             task.request.kind == .upload ? UploadRunner(attempt) : DownloadRunner(attempt)
         base.transfers.add(runner)

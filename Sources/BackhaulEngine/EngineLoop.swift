@@ -227,7 +227,7 @@ final class EngineLoop {
 
     /// Stops all running tasks. Calls `whenDrained` when they have written and synced their bytes.
     func drainAll(_ whenDrained: @escaping () -> Void) {
-        lifecycle.leave(whenDrained)
+        lifecycle.beginDraining(whenDrained)
         conditions.close()
         base.cookies.save()
         apply(conditionParts.budgets.ledger.save())

@@ -59,8 +59,8 @@ public final class FakeConditions: Sendable {
 
         var current: Conditions {
             var conditions = fake.state.withLock { $0.conditions }
-            if let name = conditions.network.value?.name, let answer = metered[name] {
-                conditions.isMetered = Reading(answer, source: "configured")
+            if let name = conditions.network.value?.name, let isMetered = metered[name] {
+                conditions.isMetered = Reading(isMetered, source: "configured")
             }
             return conditions
         }

@@ -41,7 +41,7 @@ public final class Loop {
     public func watch(
         _ descriptor: Int32, _ interest: Interest, _ handler: @escaping (Interest) -> Void
     ) throws(SystemError) -> Watch {
-        guard !isBroken else { throw SystemError(code: EBADF, attempt: "the loop has lost its descriptors") }
+        guard !isBroken else { throw SystemError(code: EBADF, messageStart: "the loop has lost its descriptors") }
         lastGeneration &+= 1
         let watch = Watch(self, descriptor, lastGeneration, interest, handler)
         if !interest.isEmpty { try events.add(descriptor, interest.events, key(watch)) }
@@ -90,7 +90,7 @@ public final class Loop {
 
     // MARK: - For LoopThread
 
-    func beginTurn() {
+    func beginIteration() {
         now = Clock.bootMilliseconds
         timers.updateTime()
         noticeSleep(now - timers.now)
@@ -124,7 +124,7 @@ public final class Loop {
     /// Calls the handlers of due timers. Returns false when libuv has lost its descriptor.
     func runTimers() -> Bool { timers.runDue() }
 
-    func endTurn() {
+    func endIteration() {
         let bodies = afterwards
         afterwards = []
         for body in bodies { body() }

@@ -138,19 +138,19 @@ public final class LoopThread<Context: AnyObject>: Sendable {
         while let milliseconds = prepareToWait() {
             let count = events.wait(milliseconds, into: buffer)
             guard mayResume(generation) else { return }
-            guard let count, events.isOurs(), turn(buffer[..<count]) else { return becomeBroken() }
+            guard let count, events.isOurs(), runIteration(buffer[..<count]) else { return becomeBroken() }
         }
         end()
     }
 
     /// Runs one iteration. Returns false when the loop has lost a descriptor.
-    private func turn(_ arrived: UnsafeMutableBufferPointer<epoll_event>.SubSequence) -> Bool {
+    private func runIteration(_ arrived: UnsafeMutableBufferPointer<epoll_event>.SubSequence) -> Bool {
         guard let loop = confined.loop else { return false }
-        loop.beginTurn()
+        loop.beginIteration()
         performJobs()
         loop.dispatch(arrived)
         guard loop.runTimers() else { return false }
-        loop.endTurn()
+        loop.endIteration()
         return true
     }
 
@@ -197,13 +197,13 @@ public final class LoopThread<Context: AnyObject>: Sendable {
         confined.loop?.becomeBroken()
         if let context = confined.context { confined.broken(context) }
         while true {
-            let goesOn: Bool = mailbox.wait(until: nil) { box in
+            let continues: Bool = mailbox.wait(until: nil) { box in
                 if !box.jobs.isEmpty { return true }
                 return box.isClosed ? false : nil
             } ?? false
-            guard goesOn else { return end() }
+            guard continues else { return end() }
             performJobs()
-            confined.loop?.endTurn()
+            confined.loop?.endIteration()
         }
     }
 

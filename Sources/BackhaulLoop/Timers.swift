@@ -31,7 +31,7 @@ final class Timers {
         guard result == 0 else {
             loop.deallocate()
             pollHandle.deallocate()
-            throw SystemError(code: -result, attempt: "cannot start libuv")
+            throw SystemError(code: -result, messageStart: "cannot start libuv")
         }
         // The watch is level-triggered. libuv leaves the events in the event set, and `EpollSet.wait` takes them. The
         // watch has two purposes. First, libuv treats a loop without a handle as ended. Second, the registration
@@ -45,7 +45,7 @@ final class Timers {
             uv_loop_close(loop)
             loop.deallocate()
             pollHandle.deallocate()
-            var error = SystemError(code: gated == 0 ? ENOMEM : -gated, attempt: "cannot watch the event set")
+            var error = SystemError(code: gated == 0 ? ENOMEM : -gated, messageStart: "cannot watch the event set")
             error.lacksWatches = error.code == ENOSPC
             throw error
         }
@@ -57,7 +57,9 @@ final class Timers {
     /// (unix/linux-core.c, uv__io_poll), and memory for the list of these (unix/core.c, maybe_resize).
     private static func preflight() throws(SystemError) {
         do throws(SystemError) {
-            guard let memory = malloc(1 << 16) else { throw SystemError(code: ENOMEM, attempt: "no memory is left") }
+            guard let memory = malloc(1 << 16) else {
+                throw SystemError(code: ENOMEM, messageStart: "no memory is left")
+            }
             Glibc.free(memory)
             let trial = try EpollSet()
             var watched: [EventFD] = []
@@ -68,7 +70,7 @@ final class Timers {
             }
         } catch {
             var error = error
-            error.attempt = "cannot start libuv"
+            error.messageStart = "cannot start libuv"
             throw error
         }
     }

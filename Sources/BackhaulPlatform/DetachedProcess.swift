@@ -42,7 +42,7 @@ public struct DetachedProcess: Sendable {
             bhl_start_detached(&start)
         }
         guard start.error == 0 else {
-            throw SystemError(code: start.error, attempt: attempt(start.step, program, workingDirectory))
+            throw SystemError(code: start.error, messageStart: messageStart(start.step, program, workingDirectory))
         }
         return DetachedProcess(
             processID: start.process,
@@ -60,7 +60,7 @@ public struct DetachedProcess: Sendable {
         return poll(&item, 1, Int32(clamping: deadline.millisecondsLeft)) > 0
     }
 
-    private static func attempt(_ step: Int32, _ program: String, _ directory: String) -> String {
+    private static func messageStart(_ step: Int32, _ program: String, _ directory: String) -> String {
         switch bhl_detached_step(UInt32(bitPattern: step)) {
         case BHL_STEP_MEMORY: "no memory for starting \(program)"
         case BHL_STEP_DIRECTORY: "\(program) cannot be started in the directory \(directory)"

@@ -42,7 +42,7 @@ public enum DirectoryReader {
             guard let entry = bhl_next_entry(directory) else {
                 let code = bhl_errno()
                 if code == EINTR { continue }
-                guard code == 0 else { throw SystemError(code: code, attempt: "cannot read \(path)") }
+                guard code == 0 else { throw SystemError(code: code, messageStart: "cannot read \(path)") }
                 return
             }
             let name = name(of: entry)
@@ -62,7 +62,7 @@ public enum DirectoryReader {
         while true {
             if let directory = opendir(path) { return directory }
             let code = bhl_errno()
-            guard code == EINTR else { throw SystemError(code: code, attempt: "cannot read \(path)") }
+            guard code == EINTR else { throw SystemError(code: code, messageStart: "cannot read \(path)") }
         }
     }
 

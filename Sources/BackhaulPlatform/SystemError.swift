@@ -4,26 +4,26 @@ internal import Glibc
 /// A failed system call: its errno, and what was attempted, as a clause of a sentence.
 public struct SystemError: Error, Equatable, Sendable, CustomStringConvertible {
     public var code: Int32
-    public var attempt: String
+    public var messageStart: String
     /// Whether epoll_ctl(2) has reached the limit of watches. Its code is then the same as for a full disk.
     public var lacksWatches = false
 
-    public init(code: Int32, attempt: String) {
+    public init(code: Int32, messageStart: String) {
         self.code = code
-        self.attempt = attempt
+        self.messageStart = messageStart
     }
 
     /// The error of the call that has just failed on this thread.
-    public static func last(_ attempt: String) -> SystemError {
-        SystemError(code: bhl_errno(), attempt: attempt)
+    public static func last(_ messageStart: String) -> SystemError {
+        SystemError(code: bhl_errno(), messageStart: messageStart)
     }
 
     /// The text of the code, such as "No space left on device".
     public var reason: String { SystemError.reason(of: code) }
 
     /// The error of a call of epoll_ctl(2) that has just failed on this thread.
-    public static func lastWatch(_ attempt: String) -> SystemError {
-        var error = last(attempt)
+    public static func lastWatch(_ messageStart: String) -> SystemError {
+        var error = last(messageStart)
         error.lacksWatches = error.code == ENOSPC
         return error
     }
@@ -43,5 +43,5 @@ public struct SystemError: Error, Equatable, Sendable, CustomStringConvertible {
         return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    public var description: String { "\(attempt): \(reason)" }
+    public var description: String { "\(messageStart): \(reason)" }
 }

@@ -35,7 +35,7 @@ public final class Thread: @unchecked Sendable {
         }, start.toOpaque())
         guard result == 0 else {
             start.release()
-            throw SystemError(code: result, attempt: "cannot start a thread")
+            throw SystemError(code: result, messageStart: "cannot start a thread")
         }
     }
 

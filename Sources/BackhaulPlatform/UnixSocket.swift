@@ -140,7 +140,7 @@ enum UnixAddress {
             if path.hasPrefix("@") { room[0] = 0 }
             return true
         }
-        guard fits else { throw SystemError(code: ENAMETOOLONG, attempt: "cannot name the socket \(name)") }
+        guard fits else { throw SystemError(code: ENAMETOOLONG, messageStart: "cannot name the socket \(name)") }
         return address
     }
 

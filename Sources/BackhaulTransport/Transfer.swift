@@ -71,7 +71,7 @@ public final class Transfer {
     /// Whether the request of this hop uses HTTP/1.1 only because HTTP/2 failed before.
     var fallsBack = false
     /// How the body ends, if it has no length.
-    private var bodyEnd = CloseDelimitedBody.no
+    private var bodyEnd = CloseDelimitedBody.notChecked
     /// The method and the body.
     var outgoing: OutgoingRequest
     private(set) var easy: EasyHandle?
@@ -223,7 +223,7 @@ public final class Transfer {
         hasReceived = false
         hasUndrainedBody = false
         isOverHTTP2 = false
-        bodyEnd = .no
+        bodyEnd = .notChecked
         head = HeadCollector()
         authExchange = AuthExchange()
         phase = .waitingForHead
@@ -332,7 +332,7 @@ public final class Transfer {
 
     /// Prepares to check the end of the body independently of libcurl. Returns false if the head violates HTTP.
     private func watchBody() -> Bool {
-        bodyEnd = .no
+        bodyEnd = .notChecked
         guard !head.isHTTP2 else {
             // A server that states HTTP/2 over HTTP/1.1 would avoid the checks for HTTP/1.x. libcurl does not notice
             // it.
@@ -342,7 +342,7 @@ public final class Transfer {
             }
             socket?.isMultiplexed = true
             let mayAskAgain = request.canBeRepeated || outgoing.body == nil
-            if mayAskAgain, ResponseFraming(head, method: outgoing.method) == .untilClose { bodyEnd = .unmarked }
+            if mayAskAgain, ResponseFraming(head, method: outgoing.method) == .untilClose { bodyEnd = .endsWithStream }
             return true
         }
         switch ResponseFraming(head, method: outgoing.method) {
@@ -351,7 +351,7 @@ public final class Transfer {
             return false
         case .none, .chunked: easy?.watchForExcess()
         case .untilClose where easy?.hasCloseNotify != nil:
-            bodyEnd = .notSeen
+            bodyEnd = .withoutCloseNotify
             easy?.watchForCloseNotify()
         case .length, .untilClose: break
         }
@@ -365,20 +365,20 @@ public final class Transfer {
     }
 
     func noteCloseNotify() {
-        guard case .notSeen = bodyEnd, easy?.hasCloseNotify == true else { return }
-        bodyEnd = .seen
+        guard case .withoutCloseNotify = bodyEnd, easy?.hasCloseNotify == true else { return }
+        bodyEnd = .withCloseNotify
     }
 
     /// Whether a body without a length ended together with its HTTP/2 connection, so that its end was not marked. After
     /// a violation of HTTP/2, libcurl 7.88.1 treats the end of the connection as the end of each such body
     /// (lib/http2.c, h2_process_pending_input). When a stream ends properly, the connection stays open.
     var hasUnmarkedEnd: Bool {
-        if case .unmarked = bodyEnd { headIsWhole && socket?.isClosed == true } else { false }
+        if case .endsWithStream = bodyEnd { headIsWhole && socket?.isClosed == true } else { false }
     }
 
     /// Whether the body ended with a TLS connection without close_notify. Such a body may have been cut.
     var isTruncated: Bool {
-        if case .notSeen = bodyEnd { headIsWhole } else { false }
+        if case .withoutCloseNotify = bodyEnd { headIsWhole } else { false }
     }
 
     private func takeConnectResponse() -> Bool {
@@ -491,10 +491,10 @@ public final class Transfer {
 /// How a body without a length ends: with its TLS connection, or over HTTP/2 with its stream.
 enum CloseDelimitedBody {
     /// The response has no body without a length, or its end is not checked.
-    case no
-    case notSeen
+    case notChecked
+    case withoutCloseNotify
     /// The body arrives over HTTP/2, so the end of its stream marks the end.
-    case unmarked
+    case endsWithStream
     /// The server has sent close_notify (RFC 8446, section 6.1).
-    case seen
+    case withCloseNotify
 }

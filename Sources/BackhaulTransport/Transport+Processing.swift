@@ -6,7 +6,7 @@ internal import CCurl
 /// Processes the results of libcurl at the end of an iteration of the loop, after its call-backs.
 extension Transport {
     /// How long libcurl may be called repeatedly in one iteration of the loop, in milliseconds.
-    private static let turnMilliseconds: Int64 = 20
+    private static let processingMilliseconds: Int64 = 20
 
     /// An operation that was requested during a call of libcurl. It is performed after that call.
     enum DeferredCall {
@@ -32,7 +32,7 @@ extension Transport {
 
     private func processUntilQuiet() -> Bool {
         // The number of rounds and the time are limited, so that other call-backs can run.
-        let end = Clock.bootMilliseconds + Self.turnMilliseconds
+        let end = Clock.bootMilliseconds + Self.processingMilliseconds
         for _ in 0..<64 where Clock.bootMilliseconds <= end {
             guard !loop.isBroken, !isClosed else { return true }
             var isQuiet = true

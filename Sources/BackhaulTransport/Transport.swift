@@ -64,7 +64,7 @@ public final class Transport {
         active[ObjectIdentifier(transfer)] = transfer
         if isBusy { deferredCalls.append(.begin(transfer)) } else { begin(transfer) }
         scheduleProcessing()
-        watchdog?.look(at: min(transfer.timeoutAt, loop.now + Transport.watchMilliseconds))
+        watchdog?.schedule(at: min(transfer.timeoutAt, loop.now + Transport.watchMilliseconds))
         return transfer
     }
 
@@ -290,7 +290,7 @@ public final class Transport {
     // MARK: - Silent transfers
 
     /// Schedules the next check for silent transfers at this time or earlier.
-    func checkAgain(at time: Int64) { watchdog?.look(at: time) }
+    func checkAgain(at time: Int64) { watchdog?.schedule(at: time) }
 
     /// Ends the transfers whose request time-out has passed. Returns when to check again. libcurl's own limits do not
     /// cover all cases, and they include time in which libcurl only waits for a connection.
@@ -352,8 +352,8 @@ public final class Transport {
             if due > loop.now {
                 // Idle connections are checked every second. A watch for each of them would need an entry in the loop's
                 // set of descriptors.
-                let look = stack.handles.haveConnections ? min(due, loop.now + Transport.watchMilliseconds) : due
-                next = min(next ?? look, look)
+                let nextCheck = stack.handles.haveConnections ? min(due, loop.now + Transport.watchMilliseconds) : due
+                next = min(next ?? nextCheck, nextCheck)
             } else {
                 stacks[stack.identity] = nil
                 stack.giveUp([], onBrokenLoop: loop.isBroken)

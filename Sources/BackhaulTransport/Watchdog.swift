@@ -7,18 +7,18 @@ final class Watchdog {
     private var timer: LoopTimer?
     private var due = Int64.max
 
-    /// - look: checks the transfers. Returns when to check again, in milliseconds of the boot clock, or nil.
-    init(_ loop: Loop, look: @escaping () -> Int64?) {
+    /// - check: checks the transfers. Returns when to check again, in milliseconds of the boot clock, or nil.
+    init(_ loop: Loop, check: @escaping () -> Int64?) {
         self.loop = loop
         timer = loop.timer { [weak self] in
             self?.due = .max
-            // The watchdog may be freed during `look`.
-            if let next = look() { self?.look(at: next) }
+            // The watchdog may be freed during `check`.
+            if let next = check() { self?.schedule(at: next) }
         }
     }
 
     /// Schedules a check at this time, unless an earlier check is scheduled.
-    func look(at time: Int64) {
+    func schedule(at time: Int64) {
         guard time < due else { return }
         due = time
         timer?.start(milliseconds: time - loop.now)

@@ -9,7 +9,7 @@ public struct DaemonFinder: Sendable {
     public static let variable = "BACKHAUL_DAEMON"
 
     /// The paths to check, in order. There is only one path if the host's option or the variable names the program.
-    public let places: [String]
+    public let paths: [String]
 
     /// - path: the host's option for the daemon's path.
     public init(path: String?) {
@@ -18,24 +18,24 @@ public struct DaemonFinder: Sendable {
 
     init(path: String?, environment: String?, image: String?) {
         if let path {
-            places = [path]
+            paths = [path]
         } else if let environment, !environment.isEmpty {
-            places = [environment]
+            paths = [environment]
         } else {
-            places = Self.pathsBeside(image)
+            paths = Self.pathsBeside(image)
                 + ["/usr/local", "/usr"].map { "\($0)/libexec/backhaul/\(Self.programName)" }
         }
     }
 
     /// The first of the paths that is a program, or nil.
-    public var program: String? { places.first(where: Self.isProgram) }
+    public var program: String? { paths.first(where: Self.isProgram) }
 
     /// Returns the daemon's path. Throws daemonUnavailable with all paths that were checked.
     public func find() throws(Failure) -> String {
         if let program { return program }
         throw Failure(
             .daemonUnavailable,
-            "the daemon backhauld is not at \(places.joined(separator: ", nor at ")); install it, or name its path in "
+            "the daemon backhauld is not at \(paths.joined(separator: ", nor at ")); install it, or name its path in "
                 + "the option `daemon` or in \(Self.variable), or choose embedded hosting")
     }
 
@@ -44,12 +44,12 @@ public struct DaemonFinder: Sendable {
         guard let image, let slash = image.lastIndex(of: "/") else { return [] }
         let folder = image[..<slash]
         let above = folder.lastIndex(of: "/").map { folder[..<$0] } ?? folder
-        var places = ["\(folder)/\(programName)", "\(above)/libexec/backhaul/\(programName)"]
+        var paths = ["\(folder)/\(programName)", "\(above)/libexec/backhaul/\(programName)"]
         // Distributions have a directory for each architecture: /usr/lib/x86_64-linux-gnu.
         if above.hasSuffix("/lib"), let slash = above.lastIndex(of: "/") {
-            places.append("\(above[..<slash])/libexec/backhaul/\(programName)")
+            paths.append("\(above[..<slash])/libexec/backhaul/\(programName)")
         }
-        return places
+        return paths
     }
 
     private static func isProgram(_ path: String) -> Bool {

@@ -7,7 +7,9 @@ public enum Lingering: String, Sendable {
     /// systemd does not run this machine (sd_booted(3)), so a user's programs are not ended at logout.
     case absent
 
-    public static var current: Lingering { of(userName: userName, stateDirectory: "/var/lib/systemd", runtime: "/run") }
+    public static var current: Lingering {
+        of(userName: userName, stateDirectory: "/var/lib/systemd", runtimeDirectory: "/run")
+    }
 
     /// The name of the process's effective user.
     private static var userName: String? {
@@ -25,11 +27,11 @@ public enum Lingering: String, Sendable {
     }
 
     /// - stateDirectory: the directory in which logind keeps files that survive a reboot, such as `linger/USER`.
-    /// - runtime: the directory in which `systemd/system` exists while systemd is running.
-    static func of(userName: String?, stateDirectory: String, runtime: String) -> Lingering {
+    /// - runtimeDirectory: the directory in which `systemd/system` exists while systemd is running.
+    static func of(userName: String?, stateDirectory: String, runtimeDirectory: String) -> Lingering {
         if let userName, !userName.contains("/"), access("\(stateDirectory)/linger/\(userName)", F_OK) == 0 {
             return .on
         }
-        return access("\(runtime)/systemd/system", F_OK) == 0 ? .off : .absent
+        return access("\(runtimeDirectory)/systemd/system", F_OK) == 0 ? .off : .absent
     }
 }

@@ -37,7 +37,7 @@ extension Hold: WireRecord {
     mutating func code(with coder: inout Coder) throws(Malformed) {
         try coder.field(&reason)
         try coder.field(&sentence)
-        try coder.field(&nextLookMilliseconds)
+        try coder.field(&nextCheckMilliseconds)
     }
 }
 

@@ -1,14 +1,14 @@
 internal import BackhaulModel
 
 extension ClientMessage: WireValue {
-    enum Form: UInt8 { case hello = 1, command, leave, credit }
+    enum Form: UInt8 { case hello = 1, command, requestExit, credit }
 
     func write(to coder: inout Coder) {
         switch self {
         case .hello(let hello): coder.put(Form.hello, ConnectionPreface(), hello)
         case .command(let sequence, let repliedThrough, let command):
             coder.put(Form.command, sequence, repliedThrough, command)
-        case .leave(let versions): coder.put(Form.leave, ConnectionPreface(versions: versions))
+        case .requestExit(let versions): coder.put(Form.requestExit, ConnectionPreface(versions: versions))
         case .credit(let handle, let credit): coder.put(Form.credit, handle, credit)
         }
     }
@@ -21,7 +21,7 @@ extension ClientMessage: WireValue {
             return .hello(try coder.next())
         case .command:
             return .command(sequence: try coder.next(), repliedThrough: try coder.next(), try coder.next())
-        case .leave: return .leave(try coder.next(ConnectionPreface.self).versions)
+        case .requestExit: return .requestExit(try coder.next(ConnectionPreface.self).versions)
         case .credit: return .credit(try coder.next(), try coder.next())
         case nil: throw Malformed("it has the unknown tag \(tag)")
         }

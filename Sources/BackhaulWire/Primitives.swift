@@ -129,6 +129,6 @@ extension WireText {
     }
 }
 
-extension Checksum: WireText { static var mistake: String { "a checksum that is none" } }
-extension StatusList: WireText { static var mistake: String { "a list of statuses that is none" } }
-extension QuietHours: WireText { static var mistake: String { "quiet hours that are none" } }
+extension Checksum: WireText { static var mistake: String { "an invalid checksum" } }
+extension StatusList: WireText { static var mistake: String { "an invalid list of statuses" } }
+extension QuietHours: WireText { static var mistake: String { "invalid quiet hours" } }

@@ -43,7 +43,7 @@ def test_session_constraints_are_shown_and_stored(backhaul):
         "mon-fri 08:00-18:00, sat 10:00-14:00", "--slow-after", "90", "--slow-pause", "30",
         "--discretionary-if-launched", "yes", "--daily-budget", "500MB", "--monthly-budget", "nothing")
     assert waits_for(given) == expected
-    assert waits_for(backhaul.json("configure", "--tries", "3")[0]) == expected
+    assert waits_for(backhaul.json("configure", "--attempts", "3")[0]) == expected
     [taken_back] = backhaul.json(
         "configure", "--preset", "none", "--external-power", "", "--unmetered", "", "--networks", "all",
         "--minimum-battery", "0", "--maximum-heat", "", "--maximum-cpu-pressure", "0", "--maximum-io-pressure", "0",

@@ -46,7 +46,7 @@ def test_the_end_event_of_a_skipped_file_is_acknowledged(backhaul, url):
 
 @pytest.mark.parametrize("size", ["5", "5000"])
 def test_a_size_mismatch_has_no_error_body(backhaul, url, size):
-    ended = backhaul("get", "--size", size, "--tries", "1", f"{url}/a", code=1)
+    ended = backhaul("get", "--size", size, "--attempts", "1", f"{url}/a", code=1)
     assert "(BH_SIZE_MISMATCH)" in ended.stderr and "first words" not in ended.stderr
-    (told,) = backhaul.json("get", "--size", size, "--tries", "1", f"{url}/a", code=1)
+    (told,) = backhaul.json("get", "--size", size, "--attempts", "1", f"{url}/a", code=1)
     assert told["error_body"] is None

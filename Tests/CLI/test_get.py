@@ -155,7 +155,7 @@ def test_the_timeout_ends_the_wait_and_not_the_transfer(backhaul, serve):
 def test_the_number_of_attempts_can_be_limited(backhaul, serve):
     server = serve({})
     server.close()
-    ended = backhaul.json("get", "--tries", "1", f"{server.url}/a", code=1)
+    ended = backhaul.json("get", "--attempts", "1", f"{server.url}/a", code=1)
     assert [(end["status"], end["attempts"]) for end in ended] == [("BH_CONNECTION_FAILED", 1)]
 
 
@@ -170,7 +170,7 @@ def test_a_certificate_of_a_named_authority_is_trusted(backhaul, serve, tmp_path
     server = serve({"/a": CONTENT})
     server.socket = context.wrap_socket(server.socket, server_side=True)
     url = server.url.replace("http:", "https:") + "/a"
-    refused = backhaul.json("get", "--tries", "1", url, code=1)
+    refused = backhaul.json("get", "--attempts", "1", url, code=1)
     assert [end["status"] for end in refused] == ["BH_TLS_FAILED"]
     backhaul("get", "--ca-file", str(tmp_path / "authority.pem"), url)
     assert (backhaul.here / "a").read_bytes() == CONTENT

@@ -187,7 +187,7 @@ CONTROLS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 ])
 def test_no_control_character_of_a_server_reaches_the_terminal(backhaul, head):
     with HostileServer(head) as server:
-        backhaul("add", "--tries", "1", f"{server.url}/%1B%5B2J")
+        backhaul("add", "--attempts", "1", f"{server.url}/%1B%5B2J")
         until(lambda: not backhaul.json("tasks", "--state", "waiting,running"), "the end")
     (task,) = backhaul.json("tasks")
     for words in (["tasks"], ["tasks", "--json"], ["info", task["id"]], ["events"], ["events", "--json"]):

@@ -138,7 +138,7 @@ def test_the_advice_removes_only_the_unmet_constraint(backhaul, machine, reason)
     task = wait_for_hold(backhaul, reason)
     assert f"It asks for this itself ({option}" in " ".join(backhaul("why", task["id"], TZ="UTC").stdout.split())
     [explained] = backhaul.json("why", task["id"])
-    assert explained["asked_by"].startswith(f"the transfer itself: {option}")
+    assert explained["required_by"].startswith(f"the transfer itself: {option}")
     [command] = [advice for advice in explained["advice"] if advice["command"]]
     run_advice(backhaul, command)
     until(lambda: backhaul.json("tasks")[0]["reason"] != reason, "an end of the wait")
@@ -201,7 +201,7 @@ def test_the_advice_starts_a_scheduled_transfer_now(backhaul, serve):
     backhaul("add", "--earliest-start", "+2h", f"{server.url}/a")
     task = wait_for_hold(backhaul, "earliest_start")
     [explained] = backhaul.json("why", task["id"])
-    assert explained["asked_by"] == "the transfer itself: --earliest-start"
+    assert explained["required_by"] == "the transfer itself: --earliest-start"
     [command] = [advice for advice in explained["advice"] if advice["command"]]
     run_advice(backhaul, command)
     assert backhaul("wait", "--timeout", "30").stdout == f"{backhaul.here}/a\n"
@@ -240,7 +240,7 @@ def test_a_wait_for_the_earliest_start_is_listed_with_its_time(backhaul):
     task = wait_for_hold(backhaul, "earliest_start")
     assert task["next_attempt_ms"] == task["earliest_start_ms"]
     shown = backhaul("why", task["id"]).stdout
-    assert "waits for the time at which it is to start" in shown and "goes on:  by itself " in shown
+    assert "waits for the time at which it is to start" in shown and "continues: by itself " in shown
     assert "(in 2 h)" in shown
     assert "it is to start at " in backhaul("tasks").stdout
 

@@ -38,7 +38,7 @@ extension bh_hold {
         reason = info.hold.reason.rawValue
         reason_text = arena.place(info.hold.sentence)
         began_ms = info.beganMilliseconds
-        next_look_ms = info.hold.nextLookMilliseconds ?? 0
+        next_check_ms = info.hold.nextCheckMilliseconds ?? 0
         tasks = info.tasks
     }
 }

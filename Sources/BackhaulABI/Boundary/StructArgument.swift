@@ -69,18 +69,18 @@ enum StructArgument {
     static func check(
         _ size: Int, _ name: String, minimumSize: Int, available: Int = largestSize, ownSize: Int
     ) throws(Failure) {
-        let told = UInt(bitPattern: size)
+        let givenSize = UInt(bitPattern: size)
         guard size >= minimumSize, size <= available else {
             throw Failure(
                 .invalidArgument,
-                "\(name) has struct_size \(told), but \(minimumSize) to \(available) are valid; "
+                "\(name) has struct_size \(givenSize), but \(minimumSize) to \(available) are valid; "
                     + "initialize it with BH_INIT")
         }
         guard size % MemoryLayout<Int>.alignment == 0 else {
             throw Failure(
                 .invalidArgument,
-                "\(name) has struct_size \(told), which ends inside a field; the whole struct has \(ownSize) bytes "
-                    + "here: initialize it with BH_INIT")
+                "\(name) has struct_size \(givenSize), which ends inside a field; the whole struct has \(ownSize) "
+                    + "bytes here: initialize it with BH_INIT")
         }
     }
 

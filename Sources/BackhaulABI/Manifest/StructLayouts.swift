@@ -257,7 +257,7 @@ extension StructLayout {
             fields: [
                 ("struct_size", \.struct_size), ("application", \.application), ("session", \.session),
                 ("origin", \.origin), ("reason_text", \.reason_text), ("reason", \.reason), ("reserved", \.reserved),
-                ("began_ms", \.began_ms), ("next_look_ms", \.next_look_ms), ("tasks", \.tasks),
+                ("began_ms", \.began_ms), ("next_check_ms", \.next_check_ms), ("tasks", \.tasks),
             ]),
         StructLayout(
             "bh_network", bh_network.self,

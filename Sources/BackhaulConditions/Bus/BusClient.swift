@@ -26,7 +26,7 @@ final class BusClient {
     /// The number of failed attempts to connect since the bus last replied, or since its socket's directory changed.
     private var failures = 0
     /// Watches the path of the bus's socket while there is no connection; nil if the path cannot be watched.
-    private var place: BusSocketWatch?
+    private var socketWatch: BusSocketWatch?
     private var nextAttempt = Deadline.after(milliseconds: 0)
 
     init(address: String?, shared: BusWatch.Shared) {
@@ -83,12 +83,12 @@ final class BusClient {
 
     // MARK: The connection
 
-    private var isDue: Bool { nextAttempt.hasPassed && (place == nil || failures <= BusWatch.pauses.count) }
+    private var isDue: Bool { nextAttempt.hasPassed && (socketWatch == nil || failures <= BusWatch.pauses.count) }
 
     private func connect() throws(BusConnection.CallError) {
         guard let address, let made = BusConnection(address: address) else { throw .broken(ECONNREFUSED) }
         connection = made
-        place = nil
+        socketWatch = nil
         for name in names { queuedRequests += name.initialRequests }
     }
 
@@ -110,7 +110,9 @@ final class BusClient {
         for name in names { update(.absent(why: why), of: name) }
         // The update of a view may have queued calls to the absent service. These calls cannot be sent.
         queuedRequests = []
-        if place == nil { place = address.flatMap { BusAddress.path(of: $0) }.flatMap { BusSocketWatch(path: $0) } }
+        if socketWatch == nil {
+            socketWatch = address.flatMap { BusAddress.path(of: $0) }.flatMap { BusSocketWatch(path: $0) }
+        }
         nextAttempt = Deadline.after(milliseconds: BusWatch.pauses[min(failures, BusWatch.pauses.count - 1)] * 1_000)
         failures += 1
     }
@@ -257,13 +259,13 @@ final class BusClient {
     /// Waits until the next attempt to connect is due. If the path of the bus's socket can be watched, only a few
     /// attempts follow each change of the path.
     private func waitForBus() {
-        let isTriedAgain = place == nil || failures <= BusWatch.pauses.count
-        var items = [shared.commands.number, place?.number ?? -1].map {
+        let isTriedAgain = socketWatch == nil || failures <= BusWatch.pauses.count
+        var items = [shared.commands.number, socketWatch?.number ?? -1].map {
             pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
         }
         poll(&items, 2, isTriedAgain ? Int32(clamping: nextAttempt.millisecondsLeft) : -1)
-        if items[1].revents & Int16(POLLNVAL) != 0 { place = nil }
-        if place?.takeChanges() == true {
+        if items[1].revents & Int16(POLLNVAL) != 0 { socketWatch = nil }
+        if socketWatch?.takeChanges() == true {
             failures = 0
             nextAttempt = .after(milliseconds: 0)
         }

@@ -91,7 +91,7 @@ enum BusReply {
         case .refused(_, ""): "refuses, without a reason"
         case .refused(_, let sentence): "refuses: \(sentence.prefix(200))"
         case .malformed: "answers something else than is documented"
-        case .timedOut: "does not answer"
+        case .timedOut: "does not reply"
         }
     }
 }

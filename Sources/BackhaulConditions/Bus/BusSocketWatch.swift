@@ -27,7 +27,7 @@ final class BusSocketWatch {
         guard number >= 0 else { return nil }
         self.path = path
         watch = Descriptor(owning: number)
-        look()
+        check()
         if watched < 0 { return nil }
     }
 
@@ -42,11 +42,11 @@ final class BusSocketWatch {
         while watch.isOurs, read(watch.number, &buffer, buffer.count) > 0 { hasAny = true }
         guard hasAny else { return false }
         let before = found
-        look()
+        check()
         return found != before
     }
 
-    private func look() {
+    private func check() {
         // Repeats until nothing changed between the check and the new watch.
         for _ in 0..<16 {
             let now = BusSocketWatch.nearest(to: path)

@@ -8,7 +8,7 @@ struct LogindView {
     /// Whether logind prepares for sleep; nil if unknown.
     private var isPreparing: Bool?
     /// Why `isPreparing` is unknown, as the end of a sentence that begins with logind's name.
-    private var failureText = "has not answered yet"
+    private var failureText = "has not replied yet"
     /// Why logind grants no delay of sleep, as a clause after logind's name; nil if logind has not refused a delay.
     private var inhibitorFailure: String?
     private var isSettled = false
@@ -17,7 +17,7 @@ struct LogindView {
         if presence == self.presence { return [] }
         self.presence = presence
         isPreparing = nil
-        failureText = "has not answered yet"
+        failureText = "has not replied yet"
         inhibitorFailure = nil
         isSettled = false
         return presence.owner == nil ? [] : [.properties(.logind)]
@@ -58,7 +58,7 @@ struct LogindView {
     var reading: (Reading<Bool>, isSettled: Bool) {
         let title = BusName.logind.title
         switch presence {
-        case .pending: return (Reading(source: "\(title) has not answered yet"), false)
+        case .pending: return (Reading(source: "\(title) has not replied yet"), false)
         case .absent(let why): return (Reading(source: why), true)
         case .present:
             guard let isPreparing else { return (Reading(source: "\(title) \(failureText)"), isSettled) }

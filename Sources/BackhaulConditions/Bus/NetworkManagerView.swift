@@ -76,10 +76,10 @@ struct NetworkManagerView {
 
     private mutating func settle() {
         switch (presence, manager, connection) {
-        case (.pending, _, _): unknown("has not answered yet", isSettled: false)
+        case (.pending, _, _): unknown("has not replied yet", isSettled: false)
         case (.absent(let why), _, _): unknown(source: why, isSettled: true)
         case (.present, .pending, _):
-            if readings.isSettled { unknown("has not answered yet", isSettled: false) }
+            if readings.isSettled { unknown("has not replied yet", isSettled: false) }
         case (.present, .failureText(let failureText), _): unknown(failureText, isSettled: true)
         case (.present, .properties, .pending) where path != nil: break
         case (.present, .properties(let properties), _): read(properties)
@@ -137,7 +137,7 @@ struct NetworkManagerView {
         }
         if path == "/" { return Reading(source: "\(title) has no connection with the default route") }
         switch connection {
-        case .pending: return Reading(source: "\(title) has not answered yet")
+        case .pending: return Reading(source: "\(title) has not replied yet")
         case .failureText(let failureText): return Reading(source: "\(title) \(failureText)")
         case .properties(let of):
             guard case .string(let name)? = of["Id"], !name.isEmpty, name.utf8.count <= 255 else {

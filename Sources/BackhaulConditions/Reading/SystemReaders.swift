@@ -10,7 +10,7 @@ final class SystemReaders {
     static let switchDelay: Int64 = 1_000
     /// After this many milliseconds a kind counts as unknown, until its reading ends.
     static let readingTimeout: Int64 = 10_000
-    static let timeoutText = "it has not answered for ten seconds"
+    static let timeoutText = "it has not replied for ten seconds"
 
     private struct Stuck {
         var reader: SystemReader

@@ -19,7 +19,7 @@ struct SystemTree: Sendable {
         defer { close(number) }
         var status = stat()
         guard fstat(number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw SystemError(code: EINVAL, attempt: "\(full(path)) is no file")
+            throw SystemError(code: EINVAL, messageStart: "\(full(path)) is no file")
         }
         var content: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4_096)
@@ -30,7 +30,7 @@ struct SystemTree: Sendable {
             if count == 0 { return SystemTree.trimmed(content) }
             content += buffer[..<count]
             guard content.count <= SystemTree.fileSizeLimit else {
-                throw SystemError(code: EFBIG, attempt: "cannot read \(full(path))")
+                throw SystemError(code: EFBIG, messageStart: "cannot read \(full(path))")
             }
         }
     }

@@ -14,9 +14,11 @@ public enum BodyCheck {
         do throws(SystemError) {
             try files.checkAccess(path, R_OK)
             guard let status = try files.status(of: path) else {
-                throw SystemError(code: ENOENT, attempt: "Cannot read")
+                throw SystemError(code: ENOENT, messageStart: "Cannot read")
             }
-            guard status.isRegular else { throw SystemError(code: EINVAL, attempt: "Cannot upload what is no file") }
+            guard status.isRegular else {
+                throw SystemError(code: EINVAL, messageStart: "Cannot upload what is no file")
+            }
             return BodyFile(
                 path: path, device: status.device, inode: status.inode, size: status.size,
                 modifiedNanoseconds: status.modifiedNanoseconds)

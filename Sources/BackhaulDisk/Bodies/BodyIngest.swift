@@ -7,7 +7,7 @@ internal import Glibc
 final class BodyIngest {
     private static let sliceSize = 16 << 20
 
-    private let body: HandedOverBody
+    private let body: IngestedBody
     private let folder: String
     private let forbidden: [(UInt64, UInt64)]
     private let files: FileSystem
@@ -19,7 +19,7 @@ final class BodyIngest {
     private var result: BodyFile
     private var path: String { body.file.path }
 
-    init(_ body: HandedOverBody, in folder: String, forbidden: [(UInt64, UInt64)], files: FileSystem) {
+    init(_ body: IngestedBody, in folder: String, forbidden: [(UInt64, UInt64)], files: FileSystem) {
         self.body = body
         self.folder = folder
         self.forbidden = forbidden
@@ -67,10 +67,10 @@ final class BodyIngest {
     private func link() throws(SystemError) -> Bool {
         let parent = try files.status(of: SplitPath(path).directory)
         if let parent, forbidden.contains(where: { $0 == (parent.device, parent.inode) }) {
-            throw SystemError(code: EPERM, attempt: "Cannot consume a file of the store")
+            throw SystemError(code: EPERM, messageStart: "Cannot consume a file of the store")
         }
         guard let named = try files.status(in: AT_FDCWD, path), named.isRegular else {
-            throw SystemError(code: ELOOP, attempt: "Cannot consume by way of a symbolic link")
+            throw SystemError(code: ELOOP, messageStart: "Cannot consume by way of a symbolic link")
         }
         // The old name must be removed later, which needs write access to its directory.
         try files.checkAccess(SplitPath(path).directory, W_OK | X_OK)
@@ -97,7 +97,7 @@ final class BodyIngest {
         // write there.
         let space = try files.space(copy.number)
         self.space = space
-        guard space.fits(body.file.size) else { throw SystemError(code: ENOSPC, attempt: "Cannot copy") }
+        guard space.fits(body.file.size) else { throw SystemError(code: ENOSPC, messageStart: "Cannot copy") }
         return false
     }
 

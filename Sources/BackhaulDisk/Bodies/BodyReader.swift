@@ -78,7 +78,7 @@ final class OpenBody {
             guard isUnchanged(try files.status(descriptor.number)) else { throw SystemError.changed }
             // If the host has closed the descriptor, its number may belong to another file, and that file must not be
             // sent.
-            guard descriptor.isOurs else { throw SystemError(code: EBADF, attempt: "Cannot read") }
+            guard descriptor.isOurs else { throw SystemError(code: EBADF, messageStart: "Cannot read") }
             return bytes
         } catch {
             descriptor = nil
@@ -112,7 +112,7 @@ final class OpenBody {
 
 extension SystemError {
     /// The file was changed after the enqueue. The code -1 is not an errno of the system.
-    static let changed = SystemError(code: -1, attempt: "Changed:")
+    static let changed = SystemError(code: -1, messageStart: "Changed:")
 }
 
 extension BodyFile {

@@ -54,7 +54,7 @@ final class BodyReturn {
         do throws(Failure) {
             return try directories.directory(at: directory)
         } catch {
-            throw SystemError(code: Int32(clamping: error.detail), attempt: "Cannot open the directory of")
+            throw SystemError(code: Int32(clamping: error.detail), messageStart: "Cannot open the directory of")
         }
     }
 
@@ -71,7 +71,7 @@ final class BodyReturn {
                 return try startCopy(stored, from, to)
             }
         }
-        throw SystemError(code: EEXIST, attempt: FileOperation.rename.attempt)
+        throw SystemError(code: EEXIST, messageStart: FileOperation.rename.messageStart)
     }
 
     private func startCopy(
@@ -90,7 +90,7 @@ final class BodyReturn {
         let count = try files.read(source.number, into: &buffer, at: copied)
         guard count > 0 else { return true }
         // If the host has closed the descriptors, their numbers may belong to other files.
-        guard source.isOurs, copy.isOurs else { throw SystemError(code: EBADF, attempt: "Cannot copy") }
+        guard source.isOurs, copy.isOurs else { throw SystemError(code: EBADF, messageStart: "Cannot copy") }
         try files.write(copy.number, buffer[..<count], at: copied)
         files.startWriteBack(copy.number)
         copied += UInt64(count)
@@ -100,7 +100,7 @@ final class BodyReturn {
     private func place(
         _ copy: Descriptor, _ stored: FileStatus, _ from: OpenDirectory, _ to: OpenDirectory
     ) throws(SystemError) -> Bool {
-        guard copy.isOurs, copied == stored.size else { throw SystemError(code: EIO, attempt: "Cannot copy") }
+        guard copy.isOurs, copied == stored.size else { throw SystemError(code: EIO, messageStart: "Cannot copy") }
         // A failure is ignored: some file systems have no permissions or no exact times, and then only the content is
         // copied.
         try? files.copyAttributes(from: stored, copy.number)
@@ -111,7 +111,7 @@ final class BodyReturn {
                 return try removeStored(from, to)
             } catch where error.code == EEXIST {}
         }
-        throw SystemError(code: EEXIST, attempt: FileOperation.rename.attempt)
+        throw SystemError(code: EEXIST, messageStart: FileOperation.rename.messageStart)
     }
 
     /// Returns whether the file was moved to this name before a crash. Then the name is a hard link to the file in the

@@ -2,7 +2,7 @@ public import BackhaulModel
 internal import BackhaulPlatform
 
 /// A file of a request's body that an enqueue takes into the store.
-public struct HandedOverBody: Sendable {
+public struct IngestedBody: Sendable {
     public var file: BodyFile
     public var source: BodySource
     /// The file's future name in the store's folder of bodies. No other file there has this name. It is not used for a
@@ -25,7 +25,7 @@ extension DiskThreads {
     /// `then` gets the failure of the first file that failed, and no file stays in the folder. `forbidden` lists
     /// directories from which no file may be consumed, as pairs of device and inode.
     public func ingest(
-        _ bodies: [HandedOverBody], in folder: String, forbidden: [(UInt64, UInt64)],
+        _ bodies: [IngestedBody], in folder: String, forbidden: [(UInt64, UInt64)],
         then: @escaping @Sendable (Result<[BodyFile], Failure>) -> Void
     ) {
         guard !bodies.isEmpty else { return then(.success([])) }
@@ -39,7 +39,7 @@ extension DiskThreads {
     private static let maximumIngests = 128
 
     private func ingestNext(
-        of bodies: [HandedOverBody], in folder: String, _ forbidden: [(UInt64, UInt64)], _ outcomes: Lock<IngestState>,
+        of bodies: [IngestedBody], in folder: String, _ forbidden: [(UInt64, UInt64)], _ outcomes: Lock<IngestState>,
         then: @escaping @Sendable (Result<[BodyFile], Failure>) -> Void
     ) {
         guard let index = outcomes.withLock({ $0.takeNext() }) else { return }
@@ -74,7 +74,7 @@ extension DiskThreads {
     }
 
     private func settle(
-        _ bodies: [HandedOverBody], _ results: [Result<BodyFile, Failure>], in folder: String,
+        _ bodies: [IngestedBody], _ results: [Result<BodyFile, Failure>], in folder: String,
         then: @escaping @Sendable (Result<[BodyFile], Failure>) -> Void
     ) {
         do throws(Failure) {

@@ -32,11 +32,11 @@ public struct DestinationCheck: Sendable {
             let existing = try files.status(in: AT_FDCWD, path)
             isThere = existing != nil
             if let existing, existing.isDirectory {
-                throw SystemError(code: EISDIR, attempt: "Cannot put a file in the place of")
+                throw SystemError(code: EISDIR, messageStart: "Cannot put a file in the place of")
             }
             // Special files such as devices and sockets are never replaced, because other programs use them.
             if let existing, !existing.isRegular, !existing.isLink {
-                throw SystemError(code: EEXIST, attempt: "Cannot put a file in the place of the special file")
+                throw SystemError(code: EEXIST, messageStart: "Cannot put a file in the place of the special file")
             }
         } catch {
             throw .disk(error, path)
@@ -85,14 +85,14 @@ public struct DestinationCheck: Sendable {
             // directory for a sync.
             try files.checkAccess(path, R_OK | W_OK | X_OK)
             guard let status = try files.status(of: path) else {
-                throw SystemError(code: ENOENT, attempt: "Cannot use the directory")
+                throw SystemError(code: ENOENT, messageStart: "Cannot use the directory")
             }
-            guard status.isDirectory else { throw SystemError(code: ENOTDIR, attempt: "Cannot use the directory") }
+            guard status.isDirectory else { throw SystemError(code: ENOTDIR, messageStart: "Cannot use the directory") }
             if directories.count >= DestinationCheck.directoryCacheSize { directories.removeAll() }
             directories[path] = status
             return status
         } catch {
-            throw .disk(SystemError(code: error.code, attempt: "Cannot use the directory"), path)
+            throw .disk(SystemError(code: error.code, messageStart: "Cannot use the directory"), path)
         }
     }
 }

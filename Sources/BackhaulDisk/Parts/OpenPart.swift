@@ -41,10 +41,10 @@ final class OpenPart {
         self.footprint = footprint
     }
 
-    /// Opens an existing part file, and returns the length from which the download continues. `stamps` are the
+    /// Opens an existing part file, and returns the length from which the download continues. `fingerprints` are the
     /// fingerprints of the checkpoint. If `isUnverified` is true afterwards, the caller must first call `verifyNext`.
     func resume(
-        trusting trusted: TrustedLength, as stamps: [PartFingerprint], _ directories: inout DirectoryCache
+        trusting trusted: TrustedLength, as fingerprints: [PartFingerprint], _ directories: inout DirectoryCache
     ) throws(Failure) -> UInt64 {
         closeKeeping()
         let directory = try directories.directory(of: location.destination)
@@ -55,11 +55,13 @@ final class OpenPart {
             guard let named = try files.status(in: directory.number, location.partName), named.isOurs else { return 0 }
             let file = try files.open(in: directory.number, location.partName)
             let status = try files.status(file.number)
-            guard status.isOurs, status.size > 0, let known = knownContent(status, trusted, stamps) else { return 0 }
+            guard status.isOurs, status.size > 0, let known = knownContent(status, trusted, fingerprints) else {
+                return 0
+            }
             if status.size > known.length {
                 try files.truncate(file.number, to: known.length)
                 // After the truncation the footprint does not match the file any more. Only the fingerprints in
-                // `stamps` still do.
+                // `fingerprints` still do.
                 footprint = nil
             }
             descriptor = file
@@ -82,7 +84,7 @@ final class OpenPart {
     /// Returns how much of the file this download may have written. Returns nil if it is another file, or if no byte
     /// can be trusted.
     private func knownContent(
-        _ status: FileStatus, _ trusted: TrustedLength, _ stamps: [PartFingerprint]
+        _ status: FileStatus, _ trusted: TrustedLength, _ fingerprints: [PartFingerprint]
     ) -> KnownContent? {
         let synced: UInt64
         let isSameBoot: Bool
@@ -106,22 +108,22 @@ final class OpenPart {
                     length: length, check: PartVerification([.init(length: length, checksum: checksum)]))
             }
         }
-        return knownContent(status, synced, isSameBoot, stamps)
+        return knownContent(status, synced, isSameBoot, fingerprints)
     }
 
     /// Returns the same for a file of an earlier engine. Only checksums can prove what that engine has written.
     private func knownContent(
-        _ status: FileStatus, _ synced: UInt64, _ isSameBoot: Bool, _ stamps: [PartFingerprint]
+        _ status: FileStatus, _ synced: UInt64, _ isSameBoot: Bool, _ fingerprints: [PartFingerprint]
     ) -> KnownContent? {
         // Checkpoints of earlier versions of the library have no checksums.
-        guard stamps.contains(where: { $0.checksum != nil }) else {
+        guard fingerprints.contains(where: { $0.checksum != nil }) else {
             return synced > 0 ? KnownContent(length: synced, check: PartVerification(reading: synced)) : nil
         }
-        guard stamps.allSatisfy({ $0.inode == status.inode && [0, status.device].contains($0.device) }) else {
+        guard fingerprints.allSatisfy({ $0.inode == status.inode && [0, status.device].contains($0.device) }) else {
             return nil
         }
-        var prefixes = stamps.compactMap { stamp in
-            stamp.checksum.map { PartVerification.Prefix(length: stamp.length, checksum: $0) }
+        var prefixes = fingerprints.compactMap { fingerprint in
+            fingerprint.checksum.map { PartVerification.Prefix(length: fingerprint.length, checksum: $0) }
         }
         if isSameBoot, let last = journal?.record(of: status.inode, location.partName) {
             prefixes.append(.init(length: last.length, checksum: last.checksum))
@@ -304,7 +306,7 @@ final class OpenPart {
         return failure
     }
 
-    var stamp: PartFingerprint? {
+    var fingerprint: PartFingerprint? {
         guard let descriptor, inode != nil else { return nil }
         let (device, inode) = descriptor.identity
         return PartFingerprint(device: device, inode: inode, length: length, checksum: checksum)

@@ -38,16 +38,16 @@ public final class PartFile: Sendable {
     /// Shortens it to the trusted length, and calls `then` with that length. If no byte can be continued, the length is
     /// 0 and no file is made yet. A file that this engine has closed is recognized by its size and times. If only the
     /// times differ, its checksum is compared. Of a file of an earlier engine, only bytes that match a checksum of
-    /// `stamps` or of the journal are kept.
+    /// `fingerprints` or of the journal are kept.
     public func openResuming(
-        trusting trusted: TrustedLength, as stamps: [PartFingerprint] = [],
+        trusting trusted: TrustedLength, as fingerprints: [PartFingerprint] = [],
         then: @escaping @Sendable (Result<UInt64, Failure>) -> Void
     ) {
         worker.post { [self] context in
             let part = context.part(id, location)
             let result = context.changing(location) {
                 Result { () throws(Failure) in
-                    try part.resume(trusting: trusted, as: stamps, &context.directories)
+                    try part.resume(trusting: trusted, as: fingerprints, &context.directories)
                 }
             }
             if case .success = result, part.isUnverified { verifyNext(then: then) } else { then(result) }
@@ -76,7 +76,7 @@ public final class PartFile: Sendable {
             let part = context.part(id, location)
             then(context.changing(location) {
                 Result { () throws(Failure) in
-                    PartLength(try part.append(bytes, &context.directories), part.stamp)
+                    PartLength(try part.append(bytes, &context.directories), part.fingerprint)
                 }
             })
         }

@@ -110,7 +110,7 @@ struct PendingSyncs {
             do throws(SystemError) {
                 try files.syncDirectory(name.directory.number)
                 if !name.directory.descriptor.isOurs {
-                    throw SystemError(code: EBADF, attempt: FileOperation.syncDirectory.attempt)
+                    throw SystemError(code: EBADF, messageStart: FileOperation.syncDirectory.messageStart)
                 }
                 outcomes.updateValue(nil, forKey: name.directory.path)
             } catch {
@@ -124,6 +124,6 @@ struct PendingSyncs {
     /// file.
     private func checkOwnership(_ file: File) throws(SystemError) {
         let wasOurs = file.scope == .attributesThenClose ? file.descriptor.close() : file.descriptor.isOurs
-        if !wasOurs { throw SystemError(code: EBADF, attempt: FileOperation.sync.attempt) }
+        if !wasOurs { throw SystemError(code: EBADF, messageStart: FileOperation.sync.messageStart) }
     }
 }

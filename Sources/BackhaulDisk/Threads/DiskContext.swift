@@ -100,7 +100,7 @@ final class DiskContext {
                 return then(.success(PartLength(0)))
             }
             // The length and the fingerprint are read now, before further bytes are written.
-            let synced = PartLength(length, part.stamp)
+            let synced = PartLength(length, part.fingerprint)
             partsInBatch.insert(id)
             syncs.add(file, .data) { error in
                 guard let error else { return then(.success(synced)) }
@@ -162,7 +162,7 @@ final class DiskContext {
             // `failed` is set before this completion, because a batch syncs its files before its directories.
             syncs.add(directory) { then(failed ?? $0) }
         } catch {
-            then(SystemError(code: Int32(clamping: error.detail), attempt: "Cannot sync"))
+            then(SystemError(code: Int32(clamping: error.detail), messageStart: "Cannot sync"))
         }
     }
 

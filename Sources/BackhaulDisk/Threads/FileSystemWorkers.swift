@@ -39,7 +39,7 @@ final class FileSystemWorkers: Sendable {
         threads.withLock { threads in
             if let metadataWorker = threads.metadataWorker { return metadataWorker }
             guard !threads.isClosed, let activity = threads.activities.last else { return first }
-            threads.metadataWorker = try? Self.worker("backhaul-look", files, journal, activity)
+            threads.metadataWorker = try? Self.worker("backhaul-stat", files, journal, activity)
             return threads.metadataWorker ?? first
         }
     }

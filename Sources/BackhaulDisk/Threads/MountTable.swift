@@ -60,11 +60,11 @@ struct MountTable {
         let number = bhl_open("/proc/self/mountinfo", O_RDONLY, 0)
         guard number >= 0 else { return [] }
         defer { close(number) }
-        var (text, piece) = ([UInt8](), [UInt8](repeating: 0, count: 16_384))
+        var (text, chunk) = ([UInt8](), [UInt8](repeating: 0, count: 16_384))
         while true {
-            let count = read(number, &piece, piece.count)
+            let count = read(number, &chunk, chunk.count)
             if count <= 0 { return text }
-            text += piece[..<count]
+            text += chunk[..<count]
         }
     }
 }

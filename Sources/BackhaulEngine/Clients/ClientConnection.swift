@@ -30,7 +30,7 @@ final class ClientConnection {
         var session: SessionID
         var identifier: String
         var role: Role
-        var window: PushWindow
+        var pushCredit: PushCredit
         var isReadingAhead = false
     }
 
@@ -75,7 +75,7 @@ final class ClientConnection {
     @discardableResult
     func stopOpening(_ handle: HandleID) -> Bool { opening.remove(handle) != nil }
 
-    func update(_ handle: HandleID, _ window: PushWindow) { handles[handle]?.window = window }
+    func update(_ handle: HandleID, _ pushCredit: PushCredit) { handles[handle]?.pushCredit = pushCredit }
 
     func setReadingAhead(_ handle: HandleID, _ isReading: Bool) { handles[handle]?.isReadingAhead = isReading }
 

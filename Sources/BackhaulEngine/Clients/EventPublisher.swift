@@ -28,7 +28,7 @@ final class EventPublisher {
     /// contents.
     func pushes(_ session: SessionID) -> Bool {
         guard let (connection, handle) = clients.consumer(of: session) else { return false }
-        return !connection.isBackpressured() && connection.handles[handle]?.window.canPush == true
+        return !connection.isBackpressured() && connection.handles[handle]?.pushCredit.canPush == true
     }
 
     /// Notifies the connected clients of the application of the new events, at the end of this iteration of the loop.
@@ -65,32 +65,32 @@ final class EventPublisher {
     /// Pushes the events within the consumer's credit. Returns the consumer's connection if all events were pushed.
     private func push(_ announcement: Announcement) -> ConnectionID? {
         guard let (connection, handle) = clients.consumer(of: announcement.session),
-            var window = connection.handles[handle]?.window
+            var pushCredit = connection.handles[handle]?.pushCredit
         else { return nil }
-        let start = window.cursor
+        let start = pushCredit.cursor
         var pushed: [Event] = []
         if !connection.isBackpressured() {
             for part in announcement.parts {
                 guard let last = part.events.last?.id else { continue }
-                pushed += window.push(part.events, after: part.after, through: last)?.events ?? []
+                pushed += pushCredit.push(part.events, after: part.after, through: last)?.events ?? []
             }
         }
-        window.advance(newest: announcement.newest)
-        connection.update(handle, window)
-        if window.cursor > start {
-            connection.deliver(.notice(.events(handle, after: start, through: window.cursor, pushed)))
+        pushCredit.advance(newest: announcement.newest)
+        connection.update(handle, pushCredit)
+        if pushCredit.cursor > start {
+            connection.deliver(.notice(.events(handle, after: start, through: pushCredit.cursor, pushed)))
         }
         readAhead(connection, handle)
-        return window.cursor >= announcement.newest ? connection.id : nil
+        return pushCredit.cursor >= announcement.newest ? connection.id : nil
     }
 
     // MARK: Credit
 
     func granted(_ connection: ClientConnection, _ handle: HandleID, _ credit: EventCredit) {
         guard let attached = connection.handles[handle], attached.role == .consume else { return }
-        var window = attached.window
-        window.grant(credit)
-        connection.update(handle, window)
+        var pushCredit = attached.pushCredit
+        pushCredit.grant(credit)
+        connection.update(handle, pushCredit)
         readAhead(connection, handle)
     }
 
@@ -102,30 +102,30 @@ final class EventPublisher {
 
     /// Reads events from the store and pushes them, within the consumer's credit.
     private func readAhead(_ connection: ClientConnection, _ handle: HandleID) {
-        guard let attached = connection.handles[handle], attached.window.wantsMore, !attached.isReadingAhead,
+        guard let attached = connection.handles[handle], attached.pushCredit.wantsMore, !attached.isReadingAhead,
             !connection.isBackpressured()
         else { return }
         connection.setReadingAhead(handle, true)
-        let (id, session, window) = (connection.id, attached.session, attached.window)
+        let (id, session, pushCredit) = (connection.id, attached.session, attached.pushCredit)
         runtime.store({ (transaction) throws(Failure) in
-            try transaction.events.poll(session, after: window.cursor, maximum: window.room)
+            try transaction.events.poll(session, after: pushCredit.cursor, maximum: pushCredit.room)
         }, then: { [unowned self] result in
-            hasRead(result, of: window, id, handle)
+            hasRead(result, of: pushCredit, id, handle)
             return []
         })
     }
 
     private func hasRead(
-        _ result: Result<(events: [Event], more: Bool), Failure>, of window: PushWindow, _ id: ConnectionID,
+        _ result: Result<(events: [Event], more: Bool), Failure>, of pushCredit: PushCredit, _ id: ConnectionID,
         _ handle: HandleID
     ) {
-        guard let connection = clients[id], var current = connection.handles[handle]?.window else { return }
+        guard let connection = clients[id], var current = connection.handles[handle]?.pushCredit else { return }
         connection.setReadingAhead(handle, false)
         // If the store could not be read, the client's next poll reads the events.
         guard case .success(let (events, more)) = result else { return }
         let start = current.cursor
-        let through = more ? events.last?.id ?? .zero : max(window.newest, events.last?.id ?? .zero)
-        let push = current.push(events, after: window.cursor, through: through)
+        let through = more ? events.last?.id ?? .zero : max(pushCredit.newest, events.last?.id ?? .zero)
+        let push = current.push(events, after: pushCredit.cursor, through: through)
         connection.update(handle, current)
         guard let push else { return }
         connection.deliver(.notice(.events(handle, after: start, through: current.cursor, push.events)))

@@ -57,12 +57,13 @@ final class SessionClaims {
     private var queues: [NamedSession: Queue] = [:]
     private var timer: (any RuntimeTimer)?
     /// The timer that runs while clients of an earlier engine may reconnect.
-    private var returnTimer: (any RuntimeTimer)?
+    private var reconnectTimer: (any RuntimeTimer)?
 
     private struct Queue {
         var waiting: [SessionOpening] = []
-        /// `isTrying`: the transaction for the first opening runs. `isDue`: another attempt follows this transaction.
-        var isTrying = false
+        /// `isAttempting`: the transaction for the first opening runs. `isDue`: another attempt follows this
+        /// transaction.
+        var isAttempting = false
         var isDue = false
     }
 
@@ -77,7 +78,7 @@ final class SessionClaims {
 
     func close() {
         timer?.stop()
-        returnTimer?.stop()
+        reconnectTimer?.stop()
     }
 
     func count(of name: NamedSession) -> Int { queues[name]?.waiting.count ?? 0 }
@@ -106,26 +107,26 @@ final class SessionClaims {
 
     func released(_ name: NamedSession) {
         guard var queue = queues[name] else { return }
-        guard !queue.isTrying, let first = queue.waiting.first,
+        guard !queue.isAttempting, let first = queue.waiting.first,
             let consumer = clients[first.address.connection]?.consumer(first.address.handle)
         else {
             queues[name]?.isDue = true
             return
         }
-        queue.isTrying = true
+        queue.isAttempting = true
         queue.isDue = false
         queues[name] = queue
         let open = first.open
         runtime.store({ (transaction) throws(Failure) in
             try open(transaction, name.application, consumer)
-        }, then: { [unowned self] result in finishedTry(first, consumer, result) })
+        }, then: { [unowned self] result in finishedAttempt(first, consumer, result) })
     }
 
-    private func finishedTry(
+    private func finishedAttempt(
         _ opening: SessionOpening, _ consumer: ConsumerIdentity, _ result: Result<OpenedSession, Failure>
     ) -> [EngineEffect] {
         let name = opening.name
-        queues[name]?.isTrying = false
+        queues[name]?.isAttempting = false
         let head = queues[name]?.waiting.first
         let isWanted = head?.address == opening.address && head?.sequence == opening.sequence
         switch result {
@@ -181,7 +182,7 @@ final class SessionClaims {
             releaseDisconnected()
             return []
         }
-        returnTimer = timer
+        reconnectTimer = timer
         timer.start(milliseconds: Self.reconnectMilliseconds)
     }
 

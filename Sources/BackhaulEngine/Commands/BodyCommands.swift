@@ -38,7 +38,7 @@ struct BodyCommands {
     }
 
     private func take(_ items: [(Request, Origin)], _ positions: [Int], into session: SessionID) {
-        var handedOver: [HandedOverBody] = []
+        var ingested: [IngestedBody] = []
         var owners: [Int] = []
         for position in positions {
             guard let body = items[position].0.options.body else { continue }
@@ -50,11 +50,11 @@ struct BodyCommands {
                     return refuse(failure)
                 }
                 let fileName = body.files.count == 1 ? name : "\(name).\(number)"
-                handedOver.append(HandedOverBody(file, body.source, name: fileName))
+                ingested.append(IngestedBody(file, body.source, name: fileName))
                 owners.append(position)
             }
         }
-        let kept = engine.runtime.returning { [handedOver, owners] (result: Result<[BodyFile], Failure>) in
+        let kept = engine.runtime.returning { [ingested, owners] (result: Result<[BodyFile], Failure>) in
             guard call.isConnected else {
                 let files = (try? result.get()) ?? []
                 engine.housekeeping.requestBodies.discardUnused(files.compactMap(\.storedName))
@@ -67,12 +67,12 @@ struct BodyCommands {
                 refuse(failure)
             case .success(let files):
                 insert(items, into: session, bodies: IngestedBodies(
-                    handedOver: handedOver, files: files, positions: owners))
+                    ingested: ingested, files: files, positions: owners))
             }
             return []
         }
         engine.services.disk.ingest(
-            handedOver, in: engine.services.directory.bodiesPath, forbidden: engine.base.files.folders, then: kept)
+            ingested, in: engine.services.directory.bodiesPath, forbidden: engine.base.files.folders, then: kept)
     }
 
     private func refuse(_ failure: Failure) {
@@ -103,8 +103,8 @@ struct BodyCommands {
 
 /// The files that were taken into the store for the requests of one enqueue.
 struct IngestedBodies: Sendable {
-    var handedOver: [HandedOverBody] = []
-    /// The files that the transfers read, in the order of `handedOver`.
+    var ingested: [IngestedBody] = []
+    /// The files that the transfers read, in the order of `ingested`.
     var files: [BodyFile] = []
     /// The position of the request to which each file belongs.
     var positions: [Int] = []
@@ -123,6 +123,6 @@ struct IngestedBodies: Sendable {
 
     /// The files that new tasks have consumed, with the paths that the host has named.
     func consumed(where isNew: (Int) -> Bool) -> [BodyFile] {
-        zip(handedOver, positions).filter { $0.0.source == .consume && isNew($0.1) }.map(\.0.file)
+        zip(ingested, positions).filter { $0.0.source == .consume && isNew($0.1) }.map(\.0.file)
     }
 }

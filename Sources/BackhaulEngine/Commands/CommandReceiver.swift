@@ -71,7 +71,7 @@ final class CommandReceiver {
         }
         switch message {
         case .hello(let hello): introduce(connection, hello)
-        case .leave(let versions): engine.leave(for: versions, connection)
+        case .requestExit(let versions): engine.exit(for: versions, connection)
         case .command(let sequence, let repliedThrough, let command):
             guard connection.hello != nil else { return }
             let call = CommandCall(engine, connection, sequence: sequence, repliedThrough: repliedThrough)
@@ -134,7 +134,7 @@ final class CommandReceiver {
                 .goodbye(
                     Failure(
                         .outOfResources,
-                        "the engine has no descriptor left, or no memory, to look at the client's process in /proc; "
+                        "the engine has no descriptor left, or no memory, to read the client's process in /proc; "
                             + "raise its limits (RLIMIT_NOFILE, RLIMIT_AS)")))
         }
         connection.isInspecting = true

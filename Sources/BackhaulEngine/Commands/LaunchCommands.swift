@@ -67,7 +67,7 @@ struct LaunchCommands {
             guard count == 0 else {
                 throw Failure(
                     .eventsOutstanding,
-                    "\(count) events were handed out and not acknowledged; acknowledge them, then complete",
+                    "\(count) events were returned and not acknowledged; acknowledge them, then complete",
                     detail: Int64(clamping: count))
             }
             let current = try transaction.launches.find(application)?.current

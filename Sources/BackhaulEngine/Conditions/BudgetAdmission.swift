@@ -114,8 +114,8 @@ final class BudgetAdmission {
         }
     }
 
-    /// The budgets of each session, and when the first of them starts its next period. All tasks of a pass are judged
-    /// by the same terms.
+    /// The budgets of each session, and when the first of them starts its next period. All tasks of a pass are
+    /// evaluated by the same terms.
     private typealias Terms = [SessionID: (budgets: [BudgetUsage], end: Int64)]
 
     private func terms() -> Terms {
@@ -135,14 +135,14 @@ final class BudgetAdmission {
                 return mine.end
             }
         }, then: { [unowned self] result in
-            guard case .success(let judged) = result else {
+            guard case .success(let evaluated) = result else {
                 // The store is full or fails for now. Until it can be read, tasks may be delayed.
                 delayed = .some
                 return [.retryLater { [unowned self] in evaluate(by: terms, after: last) }]
             }
-            if judged.next != nil { pass?.hasRemaining = true }
-            let effects: [EngineEffect] = [.due(at: judged.next), .tasksWait(in: judged.lanes, reload: false)]
-            guard let last = judged.last else { return effects + endPass() }
+            if evaluated.next != nil { pass?.hasRemaining = true }
+            let effects: [EngineEffect] = [.due(at: evaluated.next), .tasksWait(in: evaluated.lanes, reload: false)]
+            guard let last = evaluated.last else { return effects + endPass() }
             if pass?.isOutdated == true {
                 pass?.hasRemaining = true
                 return effects + endPass()

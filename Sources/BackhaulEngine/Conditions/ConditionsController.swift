@@ -145,8 +145,8 @@ final class ConditionsController {
         }
         deadlines.forgetEnds(except: holds.heldSessions)
         var needs = holds.needs(lasting: lasting).union(activityNeeds())
-        let isAsking = budgets.updateNetworkReading()
-        if parts.admission.hasDelayed || isAsking { needs.insert(.network) }
+        let readsNetwork = budgets.updateNetworkReading()
+        if parts.admission.hasDelayed || readsNetwork { needs.insert(.network) }
         let effects = needs.contains(.network) ? [] : budgets.networkBecameUnknown()
         parts.monitor.setNeeds(needs)
         timeZone.setNeeded(parts.admission.hasDelayed || holds.dependsOnCalendar)

@@ -36,7 +36,7 @@ struct WaitExplainer {
         if let hold = holds.hold(of: key, in: group) {
             info.reason = hold.reason
             info.reasonText = hold.sentence
-            info.nextAttemptMilliseconds = hold.nextLookMilliseconds ?? 0
+            info.nextAttemptMilliseconds = hold.nextCheckMilliseconds ?? 0
         } else if reachability.isHeld(place.lane) {
             // A task before it in the lane waits for a route, so this task does too.
             info.reason = .connectivity

@@ -108,7 +108,7 @@ final class ReachabilityController {
 
     /// Releases all lanes. Tasks without a route wait again after their attempt.
     private func retryAll() -> [EngineEffect] {
-        pacing.looked(at: runtime.now)
+        pacing.noteCheck(at: runtime.now)
         let effects = release()
         runtime.store({ (transaction) throws(Failure) in
             try transaction.delays.releaseUnreachable()

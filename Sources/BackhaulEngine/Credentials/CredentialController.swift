@@ -22,7 +22,7 @@ final class CredentialController {
     subscript(_ session: SessionID) -> SessionCredentials? { credentials[session] }
 
     /// Whether the lane may run only one task at a time, because its server has not accepted a credential yet.
-    func isProbed(_ lane: Lane) -> Bool { credentials[lane.session]?.isProbed(lane.origin.text) ?? false }
+    func runsOneTask(_ lane: Lane) -> Bool { credentials[lane.session]?.runsOneTask(lane.origin.text) ?? false }
 
     func forget(_ session: SessionID) { credentials[session] = nil }
 
@@ -130,7 +130,7 @@ final class CredentialController {
             let (options, origin) = (task.request.options, task.origin.text)
             let wait = (credentials[task.session] ?? SessionCredentials()).wait(
                 forRefresh: RefreshPolicy.space(options.refresh, of: task.id, origin: origin),
-                isOver: RefreshPolicy.isOver(options, now: now))
+                isDue: RefreshPolicy.isDue(options, now: now))
             if let wait { return (wait, effects) }
         }
         guard configuration.asksForCredentials else { return (nil, effects) }
@@ -157,7 +157,8 @@ final class CredentialController {
         case .open(let challenge):
             park(tasks, for: challenge)
             return []
-        case .ask(let authChallenge, let replacing): return ask(authChallenge, for: tasks, replacing)
+        case .openChallenge(let authChallenge, let replacing):
+            return openChallenge(authChallenge, for: tasks, replacing)
         }
     }
 
@@ -175,7 +176,7 @@ final class CredentialController {
     }
 
     /// Opens the challenge before a request is sent, because the credential of the tasks has expired.
-    private func ask(
+    private func openChallenge(
         _ authChallenge: AuthenticationChallenge, for tasks: [StoredTask], _ replacing: ChallengeID?
     ) -> [EngineEffect] {
         guard let first = tasks.first else { return [] }

@@ -43,8 +43,8 @@ enum EngineEffect {
     case schedule
     /// Tasks that may start are started now.
     case startReadyTasks
-    /// The task has its slot and is started. `isProbe`: its lane may run only one task at a time.
-    indirect case start(StoredTask, isProbe: Bool)
+    /// The task has its slot and is started. `runsAlone`: its lane may run only one task at a time.
+    indirect case start(StoredTask, runsAlone: Bool)
     /// The next tasks of the lane are loaded from the store, at most `limit`.
     case load(LaneID, limit: Int)
     /// A more important task waits. The least important running task is preempted: of this origin or, with nil, of all.

@@ -20,8 +20,8 @@ final class RateLimitedBody: TransferBody {
     func read(into room: inout MutableRawSpan) -> BodyRead {
         guard let runner, !runner.attempt.context.rates.isUnlimited else { return body.read(into: &room) }
         guard runner.mayMove() else { return .wait }
-        var piece = room._mutatingExtracting(first: Self.chunkSize)
-        let read = body.read(into: &piece)
+        var chunk = room._mutatingExtracting(first: Self.chunkSize)
+        let read = body.read(into: &chunk)
         if case .bytes(let count) = read { runner.attempt.takeFromRate(count) }
         return read
     }

@@ -54,7 +54,7 @@ final class TaskScheduler {
     func add(_ lane: Lane, reload: Bool) {
         lanes[lane.id] = lane
         for task in schedule.add(lane.id, of: lane.session, to: lane.origin, reload: reload) { ready[task] = nil }
-        schedule.setProbed(lane.id, credentials.isProbed(lane))
+        schedule.setRunsOneTask(lane.id, credentials.runsOneTask(lane))
         schedule.setHeld(lane.id, reachability.isHeld(lane.id))
         if lanes.count > laneLimit { forgetLanes() }
     }
@@ -88,7 +88,7 @@ final class TaskScheduler {
 
     /// Updates which lanes of the session may run only one task at a time, after credentials changed.
     func credentialsChanged(of session: SessionID) {
-        for lane in lanes(of: session) { schedule.setProbed(lane.id, credentials.isProbed(lane)) }
+        for lane in lanes(of: session) { schedule.setRunsOneTask(lane.id, credentials.runsOneTask(lane)) }
     }
 
     func holdChanged(of lanes: Set<LaneID>) {
@@ -104,7 +104,7 @@ final class TaskScheduler {
     /// Notes that the lane's tasks need separate connections, because they have a rate limit.
     func needsSeparateConnections(_ lane: LaneID) { schedule.setMultiplexed(lane, false) }
 
-    func isProbed(_ lane: LaneID) -> Bool { schedule.isProbed(lane) }
+    func runsOneTask(_ lane: LaneID) -> Bool { schedule.runsOneTask(lane) }
 
     // MARK: Limits
 
@@ -168,9 +168,9 @@ final class TaskScheduler {
         while let step = schedule.next() {
             switch step {
             case .start(let id, let lane):
-                let isProbe = schedule.isProbed(lane)
-                if let task = ready.removeValue(forKey: id) { return .start(task, isProbe: isProbe) }
-                released(lane, isProbe: isProbe)
+                let runsAlone = schedule.runsOneTask(lane)
+                if let task = ready.removeValue(forKey: id) { return .start(task, runsAlone: runsAlone) }
+                released(lane, runsAlone: runsAlone)
             case .load(let lane, let limit): return .load(lane, limit: limit)
             case .preempt(let origin): return .preempt(at: origin)
             }
@@ -186,15 +186,15 @@ final class TaskScheduler {
     }
 
     /// Releases the slot of a task.
-    func released(_ lane: LaneID, isProbe: Bool = false) {
+    func released(_ lane: LaneID, runsAlone: Bool = false) {
         schedule.released(lane)
-        if isProbe { schedule.endedProbe(lane) }
+        if runsAlone { schedule.endedRunningAlone(lane) }
         plan()
     }
 
     /// Allows the next task of a lane that runs one task at a time, because the server has responded to the last one.
-    func endedProbe(_ lane: LaneID) {
-        schedule.endedProbe(lane)
+    func endedRunningAlone(_ lane: LaneID) {
+        schedule.endedRunningAlone(lane)
         plan()
     }
 

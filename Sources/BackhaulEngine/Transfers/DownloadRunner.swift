@@ -77,8 +77,8 @@ final class DownloadRunner: TransferRunner {
             part.inspect(for: intent, then: disk { .sealedFileChecked(isThere: $0 != .absent) })
         case .openPart(let isSameBoot, let syncedOffset):
             let trusted: TrustedLength = isSameBoot ? .allWritten(atLeastSynced: syncedOffset) : .synced(syncedOffset)
-            let stamps = machine.checkpoint?.stamps(isSameBoot: isSameBoot) ?? []
-            part.openResuming(trusting: trusted, as: stamps, then: disk { .opened(length: $0) })
+            let fingerprints = machine.checkpoint?.fingerprints(isSameBoot: isSameBoot) ?? []
+            part.openResuming(trusting: trusted, as: fingerprints, then: disk { .opened(length: $0) })
         case .checkSpace(let missing, let size):
             part.checkSpace(for: missing, ofFileOf: size, then: disk { _ in .spaceChecked })
         case .checkDestinationFile(let size, let algorithm):
@@ -96,8 +96,8 @@ final class DownloadRunner: TransferRunner {
         case .restartPart: part.openResuming(trusting: .nothing, then: disk { _ in nil })
         case .flush:
             let bytes = takeBuffer()
-            part.append(bytes, then: disk(writing: bytes.count) { .appended(length: $0.length, $0.stamp) })
-        case .sync: part.sync(then: disk { .synced(length: $0.length, checksum: $0.stamp?.checksum) })
+            part.append(bytes, then: disk(writing: bytes.count) { .appended(length: $0.length, $0.fingerprint) })
+        case .sync: part.sync(then: disk { .synced(length: $0.length, checksum: $0.fingerprint?.checksum) })
         case .recordCheckpoint(let checkpoint): recordCheckpoint(checkpoint)
         case .seal(let size):
             let bytes = takeBuffer()
@@ -250,12 +250,12 @@ final class DownloadRunner: TransferRunner {
         let task = attempt.task
         let (session, path, url) = (task.session, location.destination.path, task.request.url)
         attempt.store({ (transaction) throws(Failure) in
-            try transaction.destinations.version(at: path, of: url, in: session)
+            try transaction.destinations.representation(at: path, of: url, in: session)
         }, then: { [self] result in
             // Without the record the whole file is fetched, which is always correct.
-            guard case .success(let version?) = result else { return handle(.knownRepresentationFound(nil)) }
-            known = version
-            checkKnownFile { .knownRepresentationFound($0 ? version.version : nil) }
+            guard case .success(let stored?) = result else { return handle(.knownRepresentationFound(nil)) }
+            known = stored
+            checkKnownFile { .knownRepresentationFound($0 ? stored.representation : nil) }
         })
     }
 
@@ -263,7 +263,7 @@ final class DownloadRunner: TransferRunner {
     private func checkKnownFile(_ event: @escaping (Bool) -> DownloadMachine.Event) {
         guard let known else { return handle(event(false)) }
         let stamp = FileStamp(
-            inode: known.inode, size: known.version.size, modifiedNanoseconds: known.modifiedNanoseconds)
+            inode: known.inode, size: known.representation.size, modifiedNanoseconds: known.modifiedNanoseconds)
         attempt.context.services.disk.inspect(location.destination, for: stamp, then: disk { event($0) })
     }
 }

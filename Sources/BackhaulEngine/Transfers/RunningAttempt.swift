@@ -38,7 +38,7 @@ final class RunningAttempt {
     var task: StoredTask
     private(set) var holdsSlot: Bool
     /// Whether the lane runs only one task at a time, and the server has not responded to this task yet.
-    var isProbe: Bool
+    var runsAlone: Bool
     var transfer: Transfer?
     /// The source of the request's body; nil if the request has none.
     var feed: BodyFeed?
@@ -51,7 +51,7 @@ final class RunningAttempt {
 
     init(
         _ task: StoredTask, _ configuration: SessionConfiguration, _ context: TransferContext, holdsSlot: Bool,
-        isProbe: Bool
+        runsAlone: Bool
     ) {
         number = context.transfers.newAttempt()
         self.task = task
@@ -59,7 +59,7 @@ final class RunningAttempt {
         policy = TransferPolicy(configuration, task.request.options.policy)
         self.context = context
         self.holdsSlot = holdsSlot
-        self.isProbe = isProbe
+        self.runsAlone = runsAlone
         began = context.runtime.now
         exchange = ExchangeRecord(now: began)
     }
@@ -81,10 +81,10 @@ final class RunningAttempt {
     }
 
     /// Allows the lane to start other tasks, because the server has responded or the attempt is over.
-    func endProbe() {
-        guard isProbe else { return }
-        isProbe = false
-        context.scheduler.endedProbe(task.lane)
+    func endRunningAlone() {
+        guard runsAlone else { return }
+        runsAlone = false
+        context.scheduler.endedRunningAlone(task.lane)
     }
 
     /// Whether a rate limit applies to the task. The task then uses HTTP/1.1 with its own connection. A paused HTTP/2
@@ -139,13 +139,13 @@ final class RunningAttempt {
         request.method = task.request.method
         request.canBeRepeated = mayRepeat
         // The server may demand another credential, so it has to respond before a large body is sent.
-        if isProbe, let size = feed?.size, size >= Self.probedBodySize { request.expectation = .always }
+        if runsAlone, let size = feed?.size, size >= Self.awaitedBodySize { request.expectation = .always }
         if isLimited, request.httpVersion == .standard { request.httpVersion = .http1 }
         return request
     }
 
     /// The smallest body in bytes for which the server has to respond first.
-    private static let probedBodySize: UInt64 = 64 << 10
+    private static let awaitedBodySize: UInt64 = 64 << 10
 
     /// The secrets of a request that the host has refreshed.
     private var refreshedSecrets: SecretRedactor {

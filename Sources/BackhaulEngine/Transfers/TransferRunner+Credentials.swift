@@ -17,7 +17,7 @@ extension TransferRunner {
             if attempt.authentication.authChallenge == nil, let refreshed = task.refreshed {
                 accepted([refreshed.challenge.rawValue])
             }
-            attempt.endProbe()
+            attempt.endRunningAlone()
             return
         }
         let sent =
@@ -76,7 +76,7 @@ extension TransferRunner {
                 record.attempt?.next = .retry
                 commit(record)
             }
-        case .ask(let failures, let replacing): park(authChallenge, checkpoint, record, failures, replacing)
+        case .openChallenge(let failures, let replacing): park(authChallenge, checkpoint, record, failures, replacing)
         case nil: park(authChallenge, checkpoint, record, 0, nil)
         }
     }
@@ -121,6 +121,6 @@ extension TransferRunner {
                 attempt.context.credentials.commitChallenge(authChallenge.space, nil, attempt.task.session))
         }
         attempt.authentication.authChallenge = nil
-        attempt.endProbe()
+        attempt.endRunningAlone()
     }
 }

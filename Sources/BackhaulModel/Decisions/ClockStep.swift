@@ -32,7 +32,7 @@ public enum ClockStep {
             let wasSetOnlyNow = former.wall < neverSet && now.wall >= neverSet
             return passed < 0 || wasSetOnlyNow ? passed : 0
         }
-        let (jump, isTooFar) = passed.subtractingReportingOverflow(now.boot &- former.boot)
-        return isTooFar || abs(jump) < tolerance ? 0 : jump
+        let (step, isTooFar) = passed.subtractingReportingOverflow(now.boot &- former.boot)
+        return isTooFar || abs(step) < tolerance ? 0 : step
     }
 }

@@ -125,7 +125,7 @@ public enum ClientMessage: Equatable, Sendable {
     case hello(Hello)
     /// A newer library requests that an older daemon exits. The message is sent in place of a hello. Its form never
     /// changes.
-    case leave(Versions)
+    case requestExit(Versions)
     /// `repliedThrough`: the client has the replies to all its commands up to this sequence, so the engine may forget
     /// them.
     case command(sequence: UInt64, repliedThrough: UInt64, Command)

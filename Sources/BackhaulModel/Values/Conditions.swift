@@ -29,7 +29,7 @@ public struct Reading<Value: Equatable & Sendable>: Equatable, Sendable {
     /// Set if the condition is better already, but has not lasted long enough. Until then, `value` is the former value.
     public var settling: SettlingPeriod?
 
-    public init(_ value: Value? = nil, source: String = "not looked at") {
+    public init(_ value: Value? = nil, source: String = "not read") {
         self.value = value
         self.source = source
     }

@@ -4,12 +4,12 @@ public struct Hold: Equatable, Sendable {
     /// The present state of the condition, and the state that it must reach.
     public var sentence: String
     /// When the hold is checked again, in Unix milliseconds; nil: only when the condition changes.
-    public var nextLookMilliseconds: Int64?
+    public var nextCheckMilliseconds: Int64?
 
-    public init(_ reason: WaitReason, _ sentence: String, nextLookMilliseconds: Int64? = nil) {
+    public init(_ reason: WaitReason, _ sentence: String, nextCheckMilliseconds: Int64? = nil) {
         self.reason = reason
         self.sentence = sentence
-        self.nextLookMilliseconds = nextLookMilliseconds
+        self.nextCheckMilliseconds = nextCheckMilliseconds
     }
 }
 

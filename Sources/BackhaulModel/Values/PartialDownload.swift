@@ -36,11 +36,11 @@ public struct PartFingerprint: Equatable, Sendable {
 public struct PartLength: Equatable, Sendable {
     public var length: UInt64
     /// The fingerprint; nil if there is no file.
-    public var stamp: PartFingerprint?
+    public var fingerprint: PartFingerprint?
 
-    public init(_ length: UInt64, _ stamp: PartFingerprint? = nil) {
+    public init(_ length: UInt64, _ fingerprint: PartFingerprint? = nil) {
         self.length = length
-        self.stamp = stamp
+        self.fingerprint = fingerprint
     }
 }
 
@@ -81,7 +81,7 @@ public struct Checkpoint: Equatable, Sendable {
 
     /// The fingerprints that the part file must have: of the synced bytes, and in the same boot also of the written
     /// bytes. The list is empty for a checkpoint of an earlier version of the library.
-    public func stamps(isSameBoot: Bool) -> [PartFingerprint] {
+    public func fingerprints(isSameBoot: Bool) -> [PartFingerprint] {
         guard let part else { return [] }
         let synced = PartFingerprint(
             device: isSameBoot ? part.device : 0, inode: part.inode, length: syncedOffset, checksum: syncedChecksum)

@@ -43,7 +43,7 @@ public final class StoreDirectory: Sendable {
         Failure(
             .storeDamaged,
             "the database of the store is empty or gone, and \(what); put a copy of the database back, or move these "
-                + "files away to begin anew")
+                + "files away to start over")
     }
 
     private var hasPartRecords: Bool {

@@ -27,27 +27,27 @@ public struct CredentialOperations {
     /// refresh their headers. A URL applies to one task, which moves to the lane of the new origin. The state of the
     /// tasks does not change until they are released.
     public func refresh(
-        _ challenge: Challenge, with answer: RefreshedRequest, origin: Origin?, in session: SessionID
+        _ challenge: Challenge, with replacement: RefreshedRequest, origin: Origin?, in session: SessionID
     ) throws(Failure) {
-        if let task = challenge.space.task { return try refresh(task, with: answer, origin: origin, in: session) }
+        if let task = challenge.space.task { return try refresh(task, with: replacement, origin: origin, in: session) }
         let newest = try tables.tasks.newest()
         for lane in try tables.delays.lanes(of: challenge.id, areReleased: false) {
-            var refreshed = answer
+            var refreshed = replacement
             let before = try tables.refreshes.headers(of: lane)?.refreshed.headers ?? []
-            refreshed.headers = before.replacing(answer.headers)
+            refreshed.headers = before.replacing(replacement.headers)
             try tables.refreshes.writeHeaders(refreshed, challenge: challenge.id, of: lane, through: newest)
         }
     }
 
     private func refresh(
-        _ task: TaskID, with answer: RefreshedRequest, origin: Origin?, in session: SessionID
+        _ task: TaskID, with replacement: RefreshedRequest, origin: Origin?, in session: SessionID
     ) throws(Failure) {
         let before = try tables.refreshes.request(of: task)
-        var refreshed = answer
-        refreshed.url = answer.url ?? before?.url
-        refreshed.headers = (before?.headers ?? []).replacing(answer.headers)
+        var refreshed = replacement
+        refreshed.url = replacement.url ?? before?.url
+        refreshed.headers = (before?.headers ?? []).replacing(replacement.headers)
         try tables.refreshes.writeRequest(refreshed, of: task)
-        guard answer.url != nil, let origin else { return }
+        guard replacement.url != nil, let origin else { return }
         // With the new URL the host states that the file is the same. Only a strong entity tag with a size can confirm
         // this.
         try tables.parts.forgetURL(of: task)

@@ -21,19 +21,19 @@ public struct DelayOperations {
     public func evaluate(
         for reason: WaitReason, after last: DelayedTask? = nil, due: (DelayedTask) -> Int64?
     ) throws(Failure) -> EvaluatedDelays {
-        var judged = EvaluatedDelays()
+        var evaluated = EvaluatedDelays()
         let tasks = try tables.delays.delayed(for: reason, after: last, limit: Self.batch)
-        if tasks.count == Int(Self.batch) { judged.last = tasks.last }
+        if tasks.count == Int(Self.batch) { evaluated.last = tasks.last }
         for task in tasks {
             if let time = due(task) {
-                judged.next = min(judged.next ?? .max, time)
+                evaluated.next = min(evaluated.next ?? .max, time)
                 if time != task.due { try tables.delays.move(task.task, to: time) }
             } else {
-                judged.lanes.insert(task.lane)
+                evaluated.lanes.insert(task.lane)
                 try tables.delays.release(task.task)
             }
         }
-        return judged
+        return evaluated
     }
 
     /// Returns, for each session with tasks that are delayed for this reason, when the first of them began to wait, in
@@ -70,26 +70,26 @@ public struct DelayOperations {
     /// step, so that their ages do not change. Returns the step in milliseconds, or 0.
     @discardableResult
     public func adopt(_ now: ClockReading) throws(Failure) -> Int64 {
-        let jump = try tables.meta.clock().map { ClockStep.between($0, now) } ?? 0
-        if jump != 0 {
-            try tables.tasks.moveTimes(by: jump)
-            try tables.options.moveDelays(by: jump)
-            try tables.waits.moveTimes(by: jump)
-            try moveActivities(by: jump, now: now.wall)
+        let step = try tables.meta.clock().map { ClockStep.between($0, now) } ?? 0
+        if step != 0 {
+            try tables.tasks.moveTimes(by: step)
+            try tables.options.moveDelays(by: step)
+            try tables.waits.moveTimes(by: step)
+            try moveActivities(by: step, now: now.wall)
         }
-        try tables.delays.rescheduleStarts(now, all: jump != 0)
+        try tables.delays.rescheduleStarts(now, all: step != 0)
         try tables.meta.setClock(now)
-        return jump
+        return step
     }
 
     /// Moves the windows of activities after a clock step. A window moves by the step if it counts from the time at
     /// which the activity was set. A window with a fixed wall-clock time stays. But if the clock is set back, an
     /// activity that has started before starts again after one interval at the latest.
-    private func moveActivities(by jump: Int64, now: Int64) throws(Failure) {
-        try tables.activities.moveWindows(by: jump)
+    private func moveActivities(by step: Int64, now: Int64) throws(Failure) {
+        try tables.activities.moveWindows(by: step)
         // A clock that has never been set shows a time long ago. Then the windows stay, because their real times are in
         // the future.
-        guard jump < 0, now >= ClockStep.neverSet else { return }
+        guard step < 0, now >= ClockStep.neverSet else { return }
         try tables.activities.boundWindows(now: now)
     }
 

@@ -6,7 +6,7 @@ public struct DestinationOperations {
 
     /// Returns the stored validators of the file at the destination, with the file's identity. Returns nil if none are
     /// stored, or if the file came from another URL.
-    public func version(
+    public func representation(
         at destination: String, of url: String, in session: SessionID
     ) throws(Failure) -> StoredRepresentation? {
         try tables.validators.find(at: destination, of: url, in: session)
@@ -26,11 +26,11 @@ public struct DestinationOperations {
         guard tag != nil || modified != nil, let finalURL = response?.finalURL else {
             return try tables.validators.remove(at: destination, in: session)
         }
-        let version = KnownRepresentation(entityTag: tag, lastModified: modified, finalURL: finalURL, size: size)
+        let representation = KnownRepresentation(entityTag: tag, lastModified: modified, finalURL: finalURL, size: size)
         try tables.validators.write(
-            StoredRepresentation(version: version, inode: inode, modifiedNanoseconds: modifiedNanoseconds),
-            at: destination,
-            of: url, in: session)
+            StoredRepresentation(
+                representation: representation, inode: inode, modifiedNanoseconds: modifiedNanoseconds),
+            at: destination, of: url, in: session)
     }
 
     // MARK: Claiming

@@ -30,8 +30,8 @@ public struct LaneOperations {
         of lane: LaneID, stating constraints: ConstraintsID, notIn known: Set<TaskID> = []
     ) throws(Failure) -> StoredTask? {
         var found: TaskID?
-        try tables.readyTasks.each(of: lane, stating: constraints) { turn in
-            if !known.contains(turn.id) { found = turn.id }
+        try tables.readyTasks.each(of: lane, stating: constraints) { position in
+            if !known.contains(position.id) { found = position.id }
             return found == nil
         }
         guard let found else { return nil }
@@ -50,9 +50,9 @@ public struct LaneOperations {
                 // If the list is full, a task that would come after its last task is not needed.
                 let last = readyTasks.count == limit ? readyTasks.last : nil
                 var more: [ReadyTasks.Position] = []
-                try tables.readyTasks.each(of: lane, stating: current) { turn in
-                    if let last, last < turn { return false }
-                    if !known.contains(turn.id) { more.append(turn) }
+                try tables.readyTasks.each(of: lane, stating: current) { position in
+                    if let last, last < position { return false }
+                    if !known.contains(position.id) { more.append(position) }
                     return more.count < limit
                 }
                 readyTasks = readyTasks.isEmpty ? more : Array((readyTasks + more).sorted().prefix(limit))

@@ -13,23 +13,23 @@ public struct StartOperations {
     /// latest start. One call changes up to `DelayOperations.batch` tasks. If more are left, `next` of the result is
     /// not in the future.
     public func applyLatestStarts(now: Int64) throws(Failure) -> RestatedTasks {
-        var moved = RestatedTasks()
+        var restated = RestatedTasks()
         var after: [ConstraintsOfSession: ConstraintsID] = [:]
         for task in try tables.delays.pastLatestStart(now: now, limit: DelayOperations.batch) {
             let key = ConstraintsOfSession(session: task.session, constraints: task.constraints)
             if after[key] == nil {
                 var constraints = try self.constraints.value(of: task.constraints)
                 constraints.isPastLatestStart = true
-                after[key] = try self.constraints.restate(constraints, in: task.session, &moved)
+                after[key] = try self.constraints.restate(constraints, in: task.session, &restated)
             }
             guard let constraints = after[key] else { continue }
             try tables.delays.endLatestStart(of: task.id, stating: constraints)
             guard task.isLive else { continue }
-            moved.lanes.insert(task.lane)
-            moved.tasks[task.id] = constraints
+            restated.lanes.insert(task.lane)
+            restated.tasks[task.id] = constraints
         }
-        moved.next = try tables.delays.nextLatestStart()
-        return moved
+        restated.next = try tables.delays.nextLatestStart()
+        return restated
     }
 
     /// Returns the next latest start of a task, in Unix milliseconds.

@@ -32,7 +32,7 @@ public struct TaskOperations {
         results.reserveCapacity(requests.count)
         var lanes: [Origin: LaneID] = [:]
         var last: (origin: Origin, lane: LaneID)?
-        var laneOfWaiting: Set<LaneID> = []
+        var lanesOfWaiting: Set<LaneID> = []
         var groups = EnqueuedGroups()
         var added: Int64 = 0
         let hasDelivered = try tables.delivered.hasAny(session)
@@ -59,7 +59,7 @@ public struct TaskOperations {
                 for alias in aliases[results.count] ?? [] { try checkNoOtherTaskWrites(alias, results) }
                 added += 1
                 if let group { groups.added[group, default: 0] += 1 }
-                if !request.startsSuspended { laneOfWaiting.insert(lane) }
+                if !request.startsSuspended { lanesOfWaiting.insert(lane) }
                 results.append(Enqueued(task: task, disposition: .new))
             } else {
                 var found = try existing(request, session, results)
@@ -72,7 +72,7 @@ public struct TaskOperations {
         // These groups were made for requests that have made no task, because their task existed.
         try tables.groups.removeEmpty(among: groups.found.values.lazy.filter { groups.added[$0] == nil })
         return EnqueuedTasks(
-            results: results, lanes: laneOfWaiting, nextDue: terms.hasDelayed ? try tables.delays.nextDue() : nil,
+            results: results, lanes: lanesOfWaiting, nextDue: terms.hasDelayed ? try tables.delays.nextDue() : nil,
             nextLatestStart: terms.hasLatestStart ? try tables.delays.nextLatestStart() : nil)
     }
 

@@ -24,12 +24,12 @@ extension Connection {
                 .outOfResources,
                 "the store's database cannot be opened: too many open files; raise their limit (ulimit -n)")
         case SQLITE_CANTOPEN:
-            return (.storeUnavailable, "the store's database cannot be opened (\(reason)); look at its permissions")
+            return (.storeUnavailable, "the store's database cannot be opened (\(reason)); check its permissions")
         case SQLITE_BUSY, SQLITE_LOCKED:
             return (.storeUnavailable, "another program has the store's database open; close it there and try again")
         case SQLITE_NOMEM: return (.outOfResources, "there is no memory left for the store's database")
         case SQLITE_IOERR:
-            return (.engineFailed, "the disk failed under the store's database (\(reason)); look at the system's log")
+            return (.engineFailed, "the disk failed under the store's database (\(reason)); read the system's log")
         default:
             return (.internal, "the store's database refused a statement (\(reason)); please report it")
         }

@@ -66,7 +66,7 @@ struct ActivityTable {
     }
 
     /// Moves the windows of the activities for which the host has set no first time.
-    func moveWindows(by jump: Int64) throws(Failure) { try connection.run(Self.moveWindows, .integer(jump)) }
+    func moveWindows(by step: Int64) throws(Failure) { try connection.run(Self.moveWindows, .integer(step)) }
 
     /// Moves next windows so that they open after one interval at the latest. It changes only activities that have a
     /// first time and have started.

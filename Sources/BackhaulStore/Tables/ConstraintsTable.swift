@@ -35,7 +35,7 @@ struct ConstraintsTable {
 
     /// Returns the stored value of a column whose constraint is not set. It is not NULL, because UNIQUE regards NULLs
     /// as different.
-    private static func nothing(_ column: String) -> String {
+    private static func unsetValue(_ column: String) -> String {
         switch column {
         case "minimum_bytes_per_second", "is_launched", "is_past_latest_start": "0"
         case "quiet_hours": "''"
@@ -45,14 +45,14 @@ struct ConstraintsTable {
 
     /// Returns the SQL value of the column's parameter, or of an unset constraint if the parameter is NULL. ?1 is the
     /// session.
-    private static func given(_ index: Int, _ column: String) -> String {
-        "ifnull(?\(index + 2), \(nothing(column)))"
+    private static func parameter(_ index: Int, _ column: String) -> String {
+        "ifnull(?\(index + 2), \(unsetValue(column)))"
     }
 
-    private static let values = columns.enumerated().map(given).joined(separator: ", ")
-    private static let isGiven = columns.enumerated().map { "\($1) = \(given($0, $1))" }.joined(separator: " AND ")
+    private static let values = columns.enumerated().map(parameter).joined(separator: ", ")
+    private static let isGiven = columns.enumerated().map { "\($1) = \(parameter($0, $1))" }.joined(separator: " AND ")
     private static let read = "session_id, " + Row.columns(TaskConstraints.init(row:))
-        .map { "nullif(\($0), \(nothing($0))) AS \($0)" }.joined(separator: ", ")
+        .map { "nullif(\($0), \(unsetValue($0))) AS \($0)" }.joined(separator: ", ")
     private static let insert = Query("INSERT INTO constraints (session_id, \(names)) VALUES (?1, \(values))")
     private static let find = Query("SELECT id FROM constraints WHERE session_id = ?1 AND \(isGiven)")
     private static let select = Query("SELECT \(read) FROM constraints WHERE id = ?")

@@ -48,7 +48,7 @@ struct OptionTable {
         try connection.run(Self.setDelayedOfSelected, .integer(now), .integer(wall))
     }
 
-    func moveDelays(by jump: Int64) throws(Failure) { try connection.run(Self.moveDelays, .integer(jump)) }
+    func moveDelays(by step: Int64) throws(Failure) { try connection.run(Self.moveDelays, .integer(step)) }
 
     // MARK: -
 

@@ -12,12 +12,12 @@ struct ValidatorTable {
     }
 
     func write(
-        _ version: StoredRepresentation, at destination: String, of url: String, in session: SessionID
+        _ stored: StoredRepresentation, at destination: String, of url: String, in session: SessionID
     ) throws(Failure) {
         try connection.run(
-            Self.write, .id(session), .text(destination), .text(url), .text(version.version.finalURL),
-            .optional(version.version.entityTag), .optional(version.version.lastModified), .bits(version.inode),
-            .bits(version.version.size), .integer(version.modifiedNanoseconds))
+            Self.write, .id(session), .text(destination), .text(url), .text(stored.representation.finalURL),
+            .optional(stored.representation.entityTag), .optional(stored.representation.lastModified),
+            .bits(stored.inode), .bits(stored.representation.size), .integer(stored.modifiedNanoseconds))
     }
 
     func remove(at destination: String, in session: SessionID) throws(Failure) {
@@ -38,7 +38,7 @@ struct ValidatorTable {
 extension StoredRepresentation {
     fileprivate init(row: inout Row) {
         self.init(
-            version: KnownRepresentation(
+            representation: KnownRepresentation(
                 entityTag: row.optionalText("entity_tag"), lastModified: row.optionalText("last_modified"),
                 finalURL: row.text("final_url"), size: row.bits("size")),
             inode: row.bits("inode"), modifiedNanoseconds: row.integer("modified_ns"))

@@ -57,7 +57,7 @@ struct WaitTable {
     }
 
     /// Moves the times of the records of sessions with live tasks, because the times of these tasks are moved too.
-    func moveTimes(by jump: Int64) throws(Failure) { try connection.run(Self.moveTimes, .integer(jump)) }
+    func moveTimes(by step: Int64) throws(Failure) { try connection.run(Self.moveTimes, .integer(step)) }
 
     /// Removes old records of the session. The newest `shared` shared records and the newest `single` records of single
     /// tasks stay, and so do records without an end.

@@ -29,13 +29,3 @@ public struct EvaluatedDelays: Equatable, Sendable {
     /// The last evaluated task; nil if no more tasks follow.
     public var last: DelayedTask?
 }
-
-extension TaskInfo {
-    /// Reads the columns of earliest and latest start and of the expected bytes.
-    mutating func readStarts(_ row: inout Row) {
-        earliestStartMilliseconds = row.optionalInteger()
-        latestStartMilliseconds = row.optionalInteger()
-        expectedBytesReceived = row.optionalBits()
-        expectedBytesSent = row.optionalBits()
-    }
-}

@@ -18,7 +18,7 @@ final class CertificateLoader {
     private struct Entry {
         var known: Certificates?
         /// When the file was last checked, in milliseconds of the boot clock.
-        var lookedAt: Int64 = 0
+        var checkedAt: Int64 = 0
         /// The callbacks that wait while the file is read.
         var waiting: [(Failure?) -> Void] = []
     }
@@ -41,7 +41,7 @@ final class CertificateLoader {
     /// `then` once after the read, unless the loader was freed before that.
     func obtain(_ file: CertificateFile, then: @escaping (Failure?) -> Void) throws(Failure) -> Certificates? {
         var entry = entries[file] ?? Entry()
-        if let known = entry.known, entry.lookedAt + Self.freshMilliseconds > loop.now { return known }
+        if let known = entry.known, entry.checkedAt + Self.freshMilliseconds > loop.now { return known }
         if entry.waiting.isEmpty { try read(file, unlessUnchanged: entry.known) }
         entry.waiting.append(then)
         if entries.count >= Self.fileLimit { entries = entries.filter { !$0.value.waiting.isEmpty } }
@@ -51,7 +51,7 @@ final class CertificateLoader {
 
     /// Makes the next request check all files again, because the user may have corrected them.
     func expireAll() {
-        for file in entries.keys { entries[file]?.lookedAt = 0 }
+        for file in entries.keys { entries[file]?.checkedAt = 0 }
     }
 
     /// Waits up to 100 ms for the threads. Threads that still hang continue, but do not use this object any more.
@@ -114,7 +114,7 @@ final class CertificateLoader {
             guard let entry = entries.removeValue(forKey: item.file) else { continue }
             switch item.result {
             case .success(let known):
-                entries[item.file] = Entry(known: known, lookedAt: loop.now)
+                entries[item.file] = Entry(known: known, checkedAt: loop.now)
                 for then in entry.waiting { then(nil) }
             case .failure(let failure):
                 for then in entry.waiting { then(failure) }

@@ -58,7 +58,7 @@ struct Conditions: Command {
                 (hold.application == application ? "" : hold.application + "/") + hold.session,
                 Names.reason(hold.reason), String(hold.tasks),
                 hold.began > 0 ? Text.dateAndTime(hold.began, now: now) : "-",
-                hold.nextLook > 0 ? Text.dateAndTime(hold.nextLook, now: now) : "by itself",
+                hold.nextCheck > 0 ? Text.dateAndTime(hold.nextCheck, now: now) : "by itself",
                 (hold.origin.map { $0 + ": " } ?? "") + hold.reasonText,
             ]
         }

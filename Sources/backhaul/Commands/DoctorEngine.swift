@@ -20,8 +20,8 @@ struct DoctorEngine {
             guard let engine = try application.engine() else { return }
             findings += [DoctorEngine.engine(engine), store.socket]
             if engine.isDaemon { findings.append(unit(of: engine)) }
-            try ask("launch") { () throws(CommandError) in try application.launches().map(DoctorEngine.launch) }
-            try ask("session") { () throws(CommandError) in
+            try addFindings("launch") { () throws(CommandError) in try application.launches().map(DoctorEngine.launch) }
+            try addFindings("session") { () throws(CommandError) in
                 try application.sessions().filter { $0.consumerStopped != 0 }.map(DoctorEngine.stopped)
             }
         } catch {
@@ -45,7 +45,7 @@ struct DoctorEngine {
     /// Adds the findings that `question` returns. If it fails, adds a warning instead, because an engine of another
     /// version may lack the command. After one time-out this function does nothing, because each further call would
     /// wait as long.
-    private mutating func ask(
+    private mutating func addFindings(
         _ subject: String, _ question: () throws(CommandError) -> [Finding]
     ) throws(CommandError) {
         guard !hasTimedOut else { return }

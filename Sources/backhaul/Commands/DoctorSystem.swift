@@ -29,7 +29,7 @@ enum DoctorSystem {
         let finder = DaemonFinder(path: nil)
         if let program = finder.program { return .ok("daemon", program) }
         return .error(
-            "daemon", "backhauld is not at \(finder.places.joined(separator: ", nor at "))",
+            "daemon", "backhauld is not at \(finder.paths.joined(separator: ", nor at "))",
             "Install it, or name its path in \(DaemonFinder.variable).")
     }
 

@@ -49,16 +49,16 @@ struct Respond: Command {
         var headers: [(name: String, value: String)] = []
         for text in arguments.all("header") { headers.append(try InputFile.header(text)) }
         for file in arguments.all("header-file") { headers += try InputFile.headers(file) }
-        var ways: [Response.Kind] = headers.isEmpty ? [] : [.headers(headers)]
-        if arguments.has("negotiate") { ways.append(.password(user: "", password: "")) }
-        if let url = arguments.value("url") { ways.append(.url(url)) }
-        if arguments.has("refuse") { ways.append(.refuse) }
-        if arguments.has("default") { ways.append(.goOnWithout) }
-        guard ways.count == (user == nil ? 1 : 0) else {
+        var responses: [Response.Kind] = headers.isEmpty ? [] : [.headers(headers)]
+        if arguments.has("negotiate") { responses.append(.password(user: "", password: "")) }
+        if let url = arguments.value("url") { responses.append(.url(url)) }
+        if arguments.has("refuse") { responses.append(.refuse) }
+        if arguments.has("default") { responses.append(.defaultHandling) }
+        guard responses.count == (user == nil ? 1 : 0) else {
             throw .usage(
                 "`respond` takes one of --user, --header or --header-file, --negotiate, --url, --refuse and --default.")
         }
-        given = ways.first
+        given = responses.first
         isKept = arguments.has("keep")
         expires = try arguments.futureTime(after: "expires-in")
     }
@@ -82,7 +82,7 @@ struct Respond: Command {
 
     private static func sentence(_ response: Response, waiting: Int) -> String {
         let count = Text.count(waiting, "transfer")
-        if case .goOnWithout = response.kind {
+        if case .defaultHandling = response.kind {
             return "Done; \(count) \(waiting == 1 ? "goes" : "go") on without a credential."
         }
         if case .refuse = response.kind {

@@ -42,7 +42,7 @@ struct Service: Command {
         guard let program = finder.program else {
             throw .stopped(
                 .libraryFailed,
-                "The daemon backhauld is not at \(finder.places.joined(separator: ", nor at ")); install it, or name "
+                "The daemon backhauld is not at \(finder.paths.joined(separator: ", nor at ")); install it, or name "
                     + "its path in \(DaemonFinder.variable).")
         }
         let unit = ServiceUnit(program: program, store: store)

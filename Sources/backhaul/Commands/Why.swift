@@ -97,7 +97,7 @@ private struct Gathering {
         if codes.contains(BH_REASON_CREDENTIAL) { facts.challenges = try session.challenges() }
         if codes.contains(BH_REASON_RATE) { facts.storeRate = try application.limits().bytesPerSecond }
         for task in tasks where !task.hasEnded && Int(task.reason) == BH_REASON_RETRY {
-            facts.lastTries[task.id] = try session.attempts(task.id).last { $0.error.isFailure }
+            facts.lastAttempts[task.id] = try session.attempts(task.id).last { $0.error.isFailure }
         }
         return facts
     }

@@ -22,7 +22,7 @@ struct WaitFacts {
     var networks: [NetworkRecord] = []
     var challenges: [ChallengeRecord] = []
     /// The last failed attempt of each task that is to be retried, by the task's number.
-    var lastTries: [UInt64: AttemptRecord] = [:]
+    var lastAttempts: [UInt64: AttemptRecord] = [:]
     /// The rate limit of the store in bytes per second. 0: no limit.
     var storeRate: UInt64 = 0
 
@@ -33,8 +33,8 @@ struct WaitFacts {
     func exceeded(_ pressures: [ConstraintsRecord.Pressure]) -> [ConstraintsRecord.Pressure] {
         let reached = pressures.filter { pressure in
             // The hysteresis: tasks are released five points below the limit, or at half of it if the limit is small.
-            let goesOn = max(Int64(pressure.percent) - 5, Int64(pressure.percent) / 2)
-            return condition(pressure.condition).map { $0.isKnown && $0.value > goesOn } ?? false
+            let releaseLimit = max(Int64(pressure.percent) - 5, Int64(pressure.percent) / 2)
+            return condition(pressure.condition).map { $0.isKnown && $0.value > releaseLimit } ?? false
         }
         return reached.isEmpty ? pressures : reached
     }

@@ -27,7 +27,7 @@ struct Explanation {
 
     private var waitExplanation: WaitExplanation {
         WaitExplanation(
-            reason: task.reason, text: task.reasonText, nextLook: task.nextAttempt,
+            reason: task.reason, text: task.reasonText, nextCheck: task.nextAttempt,
             isRunning: Int(task.state) == BH_TASK_RUNNING, transfers: [task], count: 1, session: session, facts: facts,
             began: since, now: now, command: command)
     }
@@ -35,7 +35,7 @@ struct Explanation {
     var json: JSON {
         .object([
             ("task", task.json), ("began_ms", since.map { .integer($0) } ?? .null),
-            ("asked_by", .optional(requiredBy)),
+            ("required_by", .optional(requiredBy)),
             ("conditions", .array(conditions.map { $0.json })), ("advice", .array(advice.map { $0.json })),
             ("waits", .array(waits.map { $0.json })),
         ])

@@ -9,7 +9,7 @@ struct WaitExplanation {
     /// The engine's sentence about the reason.
     let text: String?
     /// The time of the next check or attempt, in Unix milliseconds. 0: not known.
-    let nextLook: Int64
+    let nextCheck: Int64
     let isRunning: Bool
     /// The waiting transfers, or the first few of them. `count` is the number of all.
     let transfers: [TaskRecord]
@@ -50,7 +50,7 @@ struct WaitExplanation {
     /// Whether the wait can end only by a change of the settings.
     var isStuck: Bool {
         switch Int(reason) {
-        case BH_REASON_BUDGET, BH_REASON_QUIET_HOURS: nextLook == 0
+        case BH_REASON_BUDGET, BH_REASON_QUIET_HOURS: nextCheck == 0
         // Only the engine's sentence shows that the networks of session and transfer exclude each other.
         case BH_REASON_NETWORK: text?.contains("never runs") ?? false
         default: false
@@ -71,7 +71,7 @@ struct WaitExplanation {
 
     private func failure(_ task: TaskRecord) -> String {
         let error = task.errorMessage ?? task.reasonText ?? "the last attempt failed"
-        guard let last = facts.lastTries[task.id] else { return error }
+        guard let last = facts.lastAttempts[task.id] else { return error }
         let took = (last.responseEnd ?? last.responseStart ?? 0) / 1000
         let time = Text.dateAndTime(last.started.addingReportingOverflow(took).partialValue, now: now)
         return "attempt \(last.number) failed at \(time): \(last.error.sentence ?? error)"
@@ -91,8 +91,8 @@ struct WaitExplanation {
     var continuation: String {
         if isStuck { return "not by itself: waiting does not help" }
         let words = WaitPhrases.continuation(reason, isRunning: isRunning) + again
-        guard nextLook > 0 else { return words }
-        let time = "by itself " + Text.timeWithCountdown(nextLook, now: now)
+        guard nextCheck > 0 else { return words }
+        let time = "by itself " + Text.timeWithCountdown(nextCheck, now: now)
         switch Int(reason) {
         case BH_REASON_RETRY: return time + next
         case BH_REASON_EARLIEST_START: return time + ", or a little later"
@@ -102,7 +102,7 @@ struct WaitExplanation {
             return time + ", if it stays so"
         case BH_REASON_DISK_FULL: return time + ", if there is room then"
         case BH_REASON_THROUGHPUT, BH_REASON_PORTAL, BH_REASON_CONNECTIVITY:
-            return words + "; next check " + Text.timeWithCountdown(nextLook, now: now)
+            return words + "; next check " + Text.timeWithCountdown(nextCheck, now: now)
         default: return words
         }
     }
@@ -117,17 +117,17 @@ struct WaitExplanation {
 
     private var next: String {
         guard let one else { return ", with the first of them" }
-        let number = facts.lastTries[one.id].map { ", with attempt \(UInt64($0.number) + 1)" } ?? ""
+        let number = facts.lastAttempts[one.id].map { ", with attempt \(UInt64($0.number) + 1)" } ?? ""
         return number + (TransferName(task: one).kept.map { "; \($0) is kept" } ?? "; nothing was received so far")
     }
 
     var advice: [Advice] { AdviceTable(waitExplanation: self).advice }
 
-    /// The lines of the explanation. `before`, `after`: fields before "why" and after "goes on".
+    /// The lines of the explanation. `before`, `after`: fields before "why" and after "continues".
     func lines(duration: Bool = false, before: [(String, String)] = [], after: [(String, String)] = []) -> [String] {
         var fields = before
         if let why, !why.isEmpty { fields.append(("why", why)) }
-        fields.append(("goes on", continuation))
+        fields.append(("continues", continuation))
         var lines = [headline(duration: duration)] + WaitExplanation.fields(fields + after)
         if one == nil {
             lines += transfers.prefix(WaitExplanation.listedTransferLimit).map { "  - " + item($0) }
@@ -147,8 +147,8 @@ struct WaitExplanation {
 
     static func fields(_ fields: [(String, String)]) -> [String] {
         fields.map { name, value in
-            "  " + Text.padded(name + ":", columns: 10)
-                + Text.wrapped(Text.visible(value), columns: 80, indentation: 12)
+            "  " + Text.padded(name + ":", columns: 11)
+                + Text.wrapped(Text.visible(value), columns: 80, indentation: 13)
         }
     }
 

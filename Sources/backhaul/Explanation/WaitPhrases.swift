@@ -66,7 +66,7 @@ enum WaitPhrases {
         }
     }
 
-    /// The words after "goes on:" if the time is not known.
+    /// The words after "continues:" if the time is not known.
     static func continuation(_ reason: Int32, isRunning: Bool) -> String {
         switch Int(reason) {
         case BH_REASON_SLOT: "by itself, when another transfer ends"

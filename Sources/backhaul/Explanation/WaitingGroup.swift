@@ -19,7 +19,7 @@ struct WaitingGroup {
     private(set) var first: [TaskRecord] = []
     /// The earliest time of the next check or attempt, in Unix milliseconds. 0: not known, because the group waits for
     /// a change.
-    private(set) var nextLook: Int64 = 0
+    private(set) var nextCheck: Int64 = 0
     private(set) var isRunning = true
 
     /// Adds a task to its group. `order`: the groups in the order in which they were first seen.
@@ -35,7 +35,7 @@ struct WaitingGroup {
     private mutating func add(_ task: TaskRecord) {
         count += 1
         if first.count < WaitingGroup.storedTransferLimit { first.append(task) }
-        if task.nextAttempt > 0, nextLook == 0 || task.nextAttempt < nextLook { nextLook = task.nextAttempt }
+        if task.nextAttempt > 0, nextCheck == 0 || task.nextAttempt < nextCheck { nextCheck = task.nextAttempt }
         isRunning = isRunning && Int(task.state) == BH_TASK_RUNNING
     }
 
@@ -44,7 +44,7 @@ struct WaitingGroup {
         _ facts: WaitFacts, session: String, began: Int64?, now: Int64, command: @escaping ([String]) -> String
     ) -> WaitExplanation {
         WaitExplanation(
-            reason: reason, text: text, nextLook: nextLook, isRunning: isRunning, transfers: first, count: count,
+            reason: reason, text: text, nextCheck: nextCheck, isRunning: isRunning, transfers: first, count: count,
             session: session, facts: facts, began: began, now: now, command: command)
     }
 
@@ -52,7 +52,7 @@ struct WaitingGroup {
         .excerpt(of: bh_hold.self, [
             ("reason_text", text.isEmpty ? .null : .string(text)), ("reason", .string(Names.reason(reason))),
             ("began_ms", waitExplanation.began.map { .integer($0) } ?? .null),
-            ("next_look_ms", .number(unlessZero: nextLook)), ("tasks", .number(count)),
+            ("next_check_ms", .number(unlessZero: nextCheck)), ("tasks", .number(count)),
             ("first_tasks", .array(first.map { .number($0.id) })),
             ("advice", .array(waitExplanation.advice.map { $0.json })),
         ])

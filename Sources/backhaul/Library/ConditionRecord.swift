@@ -55,7 +55,7 @@ struct HoldRecord {
     let reasonText: String
     /// The begin of the hold in Unix milliseconds, or 0. The time of the next check has the same form.
     let began: Int64
-    let nextLook: Int64
+    let nextCheck: Int64
     let tasks: UInt64
 
     init(_ hold: bh_hold) {
@@ -65,7 +65,7 @@ struct HoldRecord {
         reason = hold.reason
         reasonText = text(hold.reason_text) ?? ""
         began = hold.began_ms
-        nextLook = hold.next_look_ms
+        nextCheck = hold.next_check_ms
         tasks = hold.tasks
     }
 
@@ -73,7 +73,7 @@ struct HoldRecord {
         .record(of: bh_hold.self, [
             ("application", .string(application)), ("session", .string(session)), ("origin", .optional(origin)),
             ("reason_text", .string(reasonText)), ("reason", .string(Names.reason(reason))),
-            ("began_ms", .number(unlessZero: began)), ("next_look_ms", .number(unlessZero: nextLook)),
+            ("began_ms", .number(unlessZero: began)), ("next_check_ms", .number(unlessZero: nextCheck)),
             ("tasks", .number(tasks)),
         ])
     }

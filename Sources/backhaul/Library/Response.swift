@@ -4,7 +4,7 @@ import CBackhaul
 struct Response {
     enum Kind {
         case refuse
-        case goOnWithout
+        case defaultHandling
         case password(user: String, password: String)
         case headers([(name: String, value: String)])
         case url(String)
@@ -22,7 +22,7 @@ struct Response {
         response.expires_ms = expires ?? 0
         switch kind {
         case .refuse: response.kind = Int32(BH_RESPOND_REFUSE)
-        case .goOnWithout: response.kind = Int32(BH_RESPOND_DEFAULT)
+        case .defaultHandling: response.kind = Int32(BH_RESPOND_DEFAULT)
         case .password(let user, let password):
             response.kind = Int32(BH_RESPOND_CREDENTIAL)
             response.user = arena.string(user)

@@ -5,7 +5,7 @@ struct SessionOptions {
     static let descriptions = [
         OptionDescription(
             "credentials", nil, "ask|fail", "when a server asks for a credential: wait for one (ask), or fail"),
-        OptionDescription("tries", nil, "NUMBER", "give up after this number of attempts without progress"),
+        OptionDescription("attempts", nil, "NUMBER", "give up after this number of attempts without progress"),
         OptionDescription(
             "proxy", "x", "URL", "http://, https://, socks5:// or socks5h://...; none; '': as the environment says"),
         OptionDescription(
@@ -73,7 +73,7 @@ struct SessionOptions {
     init(_ arguments: Arguments) throws(CommandError) {
         isGiven = SessionOptions.descriptions.contains { arguments.has($0.name) }
         certificates = try SessionOptions.path(arguments, arguments.has("ca-file") ? "ca-file" : "cacert")
-        maximumAttempts = try arguments.number("tries", in: 1...1_000_000).map { UInt32($0) }
+        maximumAttempts = try arguments.number("attempts", in: 1...1_000_000).map { UInt32($0) }
         switch arguments.value("credentials") {
         case nil: asksForCredentials = nil
         case "ask": asksForCredentials = true

@@ -22,7 +22,9 @@ struct ChallengePrompter {
 
     /// Reads the open challenges, and prompts for those that were not reported yet.
     /// - Parameter always: Whether to read the challenges even if no event has reported one.
-    mutating func look(_ session: Session, of application: Application, always: Bool) throws(CommandError) {
+    mutating func promptForNewChallenges(
+        _ session: Session, of application: Application, always: Bool
+    ) throws(CommandError) {
         guard isDue || always else { return }
         let name = context.sessionName
         let isAny = try application.sessions().contains { $0.identifier == name && $0.openChallenges > 0 }

@@ -13,7 +13,7 @@ struct FailureNotes {
 
     /// Finds failures in a list of tasks.
     /// - Returns: Sentences about the kinds of failures that were not reported before.
-    mutating func look(at tasks: [TaskRecord]) -> [String] {
+    mutating func newSentences(for tasks: [TaskRecord]) -> [String] {
         // `ChallengePrompter` reports tasks that wait for a credential, although their last attempt failed with 401 or
         // 407. A task that has just got its credential no longer has the reason, so the status is checked, too.
         let failed = tasks.filter {

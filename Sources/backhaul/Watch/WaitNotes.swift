@@ -6,7 +6,7 @@ struct WaitNotes {
 
     /// Finds waiting tasks in a list of tasks.
     /// - Returns: Sentences about the reasons that were not reported before.
-    mutating func look(at tasks: [TaskRecord], _ context: Context) -> [String] {
+    mutating func newSentences(for tasks: [TaskRecord], _ context: Context) -> [String] {
         tasks.compactMap { task in
             guard !task.hasEnded, Int(task.reason) >= BH_REASON_POWER, reported.insert(task.reason).inserted else {
                 return nil

@@ -150,7 +150,7 @@ final class Watch {
                     // The challenge stays open after the event is acknowledged, until a client responds to it.
                     if case .session = scope { acknowledged.append(event.id) }
                 } else if event.isActivity, case .session = scope {
-                    tell(of: event)
+                    noteDueActivity(event)
                 }
             }
             // The events are acknowledged after the report, so that they are returned again if the report fails.
@@ -233,7 +233,7 @@ final class Watch {
     /// Prompts for credentials. Ends the command if the user gives none, and all remaining transfers wait for a
     /// credential.
     private func askForCredentials() throws(CommandError) {
-        try prompter.look(session, of: application, always: !isConsumer)
+        try prompter.promptForNewChallenges(session, of: application, always: !isConsumer)
         guard !prompter.open.isEmpty, try waitsForCredentialsOnly() else { return }
         try finish()
         throw .stopped(.credentialNeeded, "The remaining transfers wait for a credential. " + prompter.advice)
@@ -275,7 +275,7 @@ final class Watch {
             if remaining.count <= 1000 { selection.ids = remaining.sorted() }
         }
         let tasks = try session.tasks(selection, maximum: 256).tasks
-        let sentences = failureNotes.look(at: tasks) + waitNotes.look(at: tasks, context)
+        let sentences = failureNotes.newSentences(for: tasks) + waitNotes.newSentences(for: tasks, context)
         for sentence in sentences where context.output.progressTerminal == nil { context.output.note(sentence) }
     }
 

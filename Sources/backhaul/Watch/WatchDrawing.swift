@@ -4,11 +4,11 @@ import CBackhaul
 extension Watch {
     func noteRemaining(_ beginning: String) {
         let count: String
-        var goesOn = "goes on"
+        var verb = "goes on"
         if case .tasks = scope {
             if remaining.isEmpty { return }
             count = Text.count(remaining.count, "transfer") + (remaining.count == 1 ? " is" : " are")
-            if remaining.count != 1 { goesOn = "go on" }
+            if remaining.count != 1 { verb = "go on" }
         } else {
             count = "Each transfer that has not ended is"
         }
@@ -16,11 +16,11 @@ extension Watch {
         context.output.note(
             context.isEmbedded
                 ? "\(place), and the received bytes are kept. Go on with: \(context.waitCommand)"
-                : "\(place), and \(goesOn) in the background. Follow it with: \(context.waitCommand)")
+                : "\(place), and \(verb) in the background. Follow it with: \(context.waitCommand)")
     }
 
     /// Writes a note about an activity that is due. The program that does the work acknowledges the event.
-    func tell(of event: EventRecord) {
+    func noteDueActivity(_ event: EventRecord) {
         context.output.note(
             "Activity \(event.activity ?? "") is due; the program that does its work acknowledges the event: "
                 + context.command("events"))

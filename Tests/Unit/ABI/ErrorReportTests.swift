@@ -71,10 +71,10 @@ struct ErrorReportTests {
         let long = String(repeating: "x", count: shift) + String(repeating: "\u{1F680}", count: 200)
         let (_, error, isUntouchedBehind) = report(
             Failure(.internal, long), structSize: MemoryLayout<bh_error>.size)
-        let told = message(error)
-        #expect(long.hasPrefix(told))
-        #expect((508...511).contains(told.utf8.count))
-        #expect(!told.contains("\u{FFFD}"))
+        let text = message(error)
+        #expect(long.hasPrefix(text))
+        #expect((508...511).contains(text.utf8.count))
+        #expect(!text.contains("\u{FFFD}"))
         #expect(isUntouchedBehind)
     }
 

@@ -23,10 +23,10 @@ struct ExplanationTests {
         #expect(
             explained.lines == [
                 "Download 12 (large.iso from example.org, 0 B of ?) waits for external power since 21:04 (6 min).",
-                "  to:       /home/ann/large.iso",
-                "  why:      the machine is on battery, and it waits for external power",
-                "  goes on:  by itself, 10 seconds after the machine is plugged in",
-                "  latest:   tomorrow at 06:10 (in 9 h): then presets no longer hold it",
+                "  to:        /home/ann/large.iso",
+                "  why:       the machine is on battery, and it waits for external power",
+                "  continues: by itself, 10 seconds after the machine is plugged in",
+                "  latest:    tomorrow at 06:10 (in 9 h): then presets no longer hold it",
                 "",
                 "What you can do:",
                 "  - Plug the machine in.",
@@ -49,7 +49,7 @@ struct ExplanationTests {
         #expect(!lines[0].contains("does not know"))
         #expect(lines[0].hasPrefix("Download 12 (large.iso from example.org, 0 B of ?) "))
         #expect([" waits ", " is suspended until ", " is stuck, and waits "].contains { lines[0].contains($0) })
-        #expect(lines.contains { $0.hasPrefix("  goes on:  by itself") || $0.hasPrefix("  goes on:  ") })
+        #expect(lines.contains { $0.hasPrefix("  continues: ") })
         let start = lines.firstIndex(of: "What you can do:") ?? lines.count
         #expect(lines[start...].count > 1 || [BH_REASON_BUDGET, BH_REASON_QUIET_HOURS].contains(reason))
         for line in lines[start...] where line.hasPrefix("      ") {
@@ -224,7 +224,7 @@ struct ExplanationTests {
         facts.requirements.daily = Budget(UInt64.max)
         lines = explanation(task(BH_REASON_BUDGET), facts: facts).lines
         #expect(lines[0].hasSuffix(" is stuck: the daily limit of session 'photos' is 0 B, so nothing may be moved."))
-        #expect(lines.contains("  goes on:  not by itself: waiting does not help"))
+        #expect(lines.contains("  continues: not by itself: waiting does not help"))
         let example = lines.firstIndex(of: "      backhaul configure --daily-budget 1GB --session photos")
         let rest = lines.dropFirst(example ?? lines.count)
         #expect(rest.contains("      backhaul configure --daily-budget none --session photos"))
@@ -233,7 +233,7 @@ struct ExplanationTests {
     @Test("an explanation about a failed attempt has its number, time and error, the next attempt, and the kept bytes")
     func retry() {
         var facts = WaitFacts()
-        facts.lastTries[12] = attempt(3, started: evening - 6 * minute, status: 503, error: "status 503")
+        facts.lastAttempts[12] = attempt(3, started: evening - 6 * minute, status: 503, error: "status 503")
         let waiting = task(BH_REASON_RETRY, next: evening + 90_000, error: "status 503", offset: 3_000_000)
         let lines = explanation(waiting, facts: facts).lines
         #expect(
@@ -241,7 +241,7 @@ struct ExplanationTests {
                 "why: attempt 3 failed at 21:04: status 503 (the server is overloaded or in maintenance)"))
         #expect(
             sentence(lines).contains(
-                "goes on: by itself at 21:11 (in 2 min), with attempt 4; the received part (3.0 MB) is kept"))
+                "continues: by itself at 21:11 (in 2 min), with attempt 4; the received part (3.0 MB) is kept"))
     }
 
     @Test("an explanation about a challenge has the origin, the realm, and the commands to respond or to refuse")
@@ -280,7 +280,7 @@ struct ExplanationTests {
         for waiting in [task(BH_REASON_NETWORK, text: "so it never runs"), task(BH_REASON_QUIET_HOURS)] {
             let lines = explanation(waiting).lines
             #expect(lines[0].contains(" is stuck, and waits for "))
-            #expect(lines.contains("  goes on:  not by itself: waiting does not help"))
+            #expect(lines.contains("  continues: not by itself: waiting does not help"))
         }
     }
 

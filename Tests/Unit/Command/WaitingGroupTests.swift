@@ -61,12 +61,12 @@ struct WaitingGroupTests {
     }
 
     @Test("a group of failed attempts has the time of the earliest next attempt, and the error of each transfer")
-    func nextLook() {
+    func nextCheck() {
         let groups = gathered([
             task(BH_REASON_RETRY, text: "a", next: evening + 2 * minute, id: 1, error: "one"),
             task(BH_REASON_RETRY, text: "b", next: evening + minute, id: 2, error: "two"),
         ])
-        #expect(groups.map { $0.nextLook } == [evening + minute])
+        #expect(groups.map { $0.nextCheck } == [evening + minute])
         let lines = lines(groups[0])
         #expect(lines[0] == "2 transfers wait for their next attempt.")
         #expect(lines.contains("  - download 2: large.iso from example.org, 0 B of ? - two"))

@@ -71,8 +71,8 @@ import Testing
         let watch = try watch(address)
         #expect(duration { _ = watch.takeReadings() } < 500)
         let readings = try watch.settled()
-        #expect(readings.network == Reading(source: "the system bus does not answer"))
-        #expect(readings.isPreparingForSleep == Reading(source: "the system bus does not answer"))
+        #expect(readings.network == Reading(source: "the system bus does not reply"))
+        #expect(readings.isPreparingForSleep == Reading(source: "the system bus does not reply"))
         #expect(duration { watch.close() } < 500)
         watch.close()
     }

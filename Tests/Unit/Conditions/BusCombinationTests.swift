@@ -27,7 +27,7 @@ struct BusCombinationTests {
         await harness.until { $0.isPreparingForSleep.value == false }
         bus.setReadings { $0.isPreparingForSleep = Reading(true, source: "logind") }
         await harness.until { $0.isPreparingForSleep.value == true }
-        await harness.ask { $0.watch?.readyToSleep() }
+        await harness.onLoop { $0.watch?.readyToSleep() }
         #expect(bus.sleepReleases == 1)
     }
 
@@ -41,8 +41,8 @@ struct BusCombinationTests {
         // If the machine that runs the tests has no route, the watch ignores the readings of the bus.
         let told = await harness.until { $0.isMetered.value == true || $0.connectivity.value == ConnectivityState.none }
         let before = told.isMetered
-        bus.forget()
-        let after = await harness.ask { context in
+        bus.resetReadings()
+        let after = await harness.onLoop { context in
             context.watch?.needs = [.network, .sleep]
             return context.watch?.current.isMetered
         }
@@ -56,7 +56,7 @@ struct BusCombinationTests {
     func noBus() async throws {
         let harness = try WatchHarness(FakeTree())
         defer { harness.stop() }
-        let pending = await harness.ask { context in
+        let pending = await harness.onLoop { context in
             context.watch?.needs = .sleep
             return context.watch?.pending
         }
@@ -84,10 +84,10 @@ struct BusCombinationTests {
         #expect(conditions.thermalState.value == .nominal)
         #expect(conditions.memoryPressurePercent.value == 0)
         #expect(conditions.isPreparingForSleep == Reading(false, source: "logind"))
-        #expect(conditions.connectivity.source != "not looked at")
+        #expect(conditions.connectivity.source != "not read")
         #expect(bus.closes == 1)
         #expect(await harness.current == Conditions())
-        #expect(await harness.ask { $0.watch?.listing == nil && $0.watch?.readers.reader == nil })
+        #expect(await harness.onLoop { $0.watch?.listing == nil && $0.watch?.readers.reader == nil })
     }
 
     @Test("a listing uses the readings of watched conditions, and reads the other conditions")
@@ -121,6 +121,6 @@ struct BusCombinationTests {
         defer { harness.stop() }
         let conditions = await harness.readAll()
         #expect(conditions.batteryPercent.value == 80)
-        #expect(conditions.isPreparingForSleep.source == "the bus has not answered within two seconds")
+        #expect(conditions.isPreparingForSleep.source == "the bus has not replied within two seconds")
     }
 }

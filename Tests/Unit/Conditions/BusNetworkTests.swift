@@ -15,18 +15,18 @@ import Testing
 
     @Test("the network, its metering and the connectivity are read from NetworkManager")
     func first() throws {
-        try bus.tell("network", "connect", "Home", "802-11-wireless", "2")
+        try bus.call("network", "connect", "Home", "802-11-wireless", "2")
         let watch = try watch()
         let readings = try watch.settled()
         #expect(readings.network == Reading(Network(name: "Home", kind: .wifi), source: "NetworkManager"))
         #expect(readings.isMetered == Reading(false, source: "NetworkManager"))
         #expect(readings.connectivity == Reading(.full, source: "NetworkManager"))
-        #expect(readings.isPreparingForSleep == Reading(source: "not looked at"))
+        #expect(readings.isPreparingForSleep == Reading(source: "not read"))
     }
 
     @Test("each value of NetworkManager's property Metered is reported: known, guessed or unknown")
     func metering() throws {
-        try bus.tell("network", "connect", "Home")
+        try bus.call("network", "connect", "Home")
         let watch = try watch()
         #expect(try watch.settled().isMetered == Reading(false, source: "NetworkManager, which guesses"))
         let cases: [(String, Reading<Bool>)] = [
@@ -37,53 +37,53 @@ import Testing
             ("77", Reading(source: "NetworkManager's Metered is none that is documented")),
         ]
         for (metered, reading) in cases {
-            try bus.tell("network", "set_metered", metered)
+            try bus.call("network", "set_metered", metered)
             try watch.until("metered \(metered)") { $0.isMetered == reading }
         }
     }
 
     @Test("another network replaces all readings of NetworkManager together, and a renamed connection is reported")
     func changes() throws {
-        try bus.tell("network", "connect", "Home", "802-11-wireless", "2")
+        try bus.call("network", "connect", "Home", "802-11-wireless", "2")
         let watch = try watch()
         _ = try watch.settled()
-        let path = try bus.tell("network", "connect", "Phone", "bluetooth", "3")
+        let path = try bus.call("network", "connect", "Phone", "bluetooth", "3")
         var seen: [String?] = []
         try watch.until("the change") {
             seen.append($0.network.value?.name)
             return $0.network.value == Network(name: "Phone", kind: .bluetooth) && $0.isMetered.value == true
         }
         #expect(!seen.contains(nil))
-        try bus.tell("network", "rename", path, "Telefon")
+        try bus.call("network", "rename", path, "Telefon")
         try watch.until("the new name") { $0.network.value?.name == "Telefon" }
-        try bus.tell("network", "set_connectivity", "2")
+        try bus.call("network", "set_connectivity", "2")
         try watch.until("the portal") { $0.connectivity.value == .portal }
-        try bus.tell("network", "disconnect")
+        try bus.call("network", "disconnect")
         let readings = try watch.until("the end") { $0.connectivity.value == ConnectivityState.none }
         #expect(readings.network == Reading(source: "NetworkManager has no connection with the default route"))
     }
 
     @Test("while NetworkManager restarts, the network is unknown; then it is read again")
     func restarts() throws {
-        try bus.tell("network", "connect", "Home")
+        try bus.call("network", "connect", "Home")
         let watch = try watch()
         _ = try watch.settled()
-        try bus.tell("network", "stop")
+        try bus.call("network", "stop")
         let gone = try watch.until("its end") { $0.network.value == nil }
         #expect(gone.network.source == "NetworkManager is not on the bus")
         #expect(gone.isMetered == Reading(source: "NetworkManager is not on the bus"))
-        try bus.tell("network", "start")
-        try bus.tell("network", "connect", "Cellular", "gsm", "1")
+        try bus.call("network", "start")
+        try bus.call("network", "connect", "Cellular", "gsm", "1")
         let back = try watch.until("its return") { $0.network.value?.name == "Cellular" && $0.isMetered.value == true }
         #expect(back.network.value?.kind == .cellular)
     }
 
     @Test("a NetworkManager that owns its name before it has objects is read when the objects exist")
     func late() throws {
-        try bus.tell("network", "hide")
+        try bus.call("network", "hide")
         let watch = try watch()
         #expect(try watch.settled().isMetered.source.hasPrefix("NetworkManager refuses: "))
-        try bus.tell("network", "show")
+        try bus.call("network", "show")
         try watch.until("its objects") { $0.isMetered.value == true }
     }
 
@@ -91,40 +91,40 @@ import Testing
     func absent() throws {
         let watch = try watch()
         #expect(try watch.settled().network.source == "NetworkManager is not on the bus")
-        try bus.tell("network", "connect", "Home")
+        try bus.call("network", "connect", "Home")
         try watch.until("NetworkManager") { $0.network.value?.name == "Home" }
     }
 
     @Test("if NetworkManager hangs, the network is unknown until NetworkManager replies")
     func hangs() throws {
-        try bus.tell("network", "connect", "Home")
-        try bus.tell("network", "hang")
+        try bus.call("network", "connect", "Home")
+        try bus.call("network", "hang")
         let watch = try watch()
-        #expect(try watch.settled().network == Reading(source: "NetworkManager does not answer"))
-        try bus.tell("network", "go_on")
+        #expect(try watch.settled().network == Reading(source: "NetworkManager does not reply"))
+        try bus.call("network", "go_on")
         try watch.until("its reply") { $0.network.value?.name == "Home" }
     }
 
     @Test("a message bus that is restarted is found again")
     func busRestarts() throws {
-        try bus.tell("network", "connect", "Home")
+        try bus.call("network", "connect", "Home")
         let watch = try watch()
         _ = try watch.settled()
-        try bus.tell("bus", "stop")
+        try bus.call("bus", "stop")
         try watch.until("the end of the bus") { $0.network.value == nil }
-        try bus.tell("bus", "start")
-        try bus.tell("network", "start")
-        try bus.tell("network", "connect", "Again")
+        try bus.call("bus", "start")
+        try bus.call("network", "start")
+        try bus.call("network", "connect", "Again")
         try watch.until("the return of the bus") { $0.network.value?.name == "Again" }
     }
 
     @Test("signals are ignored if their sender does not own NetworkManager's name")
     func foreign() throws {
-        try bus.tell("network", "connect", "Home")
+        try bus.call("network", "connect", "Home")
         let watch = try watch()
         _ = try watch.settled()
-        try bus.tell("bus", "send_false_signals")
-        try bus.tell("network", "set_metered", "1")
+        try bus.call("bus", "send_false_signals")
+        try bus.call("network", "set_metered", "1")
         let readings = try watch.until("the true one") { $0.isMetered.value == true }
         #expect(readings.network.value?.name == "Home")
     }

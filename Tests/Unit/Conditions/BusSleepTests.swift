@@ -10,7 +10,7 @@ import Testing
 
     init() throws {
         bus = try PrivateBus()
-        try bus.tell("logind", "count_inhibitors")
+        try bus.call("logind", "count_inhibitors")
     }
 
     private func watch() throws -> BusWatch {
@@ -22,51 +22,51 @@ import Testing
     @Test("each sleep of the machine is delayed until readyToSleep is called")
     func delay() throws {
         let watch = try watch()
-        try bus.tell("logind", "wait_for_inhibitors", "1")
-        let holders = try bus.tell("logind", "inhibitors")
+        try bus.call("logind", "wait_for_inhibitors", "1")
+        let holders = try bus.call("logind", "inhibitors")
         #expect(
             holders == "[Inhibitor(what='sleep', who='Backhaul', why='Transfers are written to disk', mode='delay')]")
         for _ in 0..<3 {
-            try bus.tell("logind", "prepare_for_sleep", "1")
+            try bus.call("logind", "prepare_for_sleep", "1")
             try watch.until("the preparation") { $0.isPreparingForSleep.value == true }
-            #expect(try bus.tell("logind", "count_inhibitors") == "1")
+            #expect(try bus.call("logind", "count_inhibitors") == "1")
             watch.readyToSleep()
-            try bus.tell("logind", "wait_for_inhibitors", "0")
-            try bus.tell("logind", "prepare_for_sleep", "0")
+            try bus.call("logind", "wait_for_inhibitors", "0")
+            try bus.call("logind", "prepare_for_sleep", "0")
             try watch.until("the end of the sleep") { $0.isPreparingForSleep.value == false }
-            try bus.tell("logind", "wait_for_inhibitors", "1")
+            try bus.call("logind", "wait_for_inhibitors", "1")
         }
     }
 
     @Test("a call of readyToSleep after the end of a sleep does not release the delay of the next sleep")
     func late() throws {
         let watch = try watch()
-        try bus.tell("logind", "wait_for_inhibitors", "1")
+        try bus.call("logind", "wait_for_inhibitors", "1")
         watch.readyToSleep()
-        try bus.tell("logind", "prepare_for_sleep", "1")
+        try bus.call("logind", "prepare_for_sleep", "1")
         try watch.until("the preparation") { $0.isPreparingForSleep.value == true }
-        try bus.tell("logind", "prepare_for_sleep", "0")
+        try bus.call("logind", "prepare_for_sleep", "0")
         try watch.until("the end of the sleep") { $0.isPreparingForSleep.value == false }
         watch.readyToSleep()
-        #expect(try bus.tell("logind", "inhibitors").contains("Backhaul"))
-        #expect(try bus.tell("logind", "count_inhibitors") == "1")
+        #expect(try bus.call("logind", "inhibitors").contains("Backhaul"))
+        #expect(try bus.call("logind", "count_inhibitors") == "1")
     }
 
     @Test("a change of the needed conditions before a sleep does not release the delay of that sleep")
     func otherWants() throws {
         let watch = try #require(BusWatch.start(address: bus.address, subscriptions: [.network, .sleep]))
         _ = try watch.settled()
-        try bus.tell("logind", "wait_for_inhibitors", "1")
-        try bus.tell("logind", "prepare_for_sleep", "1")
+        try bus.call("logind", "wait_for_inhibitors", "1")
+        try bus.call("logind", "prepare_for_sleep", "1")
         try watch.until("the preparation") { $0.isPreparingForSleep.value == true }
         for subscriptions in [.sleep, [.network, .sleep]] as [ConditionSet] {
             watch.subscribe(subscriptions)
             let readings = try watch.until("what is wanted") { $0.requested == subscriptions && $0.isSettled }
             #expect(readings.isPreparingForSleep.value == true)
-            #expect(try bus.tell("logind", "count_inhibitors") == "1")
+            #expect(try bus.call("logind", "count_inhibitors") == "1")
         }
         watch.readyToSleep()
-        try bus.tell("logind", "wait_for_inhibitors", "0")
+        try bus.call("logind", "wait_for_inhibitors", "0")
     }
 
     @Test("sleep is delayed only while the condition sleep is needed")
@@ -76,9 +76,9 @@ import Testing
         for _ in 0..<3 {
             watch.subscribe([.network, .sleep])
             try watch.until("logind") { $0.isPreparingForSleep.value == false && $0.isSettled }
-            try bus.tell("logind", "wait_for_inhibitors", "1")
+            try bus.call("logind", "wait_for_inhibitors", "1")
             watch.subscribe(.network)
-            try bus.tell("logind", "wait_for_inhibitors", "0")
+            try bus.call("logind", "wait_for_inhibitors", "0")
             try watch.until("its end") { $0.requested == .network }
         }
     }
@@ -86,62 +86,62 @@ import Testing
     @Test("closing or freeing the bus watch releases the delay of sleep")
     func closing() throws {
         let watch = try watch()
-        try bus.tell("logind", "wait_for_inhibitors", "1")
+        try bus.call("logind", "wait_for_inhibitors", "1")
         watch.close()
-        try bus.tell("logind", "wait_for_inhibitors", "0")
+        try bus.call("logind", "wait_for_inhibitors", "0")
         do {
             let other = try self.watch()
-            try bus.tell("logind", "wait_for_inhibitors", "1")
+            try bus.call("logind", "wait_for_inhibitors", "1")
             _ = other.number
         }
-        try bus.tell("logind", "wait_for_inhibitors", "0")
+        try bus.call("logind", "wait_for_inhibitors", "0")
     }
 
     @Test("a sleep that began before the bus watch started is reported, and the next sleep is delayed")
     func underWay() throws {
-        try bus.tell("logind", "prepare_for_sleep", "1")
+        try bus.call("logind", "prepare_for_sleep", "1")
         let watch = try #require(BusWatch.start(address: bus.address, subscriptions: .sleep))
         #expect(try watch.settled().isPreparingForSleep == Reading(true, source: "logind"))
-        #expect(try bus.tell("logind", "calls", "Inhibit") == "0")
-        try bus.tell("logind", "prepare_for_sleep", "0")
-        try bus.tell("logind", "wait_for_inhibitors", "1")
+        #expect(try bus.call("logind", "calls", "Inhibit") == "0")
+        try bus.call("logind", "prepare_for_sleep", "0")
+        try bus.call("logind", "wait_for_inhibitors", "1")
     }
 
     @Test("while logind restarts, the condition sleep is unknown; then the watch delays sleep again")
     func restarts() throws {
         let watch = try watch()
-        try bus.tell("logind", "wait_for_inhibitors", "1")
-        try bus.tell("logind", "stop")
+        try bus.call("logind", "wait_for_inhibitors", "1")
+        try bus.call("logind", "stop")
         try watch.until("its end") { $0.isPreparingForSleep == Reading(source: "logind is not on the bus") }
-        try bus.tell("logind", "start")
+        try bus.call("logind", "start")
         try watch.until("its return") { $0.isPreparingForSleep.value == false }
-        try bus.tell("logind", "wait_for_inhibitors", "1")
-        try bus.tell("logind", "prepare_for_sleep", "1")
+        try bus.call("logind", "wait_for_inhibitors", "1")
+        try bus.call("logind", "prepare_for_sleep", "1")
         try watch.until("the preparation") { $0.isPreparingForSleep.value == true }
         watch.readyToSleep()
-        try bus.tell("logind", "wait_for_inhibitors", "0")
+        try bus.call("logind", "wait_for_inhibitors", "0")
     }
 
     @Test("a sleep signal is ignored if its sender is not logind")
     func foreign() throws {
         let watch = try watch()
-        try bus.tell("bus", "send_false_signals")
-        try bus.tell("logind", "prepare_for_sleep", "1")
+        try bus.call("bus", "send_false_signals")
+        try bus.call("logind", "prepare_for_sleep", "1")
         try watch.until("the true one") { $0.isPreparingForSleep.value == true }
-        try bus.tell("logind", "prepare_for_sleep", "0")
+        try bus.call("logind", "prepare_for_sleep", "0")
         try watch.until("its end") { $0.isPreparingForSleep.value == false }
-        try bus.tell("bus", "send_false_signals")
-        try bus.tell("logind", "wait_for_inhibitors", "1")
+        try bus.call("bus", "send_false_signals")
+        try bus.call("logind", "wait_for_inhibitors", "1")
         #expect(watch.takeReadings().isPreparingForSleep.value == false)
     }
 
     @Test("the thread of a bus watch does not wake up while the bus reports no changes")
     func idle() throws {
-        try bus.tell("network", "connect", "Home")
+        try bus.call("network", "connect", "Home")
         let others = Set(BusSleepTests.wakes().keys)
         let watch = try #require(BusWatch.start(address: bus.address, subscriptions: [.network, .sleep]))
         _ = try watch.settled()
-        try bus.tell("logind", "wait_for_inhibitors", "1")
+        try bus.call("logind", "wait_for_inhibitors", "1")
         var before: [String: Int] = [:]
         var now = BusSleepTests.wakes()
         while before != now {
@@ -180,7 +180,7 @@ import Testing
     @Test("a program that this process starts does not inherit the descriptor of the sleep delay")
     func closeOnExec() throws {
         let watch = try watch()
-        try bus.tell("logind", "wait_for_inhibitors", "1")
+        try bus.call("logind", "wait_for_inhibitors", "1")
         var process: pid_t = 0
         var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("sleep"), strdup("60"), nil]
         defer { for argument in arguments { free(argument) } }
@@ -190,6 +190,6 @@ import Testing
             waitpid(process, nil, 0)
         }
         watch.close()
-        try bus.tell("logind", "wait_for_inhibitors", "0")
+        try bus.call("logind", "wait_for_inhibitors", "0")
     }
 }

@@ -28,7 +28,7 @@ struct ConditionsWatchTests {
         await harness.need(.heat)
         let conditions = await harness.settled()
         #expect(conditions.thermalState.value == .nominal)
-        #expect(conditions.externalPower == Reading(source: "not looked at"))
+        #expect(conditions.externalPower == Reading(source: "not read"))
         await harness.need([])
         #expect(await harness.current == Conditions())
     }
@@ -37,8 +37,8 @@ struct ConditionsWatchTests {
     func settled() async throws {
         let harness = try WatchHarness(ConditionsWatchTests.laptop())
         defer { harness.stop() }
-        #expect(await harness.ask { $0.watch?.isSettled } == true)
-        let isSettled = await harness.ask { context in
+        #expect(await harness.onLoop { $0.watch?.isSettled } == true)
+        let isSettled = await harness.onLoop { context in
             context.watch?.needs = .all
             return context.watch?.isSettled
         }
@@ -98,22 +98,22 @@ struct ConditionsWatchTests {
         for thread in busy { thread.join() }
         #expect(conditions.cpuPressurePercent.source == "/proc/pressure/cpu")
         // The trigger has fired. The watch polls the pressure until it is gone.
-        #expect(await harness.ask { $0.watch?.triggers.isEmpty } == true)
-        #expect(await harness.ask { $0.watch?.polledNeeds } == .cpuPressure)
+        #expect(await harness.onLoop { $0.watch?.triggers.isEmpty } == true)
+        #expect(await harness.onLoop { $0.watch?.polledNeeds } == .cpuPressure)
     }
 
     @Test("the thread that reads files exists only while a needed condition is read from files")
     func thread() async throws {
         let harness = try WatchHarness(ConditionsWatchTests.laptop())
         defer { harness.stop() }
-        #expect(await harness.ask { $0.watch?.readers.reader == nil })
+        #expect(await harness.onLoop { $0.watch?.readers.reader == nil })
         await harness.need([.power, .heat, .network])
         await harness.settled()
-        #expect(await harness.ask { $0.watch?.readers.reader != nil })
-        #expect(await harness.ask { $0.watch?.routes != nil && $0.watch?.devices != nil })
+        #expect(await harness.onLoop { $0.watch?.readers.reader != nil })
+        #expect(await harness.onLoop { $0.watch?.routes != nil && $0.watch?.devices != nil })
         await harness.need(.sleep)
-        #expect(await harness.ask { $0.watch?.readers.reader == nil })
-        #expect(await harness.ask { $0.watch?.routes == nil && $0.watch?.devices == nil })
+        #expect(await harness.onLoop { $0.watch?.readers.reader == nil })
+        #expect(await harness.onLoop { $0.watch?.routes == nil && $0.watch?.devices == nil })
     }
 
     @Test("a power supply whose file is a pipe without a writer does not block the reading of the others")
@@ -164,16 +164,16 @@ struct ConditionsWatchTests {
         defer { harness.stop() }
         await harness.need(.all)
         await harness.settled()
-        let before = await harness.ask { $0.changes }
+        let before = await harness.onLoop { $0.changes }
         let threads = ProcessCount.threads(named: "bh-conditions")
         #expect(threads >= 1)
-        let polledNeeds = await harness.ask { $0.watch?.polledNeeds }
+        let polledNeeds = await harness.onLoop { $0.watch?.polledNeeds }
         // Pressure files of the fake tree have no triggers, so pressure is polled. The kernel reports the changes of a
         // charging battery.
         #expect(polledNeeds?.contains([.cpuPressure, .ioPressure, .memoryPressure, .heat]) == true)
-        #expect(await harness.ask { $0.watch?.readingTimer.millisecondsLeft ?? 0 } > 3_500_000)
-        #expect(await harness.ask { $0.watch?.readers.reading.isEmpty ?? false })
-        #expect(await harness.ask { $0.changes } == before)
+        #expect(await harness.onLoop { $0.watch?.readingTimer.millisecondsLeft ?? 0 } > 3_500_000)
+        #expect(await harness.onLoop { $0.watch?.readers.reading.isEmpty ?? false })
+        #expect(await harness.onLoop { $0.changes } == before)
     }
 
     @Test("a machine without heat sensors and with a full battery on mains is not polled")
@@ -186,7 +186,7 @@ struct ConditionsWatchTests {
         defer { harness.stop() }
         await harness.need([.power, .heat, .cpuPressure])
         await harness.settled()
-        let state = await harness.ask { ($0.watch?.polledNeeds, $0.watch?.devices?.events.isComplete) }
+        let state = await harness.onLoop { ($0.watch?.polledNeeds, $0.watch?.devices?.events.isComplete) }
         #expect(state.0 == (state.1 == true ? [] : [.power, .heat]))
     }
 
@@ -195,7 +195,7 @@ struct ConditionsWatchTests {
         let bus = try FakeBus()
         let harness = try WatchHarness(FakeTree(), bus: bus)
         defer { harness.stop() }
-        let first = await harness.ask { context in
+        let first = await harness.onLoop { context in
             context.watch?.needs = [.power, .sleep]
             return context.watch?.pending
         }
@@ -204,7 +204,7 @@ struct ConditionsWatchTests {
         await harness.untilPending(.sleep)
         bus.setReadings { _ in }
         await harness.untilPending([])
-        let again = await harness.ask { context in
+        let again = await harness.onLoop { context in
             context.watch?.needs = .sleep
             context.watch?.needs = [.power, .sleep]
             return context.watch?.pending
@@ -216,13 +216,13 @@ struct ConditionsWatchTests {
     func close() async throws {
         let harness = try WatchHarness(ConditionsWatchTests.laptop())
         await harness.need(.all)
-        await harness.ask { context in
+        await harness.onLoop { context in
             context.watch?.readAll { _ in Issue.record("a listing was returned after close") }
             context.watch?.close()
             context.watch?.needs = .all
         }
         #expect(await harness.current == Conditions())
-        #expect(await harness.ask { $0.watch?.readers.reader == nil && $0.watch?.systemBus == nil })
+        #expect(await harness.onLoop { $0.watch?.readers.reader == nil && $0.watch?.systemBus == nil })
         harness.stop()
     }
 
@@ -235,7 +235,7 @@ struct ConditionsWatchTests {
         bus.setReadings { $0.network = Reading(Network(name: "Phone", kind: .wifi), source: "NetworkManager") }
         let conditions = await harness.settled()
         guard conditions.network.value != nil else { return }
-        let metered = await harness.ask { context in
+        let metered = await harness.onLoop { context in
             context.watch?.metered = ["Phone": true]
             return context.watch?.current.isMetered
         }

@@ -60,14 +60,14 @@ struct DeviceEventsTests {
         defer { harness.stop() }
         tree.supply("AC", Supplies.mains("0"))
         tree.supply("BAT0", Supplies.battery("Discharging", "80"))
-        await harness.tell(uevent("power_supply", "AC"))
+        await harness.sendDeviceEvent(uevent("power_supply", "AC"))
         let conditions = await harness.until { $0.externalPower.value == false }
         #expect(conditions.batteryPercent.value == 80)
         // The charge of a discharging battery falls without events, so the watch polls it.
-        #expect(await harness.ask { $0.watch?.readingTimer.isRunning } == true)
+        #expect(await harness.onLoop { $0.watch?.readingTimer.isRunning } == true)
 
         tree.supply("AC", Supplies.mains("1"))
-        await harness.tell(uevent("power_supply", "AC"))
+        await harness.sendDeviceEvent(uevent("power_supply", "AC"))
         await harness.until { $0.externalPower.value == true }
     }
 
@@ -76,7 +76,7 @@ struct DeviceEventsTests {
         let (tree, harness) = try await laptop(needing: .heat)
         defer { harness.stop() }
         tree.replace("class/thermal/thermal_zone0/temp", "103000")
-        await harness.tell(uevent("thermal", "virtual/thermal/thermal_zone0"))
+        await harness.sendDeviceEvent(uevent("thermal", "virtual/thermal/thermal_zone0"))
         await harness.until { $0.thermalState.value == .critical }
     }
 
@@ -86,11 +86,11 @@ struct DeviceEventsTests {
         defer { harness.stop() }
         tree.supply("AC", Supplies.mains("0"))
         for message in [uevent("block", "sda"), [0, 0], Array("x".utf8CString), uevent("power_supply_not", "AC")] {
-            await harness.tell(message)
+            await harness.sendDeviceEvent(message)
         }
         // When the watch has taken this message, it has also taken the earlier ones.
-        await harness.tell(uevent("block", "sdb"))
-        #expect(await harness.ask { $0.watch?.readers.reading.isEmpty } == true)
+        await harness.sendDeviceEvent(uevent("block", "sdb"))
+        #expect(await harness.onLoop { $0.watch?.readers.reading.isEmpty } == true)
         #expect(await harness.current.externalPower.value == true)
     }
 
@@ -103,7 +103,7 @@ struct DeviceEventsTests {
         // before the last message, the only one about power.
         let message = uevent("block", String(repeating: "s", count: 1_000))
         let last = uevent("power_supply", "AC")
-        await harness.ask { _ in
+        await harness.onLoop { _ in
             for _ in 0..<2_000 { _ = bhl_send_device_event(message, message.count) }
             _ = bhl_send_device_event(last, last.count)
         }
@@ -124,9 +124,9 @@ struct DeviceEventsTests {
 
 extension WatchHarness {
     /// Sends a message in place of the kernel, in the watch's network namespace. Returns after the next loop iteration.
-    func tell(_ message: [CChar]) async {
-        let result = await ask { _ in bhl_send_device_event(message, message.count) }
+    func sendDeviceEvent(_ message: [CChar]) async {
+        let result = await onLoop { _ in bhl_send_device_event(message, message.count) }
         #expect(result == 0)
-        await ask { _ in }
+        await onLoop { _ in }
     }
 }

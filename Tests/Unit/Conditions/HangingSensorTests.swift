@@ -60,10 +60,10 @@ struct HangingSensorTests {
         for _ in 0..<3 {
             let conditions = await harness.readAll()
             #expect(conditions.batteryPercent.value == 80)
-            #expect(conditions.thermalState == Reading(source: "it has not answered within two seconds"))
+            #expect(conditions.thermalState == Reading(source: "it has not replied within two seconds"))
         }
         #expect(system.begun(.heat) == 1)
-        #expect(await harness.ask { $0.watch?.readers.reader == nil })
+        #expect(await harness.onLoop { $0.watch?.readers.reader == nil })
     }
 
     @Test("the late reading of a sensor is used, and the sensor's thread ends")
@@ -74,7 +74,7 @@ struct HangingSensorTests {
         await harness.until { $0.externalPower.value == true }
         system.release()
         await harness.until { $0.thermalState.value == .nominal }
-        #expect(await harness.ask { $0.watch?.readers.stuck } == [])
+        #expect(await harness.onLoop { $0.watch?.readers.stuck } == [])
     }
 
     @Test("if a sensor hangs after its first reading, its condition is unknown after ten seconds")
@@ -89,6 +89,6 @@ struct HangingSensorTests {
             harness.stop()
         }
         let conditions = await harness.until { $0.thermalState.value == nil }
-        #expect(conditions.thermalState.source == "it has not answered for ten seconds")
+        #expect(conditions.thermalState.source == "it has not replied for ten seconds")
     }
 }

@@ -46,7 +46,7 @@ final class PrivateBus {
 
     /// Calls a method of `bus`, `network` or `logind`. Returns the result as Python prints it.
     @discardableResult
-    func tell(_ name: String, _ method: String, _ words: String..., at location: SourceLocation = #_sourceLocation)
+    func call(_ name: String, _ method: String, _ words: String..., at location: SourceLocation = #_sourceLocation)
         throws -> String {
         let line = ([name, method] + words).joined(separator: "\t") + "\n"
         try #require(send(socket, line, line.utf8.count, Int32(MSG_NOSIGNAL)) == line.utf8.count)

@@ -25,11 +25,11 @@ final class WatchContext {
             }, readSystem: readSystem,
             onChange: { [unowned self] in
                 changes += 1
-                look()
+                checkAwaited()
             })
     }
 
-    fileprivate func look() {
+    fileprivate func checkAwaited() {
         guard let watch else { return }
         awaited.removeAll { $0(watch.current) }
     }
@@ -55,16 +55,16 @@ struct WatchHarness: Sendable {
         }, broken: { _ in })
     }
 
-    func ask<Value: Sendable>(_ body: @escaping @Sendable (WatchContext) -> Value) async -> Value {
+    func onLoop<Value: Sendable>(_ body: @escaping @Sendable (WatchContext) -> Value) async -> Value {
         await withCheckedContinuation { continuation in
             thread.post { continuation.resume(returning: body($0)) }
         }
     }
 
-    func need(_ needs: ConditionSet) async { await ask { $0.watch?.needs = needs } }
+    func need(_ needs: ConditionSet) async { await onLoop { $0.watch?.needs = needs } }
 
     var current: Conditions {
-        get async { await ask { $0.watch?.current ?? Conditions() } }
+        get async { await onLoop { $0.watch?.current ?? Conditions() } }
     }
 
     /// Waits until `isWanted` accepts the conditions, and returns them.
@@ -77,7 +77,7 @@ struct WatchHarness: Sendable {
                     continuation.resume(returning: conditions)
                     return true
                 }
-                context.look()
+                context.checkAwaited()
             }
         }
     }
@@ -96,7 +96,7 @@ struct WatchHarness: Sendable {
                     continuation.resume(returning: conditions)
                     return true
                 }
-                context.look()
+                context.checkAwaited()
             }
         }
     }
@@ -155,7 +155,7 @@ final class FakeBus: SystemBus {
     }
 
     /// Resets the readings to those of a bus that has not replied yet.
-    func forget() { state.withLock { $0.readings = BusReadings() } }
+    func resetReadings() { state.withLock { $0.readings = BusReadings() } }
 
     func takeReadings() -> BusReadings {
         wakeUp.clear()

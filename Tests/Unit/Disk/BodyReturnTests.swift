@@ -27,7 +27,7 @@ struct BodyReturnTests {
         }
         let file = try BodyCheck.check(path: path)
         _ = try await answer {
-            threads.ingest([HandedOverBody(file, .consume, name: name)], in: store.path, forbidden: [], then: $0)
+            threads.ingest([IngestedBody(file, .consume, name: name)], in: store.path, forbidden: [], then: $0)
         }.get()
         await withCheckedContinuation { continuation in threads.removeConsumed([file]) { _ in continuation.resume() } }
     }

@@ -27,7 +27,7 @@ struct BodyTests {
         try await answer { reader.read(at: offset, count: count, then: $0) }.get()
     }
 
-    private func ingest(_ bodies: [HandedOverBody], forbidden: [(UInt64, UInt64)] = []) async throws -> [BodyFile] {
+    private func ingest(_ bodies: [IngestedBody], forbidden: [(UInt64, UInt64)] = []) async throws -> [BodyFile] {
         try await answer { threads.ingest(bodies, in: store.path, forbidden: forbidden, then: $0) }.get()
     }
 
@@ -73,7 +73,7 @@ struct BodyTests {
     @Test("a snapshot of a body file is a copy with a name in the store")
     func snapshot() async throws {
         let file = try file()
-        let kept = try await ingest([HandedOverBody(file, .snapshot, name: "s")])
+        let kept = try await ingest([IngestedBody(file, .snapshot, name: "s")])
         #expect(kept.map(\.storedName) == ["s"])
         let status = try #require(try FileSystem().status(of: store.path("s")))
         #expect(kept[0].isSame(as: status))
@@ -84,7 +84,7 @@ struct BodyTests {
     @Test("a consumed file gets a hard link in the store before its first name is removed")
     func consumed() async throws {
         let file = try file()
-        let kept = try await ingest([HandedOverBody(file, .consume, name: "c")])
+        let kept = try await ingest([IngestedBody(file, .consume, name: "c")])
         #expect(kept.map(\.inode) == [file.inode])
         #expect(contents(home.path("a")) == bytes && contents(store.path("c")) == bytes)
         await remove(file)
@@ -94,7 +94,7 @@ struct BodyTests {
     @Test("the name of a consumed file is not removed if another file has taken it")
     func takenName() async throws {
         let file = try file()
-        _ = try await ingest([HandedOverBody(file, .consume, name: "c")])
+        _ = try await ingest([IngestedBody(file, .consume, name: "c")])
         unlink(home.path("a"))
         try write([9], to: home.path("a"))
         await remove(file)
@@ -108,7 +108,7 @@ struct BodyTests {
         let disk = try Mount(size: "8m")
         try write(bytes, to: disk.scratch.path("a"))
         let file = try BodyCheck.check(path: disk.scratch.path("a"))
-        let kept = try await ingest([HandedOverBody(file, .consume, name: "c")])
+        let kept = try await ingest([IngestedBody(file, .consume, name: "c")])
         #expect(contents(store.path("c")) == bytes && kept[0].inode == 0)
         await remove(file)
         #expect(disk.scratch.names() == [])
@@ -120,7 +120,7 @@ struct BodyTests {
         let second = try file("b")
         try write([1], to: home.path("b"))
         let failure = await #expect(throws: Failure.self) {
-            try await ingest([HandedOverBody(first, .consume, name: "1"), HandedOverBody(second, .snapshot, name: "2")])
+            try await ingest([IngestedBody(first, .consume, name: "1"), IngestedBody(second, .snapshot, name: "2")])
         }
         #expect(failure?.status == .bodyChanged && failure?.index == 1)
         _ = try await answer { threads.remove(path: store.path("absent"), then: $0) }.get()
@@ -135,7 +135,7 @@ struct BodyTests {
         let folder = try #require(try FileSystem().status(of: store.path))
         #expect(await status {
             _ = try await ingest(
-                [HandedOverBody(file, .consume, name: "c")], forbidden: [(folder.device, folder.inode)])
+                [IngestedBody(file, .consume, name: "c")], forbidden: [(folder.device, folder.inode)])
         } == .bodyUnavailable)
         #expect(store.names() == ["database"])
     }
@@ -152,7 +152,7 @@ struct BodyTests {
         // The kernel's copy operations fail, so the engine copies with reads and writes.
         for _ in 0..<2 { faults.fail(.copy, with: EOPNOTSUPP) }
         faults.fail(operation, with: ENOSPC)
-        let bodies = [HandedOverBody(try file("a", [1, 2, 3]), .snapshot, name: "s")]
+        let bodies = [IngestedBody(try file("a", [1, 2, 3]), .snapshot, name: "s")]
         let failure = await #expect(throws: Failure.self) {
             try await answer { threads.ingest(bodies, in: store.path, forbidden: [], then: $0) }.get()
         }

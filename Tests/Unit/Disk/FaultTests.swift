@@ -25,13 +25,13 @@ import Testing
             blocker.change { $0.isRunning = true }
             _ = blocker.wait(until: .after(milliseconds: 30_000)) { $0.isReleased ? () : nil }
         }
-        _ = blocker.wait(until: patience) { $0.isRunning ? () : nil }
+        _ = blocker.wait(until: timeLimit) { $0.isRunning ? () : nil }
         defer { blocker.change { $0.isReleased = true } }
         try post()
     }
 
     /// A time limit that is reached only because of a defect.
-    private var patience: Deadline { .after(milliseconds: 30_000) }
+    private var timeLimit: Deadline { .after(milliseconds: 30_000) }
 
     @Test("after an append on a full disk all appends fail until the part file is reopened at its length")
     func fullDisk() async throws {
@@ -111,7 +111,7 @@ import Testing
                 }
             }
         }
-        let seen = outcomes.wait(until: patience) { $0.count == 3 ? $0 : nil }
+        let seen = outcomes.wait(until: timeLimit) { $0.count == 3 ? $0 : nil }
         #expect(seen == [true, false, true])
     }
 
@@ -142,7 +142,7 @@ import Testing
                 }
             }
         }
-        #expect(outcomes.wait(until: patience) { $0.count == 3 ? $0 : nil } == [.diskFailed, .diskFailed, .diskFailed])
+        #expect(outcomes.wait(until: timeLimit) { $0.count == 3 ? $0 : nil } == [.diskFailed, .diskFailed, .diskFailed])
     }
 
     @Test("a file is placed by a link if rename without replacing is unsupported", arguments: [EINVAL, ENOSYS])
@@ -196,7 +196,7 @@ import Testing
         let parts = try (0..<3).map { threads.partFile(try scratch.location("file\($0)")) }
         let done = Lock(0)
         gather { for part in parts { part.seal([1], expected: 1) { _ in done.change { $0 += 1 } } } }
-        _ = done.wait(until: patience) { $0 == 3 ? () : nil }
+        _ = done.wait(until: timeLimit) { $0 == 3 ? () : nil }
         #expect(faults.operations.count { $0 == .space } == 1)
     }
 
@@ -213,11 +213,11 @@ import Testing
                 }
             }
         }
-        let sealed = intents.wait(until: patience) { $0.count == 3 ? $0 : nil } ?? []
+        let sealed = intents.wait(until: timeLimit) { $0.count == 3 ? $0 : nil } ?? []
         gather {
             for (part, intent) in zip(parts, sealed) { part.place(intent) { _ in done.change { $0 += 1 } } }
         }
-        _ = done.wait(until: patience) { $0 == 3 ? () : nil }
+        _ = done.wait(until: timeLimit) { $0 == 3 ? () : nil }
         let syncs: Set<FileOperation> = [.startWriteBack, .sync, .rename]
         #expect(
             faults.operations.filter(syncs.contains)
@@ -236,7 +236,7 @@ import Testing
             part.seal([1], expected: 1) { _ in order.change { $0.append("sealed") } }
             part.discard { _ in order.change { $0.append("discarded") } }
         }
-        #expect(order.wait(until: patience) { $0.count == 2 ? $0 : nil } == ["sealed", "discarded"])
+        #expect(order.wait(until: timeLimit) { $0.count == 2 ? $0 : nil } == ["sealed", "discarded"])
         #expect(scratch.names().isEmpty)
     }
 }

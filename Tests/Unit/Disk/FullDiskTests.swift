@@ -91,7 +91,7 @@ import Testing
         let file = try BodyCheck.check(path: path)
         let before = try FreeSpace.available(at: disk.scratch.path)
         for kind in [BodySource.snapshot, .consume] {
-            let body = HandedOverBody(file, kind, name: "kept")
+            let body = IngestedBody(file, kind, name: "kept")
             let kept = await answer { threads.ingest([body], in: disk.scratch.path, forbidden: [], then: $0) }
             #expect(disk.scratch.names().isEmpty)
             guard case .failure(let failure) = kept else {

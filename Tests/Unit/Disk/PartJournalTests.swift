@@ -25,18 +25,18 @@ struct PartJournalTests {
         var synced: PartFingerprint?
         for piece in pieces {
             try await part.append(piece)
-            if synced == nil { synced = try await answer { part.sync(then: $0) }.get().stamp }
+            if synced == nil { synced = try await answer { part.sync(then: $0) }.get().fingerprint }
         }
         return try [#require(synced)]
     }
 
     /// Returns the bytes that the next engine trusts, or nil if it starts again.
-    private func continued(_ stamps: [PartFingerprint]) async throws -> [UInt8]? {
+    private func continued(_ fingerprints: [PartFingerprint]) async throws -> [UInt8]? {
         let threads = try DiskThreads(count: 1, journal: journal)
         let part = threads.partFile(location)
-        let synced = stamps.first?.length ?? 0
+        let synced = fingerprints.first?.length ?? 0
         let length = try await answer {
-            part.openResuming(trusting: .allWritten(atLeastSynced: synced), as: stamps, then: $0)
+            part.openResuming(trusting: .allWritten(atLeastSynced: synced), as: fingerprints, then: $0)
         }.get()
         guard length > 0 else { return nil }
         let bytes = contents(scratch.partPath(location))
@@ -52,49 +52,49 @@ struct PartJournalTests {
 
     @Test("after a kill a part file is complete up to its last write, even if that was not synced")
     func keepsUnsynced() async throws {
-        let stamps = try await killed(after: [[1, 2, 3], [4, 5], [6]])
-        #expect(try await continued(stamps) == [1, 2, 3, 4, 5, 6])
+        let fingerprints = try await killed(after: [[1, 2, 3], [4, 5], [6]])
+        #expect(try await continued(fingerprints) == [1, 2, 3, 4, 5, 6])
     }
 
     @Test("after a kill a part file loses bytes that were added after its last write", arguments: [1, 5_000])
     func dropsTail(count: Int) async throws {
-        let stamps = try await killed(after: [[1, 2, 3], [4, 5]])
+        let fingerprints = try await killed(after: [[1, 2, 3], [4, 5]])
         try change { file in
             fseek(file, 0, SEEK_END)
             for _ in 0..<count { fputc(0, file) }
         }
-        #expect(try await continued(stamps) == [1, 2, 3, 4, 5])
+        #expect(try await continued(fingerprints) == [1, 2, 3, 4, 5])
     }
 
     @Test("after a kill a part file is cut to its synced length if later bytes have changed")
     func dropsGarbledTail() async throws {
-        let stamps = try await killed(after: [[1, 2, 3], [4, 5]])
+        let fingerprints = try await killed(after: [[1, 2, 3], [4, 5]])
         try change { file in
             fseek(file, 4, SEEK_SET)
             fputc(0, file)
         }
-        #expect(try await continued(stamps) == [1, 2, 3])
+        #expect(try await continued(fingerprints) == [1, 2, 3])
     }
 
     @Test("after a kill a part file is cut to its synced length if it is shorter than its last write")
     func dropsCutTail() async throws {
-        let stamps = try await killed(after: [[1, 2, 3], [4, 5]])
+        let fingerprints = try await killed(after: [[1, 2, 3], [4, 5]])
         #expect(truncate(scratch.partPath(location), 4) == 0)
-        #expect(try await continued(stamps) == [1, 2, 3])
+        #expect(try await continued(fingerprints) == [1, 2, 3])
     }
 
     @Test("after a kill a part file starts again if synced bytes have changed")
     func dropsAll() async throws {
-        let stamps = try await killed(after: [[1, 2, 3], [4, 5]])
+        let fingerprints = try await killed(after: [[1, 2, 3], [4, 5]])
         try change { file in fputc(9, file) }
-        #expect(try await continued(stamps) == nil)
+        #expect(try await continued(fingerprints) == nil)
     }
 
     @Test(
         "after a kill a part file without a valid record is cut to its synced length",
         arguments: ["absent", "zeros", "garbled", "directory"])
     func withoutRecord(state: String) async throws {
-        let stamps = try await killed(after: [[1, 2, 3], [4, 5]])
+        let fingerprints = try await killed(after: [[1, 2, 3], [4, 5]])
         let path = scratch.path("journal")
         switch state {
         case "zeros": try write([UInt8](repeating: 0, count: 65_536), to: path)
@@ -102,7 +102,7 @@ struct PartJournalTests {
         default: unlink(path)
         }
         if state == "directory" { mkdir(path, 0o700) }
-        #expect(try await continued(stamps) == [1, 2, 3])
+        #expect(try await continued(fingerprints) == [1, 2, 3])
     }
 
     @Test("a part file has no record in the journal after it is placed or removed")
@@ -135,19 +135,19 @@ struct PartJournalTests {
         try write([1, 2, 3, 4, 5], to: scratch.partPath(location))
         var status = stat()
         stat(scratch.partPath(location), &status)
-        let stamp = PartFingerprint(device: 0, inode: UInt64(status.st_ino), length: 3, checksum: nil)
-        for stamps in [[], [stamp]] {
+        let fingerprint = PartFingerprint(device: 0, inode: UInt64(status.st_ino), length: 3, checksum: nil)
+        for fingerprints in [[], [fingerprint]] {
             let threads = try DiskThreads(count: 1, journal: journal)
             let part = threads.partFile(location)
             let length = try await answer {
-                part.openResuming(trusting: .allWritten(atLeastSynced: 3), as: stamps, then: $0)
+                part.openResuming(trusting: .allWritten(atLeastSynced: 3), as: fingerprints, then: $0)
             }.get()
             #expect(length == 3)
         }
         let threads = try DiskThreads(count: 1, journal: journal)
         let part = threads.partFile(location)
         _ = try await answer {
-            part.openResuming(trusting: .allWritten(atLeastSynced: 3), as: [stamp], then: $0)
+            part.openResuming(trusting: .allWritten(atLeastSynced: 3), as: [fingerprint], then: $0)
         }.get()
         try await part.append([9])
         threads.close()

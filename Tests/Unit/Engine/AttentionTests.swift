@@ -20,7 +20,7 @@ struct AttentionTests {
     }
 
     @Test("a session that needs attention is reported even if another identifier differs only in its Unicode form")
-    func looksTheSame() throws {
+    func similarIdentifier() throws {
         defer { application.close() }
         let names = ["caf\u{E9}", "cafe\u{301}"]
         let sessions = try names.map {
@@ -46,7 +46,7 @@ struct RemovedSessionTests {
     }
 
     @Test("a session that is created again after the listing keeps its attention for events")
-    func madeAnew() {
+    func createdAgain() {
         var attention = Attention()
         attention.record("s", newest: EventID(rawValue: 5))
         let unreported = attention.unreported

@@ -68,12 +68,12 @@ struct ConditionTests {
         let engine = try FakeConditionsEngine(store, .onBattery)
         defer { engine.stop() }
         let host = try engine.session(.named { $0.preset = .discretionary })
-        var wish = try store.request(origin.url("/a"), "a")
-        wish.options.latestStartMilliseconds = Clock.wallMilliseconds + 1_500
-        var must = try store.request(origin.url("/b"), "b")
-        must.options.latestStartMilliseconds = wish.options.latestStartMilliseconds
-        must.options.policy.constraints.requiresExternalPower = true
-        let tasks = try host.enqueue(wish, must)
+        var withPreset = try store.request(origin.url("/a"), "a")
+        withPreset.options.latestStartMilliseconds = Clock.wallMilliseconds + 1_500
+        var withPower = try store.request(origin.url("/b"), "b")
+        withPower.options.latestStartMilliseconds = withPreset.options.latestStartMilliseconds
+        withPower.options.policy.constraints.requiresExternalPower = true
+        let tasks = try host.enqueue(withPreset, withPower)
         _ = try host.waits(tasks[0], for: .power)
         #expect(waitUntil { store.names(in: store.files).contains("a") })
         _ = try host.waits(tasks[1], for: .power)

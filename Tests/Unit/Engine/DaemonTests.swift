@@ -44,7 +44,7 @@ struct DaemonTests {
     }
 
     @Test("the first host starts a daemon, which is not its child and continues after the host has closed")
-    func goesOn() throws {
+    func continuesAfterHost() throws {
         defer { store.endDaemon() }
         origin.serve("/a", .init(bytes: pattern(500_000), entityTag: nil))
         let application = try store.openWithDaemon()
@@ -63,7 +63,7 @@ struct DaemonTests {
     }
 
     @Test("an idle daemon exits, and the next host starts another one")
-    func leaves() throws {
+    func exitsWhenIdle() throws {
         defer { store.endDaemon() }
         let application = try store.openWithDaemon()
         _ = try session(application.createSession(SessionConfiguration(identifier: "s"), .consume))

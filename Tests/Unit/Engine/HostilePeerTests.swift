@@ -34,7 +34,7 @@ struct HostilePeerTests {
     }
 
     @Test("a peer that sends a command before its hello, or an invalid hello, is disconnected")
-    func impolite() throws {
+    func invalidHello() throws {
         defer { application.close() }
         let peer = try Peer(store.store)
         try peer.send(.command(sequence: 1, repliedThrough: 0, .sessions))
@@ -43,9 +43,9 @@ struct HostilePeerTests {
         let name = String(repeating: "a", count: 3_000_000)
         try long.send(.hello(Hello(client: .random(), application: name, process: getpid())))
         #expect(try long.isEnded())
-        let liar = try Peer(store.store)
-        try liar.send(.hello(Hello(client: .random(), application: "org.example", process: 1)))
-        #expect(try liar.isEnded())
+        let wrongProcess = try Peer(store.store)
+        try wrongProcess.send(.hello(Hello(client: .random(), application: "org.example", process: 1)))
+        #expect(try wrongProcess.isEnded())
         #expect(isServed())
     }
 
@@ -103,15 +103,15 @@ struct HostilePeerTests {
         let half = try Peer(store.store)
         try half.sendHello()
         _ = half.send([0, 0, 16, 0, 2, 1])
-        let dripping = try Peer(store.store)
-        try dripping.sendHello()
-        let polite = try Peer(store.store)
-        try polite.sendHello()
-        _ = dripping.send([0, 0, 16, 0])
-        #expect(waitUntil { dripping.send([2]) == 0 })
+        let slow = try Peer(store.store)
+        try slow.sendHello()
+        let correct = try Peer(store.store)
+        try correct.sendHello()
+        _ = slow.send([0, 0, 16, 0])
+        #expect(waitUntil { slow.send([2]) == 0 })
         #expect(try silent.isEnded())
         #expect(try half.isEnded())
-        try polite.send(.command(sequence: 1, repliedThrough: 0, .sessions))
-        guard case .reply(1, .sessions) = try polite.next() else { throw Unexpected() }
+        try correct.send(.command(sequence: 1, repliedThrough: 0, .sessions))
+        guard case .reply(1, .sessions) = try correct.next() else { throw Unexpected() }
     }
 }

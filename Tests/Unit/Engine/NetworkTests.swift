@@ -109,12 +109,12 @@ struct NetworkTests {
         defer { engine.stop() }
         let host = try engine.session(SessionConfiguration(identifier: "s"))
         let task = try fetch(host)
-        let nextLook = try host.waits(task, for: .portal).nextAttemptMilliseconds
+        let nextAttempt = try host.waits(task, for: .portal).nextAttemptMilliseconds
         origin.serve("/a", .init(bytes: pattern(1_000)))
         engine.setConditions { $0.network = Reading(Network(name: "Phone", kind: .cellular), source: "test") }
         let event = try eventsOfRound(host.session)[0]
         #expect(ended(event)?.outcome.state == .succeeded)
-        #expect(event.timeMilliseconds < nextLook)
+        #expect(event.timeMilliseconds < nextAttempt)
     }
 
     @Test("a task that a portal holds is retried immediately after a resume command")
@@ -124,7 +124,7 @@ struct NetworkTests {
         defer { engine.stop() }
         let host = try engine.session(SessionConfiguration(identifier: "s"))
         let task = try host.enqueue(store.request(origin.url("/a"), "a"))[0]
-        let nextLook = try host.waits(task, for: .portal).nextAttemptMilliseconds
+        let nextAttempt = try host.waits(task, for: .portal).nextAttemptMilliseconds
         origin.serve("/a", .init(bytes: pattern(1_000)))
         guard case .count(let resumed) = try answer(host.session.control(.resume, TaskSelection(ids: [task]))) else {
             throw Unexpected()
@@ -132,7 +132,7 @@ struct NetworkTests {
         #expect(resumed == 1)
         let event = try eventsOfRound(host.session)[0]
         #expect(ended(event)?.outcome.state == .succeeded)
-        #expect(event.timeMilliseconds < nextLook)
+        #expect(event.timeMilliseconds < nextAttempt)
     }
 
     @Test("on a metered network only tasks for remote servers wait, and only these tasks have wait records")

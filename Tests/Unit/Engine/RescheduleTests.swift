@@ -34,7 +34,7 @@ struct RescheduleTests {
     }
 
     @Test("a ready task that gets a later earliest start is not started")
-    func putOff() throws {
+    func postponed() throws {
         origin.serve("/a", .init(bytes: pattern(4_000_000), bytesPerSecond: 4_000_000))
         for path in ["/b", "/c"] { origin.serve(path, .init(bytes: pattern(1_000))) }
         let engine = try FakeConditionsEngine(store)
@@ -79,7 +79,7 @@ struct RescheduleTests {
     }
 
     @Test("a task whose latest start has passed ignores its preset")
-    func wishes() throws {
+    func latestStart() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
         let engine = try FakeConditionsEngine(store, .onBattery)
         defer { engine.stop() }

@@ -30,9 +30,9 @@ struct WaitingTests {
         defer { close() }
         let held = try session(holder.createSession(SessionConfiguration(identifier: "s"), .consume))
         let ticket = other.attachSession("s", .consume, waits: true)
-        let told = try holder.poll(until: .ofTests)
-        #expect(told.map(\.identifier) == ["s"])
-        #expect(told.first?.waitingConsumers == 1)
+        let reported = try holder.poll(until: .ofTests)
+        #expect(reported.map(\.identifier) == ["s"])
+        #expect(reported.first?.waitingConsumers == 1)
         #expect(try holder.poll(until: .after(milliseconds: 50)).isEmpty, "notified once")
         #expect(!ticket.isCompleted)
         held.close()
@@ -98,7 +98,7 @@ struct WaitingTests {
     }
 
     @Test("a consumer that disconnects releases its session to a waiting consumer")
-    func leaves() throws {
+    func disconnects() throws {
         defer { close() }
         _ = try session(holder.createSession(SessionConfiguration(identifier: "s"), .consume))
         let ticket = other.createSession(SessionConfiguration(identifier: "s"), .consume, waits: true)

@@ -27,9 +27,10 @@ struct LoopThreadTests {
 
     @Test("the error of a context that cannot be created is thrown when the loop's thread starts")
     func makeFails() {
-        #expect(throws: SystemError(code: ENOENT, attempt: "no desk")) {
+        #expect(throws: SystemError(code: ENOENT, messageStart: "no desk")) {
             _ = try LoopThread<LoopContext>(
-                name: "test loop", make: { _ in throw SystemError(code: ENOENT, attempt: "no desk") }, broken: { _ in })
+                name: "test loop", make: { _ in throw SystemError(code: ENOENT, messageStart: "no desk") },
+                broken: { _ in })
         }
     }
 
@@ -188,7 +189,7 @@ struct LoopTests {
     }
 
     @Test("a loop drops the event of a watch that another callback of the iteration has cancelled")
-    func cancelledInTurn() async throws {
+    func cancelledInIteration() async throws {
         let (one, two) = (SocketPair(), SocketPair())
         let thread = try startLoop()
         let calls: Int = await thread.event { context, done in
@@ -214,7 +215,7 @@ struct LoopTests {
     func reusedNumber() async throws {
         let first = SocketPair()
         let thread = try startLoop()
-        let told: String = await thread.event { context, done in
+        let reported: String = await thread.event { context, done in
             let old = try! context.loop.watch(first.near, .readable) { _ in done("old") }
             first.send()
             // The descriptor is closed without cancelling its watch, and another socket gets its number.
@@ -225,7 +226,7 @@ struct LoopTests {
             second.send()
             context.kept += [old, new]
         }
-        #expect(told == "new")
+        #expect(reported == "new")
         await thread.ask { $0.kept = [] }
         thread.stop()
         first.close()

@@ -1,7 +1,7 @@
 import BackhaulModel
 import Testing
 
-@Suite struct HandOverTests {
+@Suite struct VersionNegotiationTests {
     private let own = Versions(wire: 5, library: 0x00_03_00)
 
     private func action(
@@ -67,7 +67,7 @@ import Testing
     }
 }
 
-@Suite struct LeaveDecisionTests {
+@Suite struct IdleExitPolicyTests {
     @Test("a daemon exits only if it has no clients, tasks, launches or activities")
     func each() {
         #expect(IdleExitPolicy.mayExit(.init()))

@@ -93,7 +93,7 @@ private func openNull() throws -> Int32 {
     }
 
     @Test("an open-file-description lock ends when its process closes it, even while a forked child runs")
-    func lockOfDeadParent() throws {
+    func lockClosedByParent() throws {
         var template = Array("/tmp/backhaul-lock-XXXXXX".utf8CString)
         let file = mkstemp(&template)
         try #require(file >= 0)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct LockTests {
     /// A time limit that is reached only because of a defect.
-    private var patience: Deadline { .after(milliseconds: 30_000) }
+    private var timeLimit: Deadline { .after(milliseconds: 30_000) }
 
     @Test("no change that several threads make under a lock is lost")
     func counting() throws {
@@ -20,7 +20,7 @@ import Testing
     func waiting() throws {
         let count = Lock(0)
         let thread = try Thread(name: "changer") { for _ in 0..<100 { count.change { $0 += 1 } } }
-        #expect(count.wait(until: patience) { $0 == 100 ? $0 : nil } == 100)
+        #expect(count.wait(until: timeLimit) { $0 == 100 ? $0 : nil } == 100)
         thread.join()
     }
 

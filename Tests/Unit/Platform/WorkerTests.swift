@@ -7,7 +7,7 @@ import Testing
     private struct Mistake: Error {}
 
     /// A time limit that is reached only because of a defect.
-    private static var patience: Deadline { .after(milliseconds: 30_000) }
+    private static var timeLimit: Deadline { .after(milliseconds: 30_000) }
 
     private final class Journal {
         var batches: [Int] = []
@@ -34,9 +34,9 @@ import Testing
             })
         worker.post { _ in
             gate.change { $0.isRunning = true }
-            _ = gate.wait(until: Self.patience) { $0.isOpen ? () : nil }
+            _ = gate.wait(until: Self.timeLimit) { $0.isOpen ? () : nil }
         }
-        _ = gate.wait(until: Self.patience) { $0.isRunning ? () : nil }
+        _ = gate.wait(until: Self.timeLimit) { $0.isRunning ? () : nil }
         for _ in 0..<50 { worker.post { _ in } }
         gate.change { $0.isOpen = true }
         worker.close()
@@ -64,7 +64,7 @@ import Testing
             worker.close()
             isDone.change { $0 = true }
         }
-        #expect(isDone.wait(until: Self.patience) { $0 ? true : nil } == true)
+        #expect(isDone.wait(until: Self.timeLimit) { $0 ? true : nil } == true)
     }
 
     @Test("a released worker performs its jobs and ends")
@@ -80,7 +80,7 @@ import Testing
             let worker = try Worker(name: "let go", make: { Token(isGone) })
             worker.post { _ in isPerformed.change { $0 = true } }
         }
-        #expect(isGone.wait(until: Self.patience) { $0 ? true : nil } == true)
+        #expect(isGone.wait(until: Self.timeLimit) { $0 ? true : nil } == true)
         #expect(isPerformed.withLock { $0 })
     }
 

@@ -136,11 +136,11 @@ struct ActivityTests {
                 _ = try start(store, due, at: Int64(hours) * Self.hour)
             }
         }
-        let told = try store.events(of: session)
-        #expect(told.map(\.kind) == [.activity("sync"), .activity("other")])
+        let events = try store.events(of: session)
+        #expect(events.map(\.kind) == [.activity("sync"), .activity("other")])
         #expect(try infos(store, session).map(\.lastStartedMilliseconds) == [Self.hour, Self.hour])
         #expect(try infos(store, session).map(\.nextMilliseconds) == [4 * Self.hour, 4 * Self.hour])
-        try store.acknowledge(session, .ids([told[0].id]))
+        try store.acknowledge(session, .ids([events[0].id]))
         for due in try open(store, 4 * Self.hour).open { _ = try start(store, due, at: 4 * Self.hour) }
         #expect(try store.events(of: session).map(\.kind) == [.activity("other"), .activity("sync")])
     }

@@ -46,7 +46,7 @@ struct ChecksumTests {
     }
 
     @Test("a page that is replaced by the next page is reported or has no effect")
-    func exchanged() throws {
+    func replacedByNext() throws {
         let filled = try FilledStore.shared.get()
         let size = FilledStore.pageSize
         let count = filled.bytes.count / size

@@ -33,7 +33,7 @@ struct ConstraintsTests {
         return constraints
     }
 
-    private func turns(
+    private func readyTasks(
         _ store: TestStore, limit: Int = 100, known: Set<TaskID> = [], held: Set<ConstraintsID> = []
     ) throws -> [TaskID] {
         try store.run { (transaction) throws(Failure) in
@@ -183,7 +183,7 @@ struct ConstraintsTests {
     }
 
     @Test("ready tasks with different constraints come in order of priority, then of age")
-    func turns() throws {
+    func readyTasks() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
         let presets: [ConstraintPreset?] = [nil, .discretionary, .overnight]
@@ -193,13 +193,13 @@ struct ConstraintsTests {
             (0..<60).filter(isWanted).sorted { ($1 % 4, $0) < ($0 % 4, $1) }.map { ids[$0] }
         }
         let discretionary = try constraints(of: ids[1], store)
-        #expect(try turns(store) == expected { _ in true })
-        #expect(try turns(store, limit: 7) == Array(expected { _ in true }.prefix(7)))
-        #expect(try turns(store, held: [discretionary]) == expected { $0 % 3 != 1 })
-        #expect(try turns(store, held: [.session]) == expected { $0 % 3 != 0 })
-        #expect(try turns(store, limit: 5, held: [.session]) == Array(expected { $0 % 3 != 0 }.prefix(5)))
+        #expect(try readyTasks(store) == expected { _ in true })
+        #expect(try readyTasks(store, limit: 7) == Array(expected { _ in true }.prefix(7)))
+        #expect(try readyTasks(store, held: [discretionary]) == expected { $0 % 3 != 1 })
+        #expect(try readyTasks(store, held: [.session]) == expected { $0 % 3 != 0 })
+        #expect(try readyTasks(store, limit: 5, held: [.session]) == Array(expected { $0 % 3 != 0 }.prefix(5)))
         let known = Set(expected { _ in true }.prefix(10))
-        #expect(try turns(store, limit: 9, known: known) == Array(expected { _ in true }.dropFirst(10).prefix(9)))
+        #expect(try readyTasks(store, limit: 9, known: known) == Array(expected { _ in true }.dropFirst(10).prefix(9)))
     }
 
     @Test("ready tasks are counted by lane and constraints")

@@ -17,7 +17,7 @@ struct Measurements {
         return Double(time.seconds) + Double(time.attoseconds) / 1e18
     }
 
-    private func tell(_ what: String, _ count: Int, _ time: Double) {
+    private func printRate(_ what: String, _ count: Int, _ time: Double) {
         let rate = Int(Double(count) / time)
         print("\(what): \(count) in \(Int(time * 1_000)) ms, \(rate) a second; at most \(memoryPeak()) of memory")
     }
@@ -57,25 +57,25 @@ struct Measurements {
         for part in 0..<4 {
             let range = part * count / 4..<(part + 1) * count / 4
             let time = try seconds { try fill(store, session, range, random: random) }
-            tell("enqueue in chunks of 4,096, random names and keys \(random), part \(part)", count / 4, time)
+            printRate("enqueue in chunks of 4,096, random names and keys \(random), part \(part)", count / 4, time)
         }
         var status = stat()
         stat(scratch.path + "/" + Schema.fileName, &status)
         print("database: \(status.st_size >> 20) MiB")
         let lane = try store.run { (transaction) throws(Failure) in try transaction.lanes.ready()[0].id }
-        tell("128 waiting tasks", 100, try seconds {
+        printRate("128 waiting tasks", 100, try seconds {
             for _ in 0..<100 {
                 try store.run { (transaction) throws(Failure) in
                     try transaction.lanes.waitingTasks(of: lane, limit: 128)
                 }
             }
         })
-        tell("list 1,000 tasks", 20, try seconds { for _ in 0..<20 { _ = try store.tasks(of: session) } })
-        tell("suspend all", count, try seconds { try store.control(session, .suspend) })
-        tell("resume all", count, try seconds { try store.control(session, .resume) })
+        printRate("list 1,000 tasks", 20, try seconds { for _ in 0..<20 { _ = try store.tasks(of: session) } })
+        printRate("suspend all", count, try seconds { try store.control(session, .suspend) })
+        printRate("resume all", count, try seconds { try store.control(session, .resume) })
         let ends = 20_000
         let done = Lock(0)
-        tell("ends with everything gathered", ends, seconds {
+        printRate("ends with everything gathered", ends, seconds {
             for id in 1...ends {
                 store.thread.perform({ (transaction) throws(Failure) in
                     try transaction.endings.record(TaskID(rawValue: UInt64(id)), Outcome(state: .succeeded), now: 5)
@@ -83,18 +83,18 @@ struct Measurements {
             }
             _ = done.wait(until: nil) { $0 == ends ? true : nil }
         })
-        tell("ends one by one", 200, try seconds {
+        printRate("ends one by one", 200, try seconds {
             for id in ends + 1...ends + 200 { try store.end(TaskID(rawValue: UInt64(id))) }
         })
-        tell("acknowledge in batches of 1,000", ends, try seconds {
+        printRate("acknowledge in batches of 1,000", ends, try seconds {
             for last in stride(from: 1_000, through: ends, by: 1_000) {
                 try store.acknowledge(session, .through(EventID(rawValue: UInt64(last))))
             }
         })
-        tell("cancel all", count - ends - 200, try seconds { try store.control(session, .cancel) })
+        printRate("cancel all", count - ends - 200, try seconds { try store.control(session, .cancel) })
         let newest = try store.info(session)!.newestEvent
-        tell("acknowledge all", count - ends, try seconds { try store.acknowledge(session, .through(newest)) })
-        tell("close", 1, seconds { store.close() })
+        printRate("acknowledge all", count - ends, try seconds { try store.acknowledge(session, .through(newest)) })
+        printRate("close", 1, seconds { store.close() })
     }
 
     @Test("the speed of durable enqueues of one task each is printed")
@@ -102,7 +102,7 @@ struct Measurements {
         let scratch = Scratch()
         let store = try TestStore(scratch.path)
         let session = try store.session()
-        tell("enqueue one by one", 500, try seconds {
+        printRate("enqueue one by one", 500, try seconds {
             for number in 0..<500 { try store.enqueue([.numbered(number)], in: session) }
         })
     }

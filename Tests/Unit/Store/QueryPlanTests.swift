@@ -157,7 +157,7 @@ struct QueryPlanTests {
             try transaction.attempts.renewPart(of: ids[0])
             let lane = try transaction.lanes.ready()[0].id
             _ = try transaction.lanes.firstWaitingTask(of: lane, stating: .session)
-            _ = try transaction.destinations.version(at: "/a", of: "https://a/", in: session)
+            _ = try transaction.destinations.representation(at: "/a", of: "https://a/", in: session)
             try transaction.destinations.recordRepresentation(
                 of: ids[0], at: "/a", of: "https://a/", in: session, inode: 1, size: 2, modifiedNanoseconds: 3)
             let states = TaskStates([TaskStates(.waiting), TaskStates(.suspended)])
@@ -211,7 +211,7 @@ struct QueryPlanTests {
         try tables.sessions.setHistoryCount(0, of: session)
         try tables.sessions.remove(SessionID(rawValue: 9_999))
         try tables.validators.write(
-            StoredRepresentation(version: version, inode: 1, modifiedNanoseconds: 3), at: "/a", of: "https://a/",
+            StoredRepresentation(representation: version, inode: 1, modifiedNanoseconds: 3), at: "/a", of: "https://a/",
             in: session)
         try tables.cookies.insert("c", of: session)
         try tables.networks.write(NetworkSettings(name: "away"))

@@ -164,7 +164,7 @@ struct StartTests {
     }
 
     @Test("tasks that wait for a budget are evaluated in batches, in order")
-    func judged() throws {
+    func evaluatedInBatches() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
         let ids = try store.enqueue((0..<5_000).map { .numbered($0) }, in: session)

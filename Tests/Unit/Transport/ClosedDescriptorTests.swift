@@ -29,7 +29,7 @@ struct ClosedDescriptorTests {
                 let recorder = RecordingDelegate()
                 client.kept.append(recorder)
                 recorder.onBytes = { _ in
-                    done(recorder.record.pieces)
+                    done(recorder.record.chunks)
                     return .go
                 }
                 recorder.transfer = try? client.transport.start(request(url), recorder)

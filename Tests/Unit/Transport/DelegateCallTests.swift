@@ -44,7 +44,7 @@ struct DelegateCallTests {
                 recorder.transfer = try? client.transport.start(request(url), recorder)
             }
             #expect(record.heads == 1)
-            #expect(record.pieces == (moment == .bytes ? 1 : 0))
+            #expect(record.chunks == (moment == .bytes ? 1 : 0))
             #expect(record.ends == 0)
         }
     }
@@ -56,7 +56,7 @@ struct DelegateCallTests {
                 recorder.onHead = { _ in .refuse }
             }
             #expect(record.end == .refused)
-            #expect(record.pieces == 0)
+            #expect(record.chunks == 0)
         }
     }
 
@@ -203,7 +203,7 @@ struct DelegateCallTests {
             let counts: [Int] = await transferClient.event { client, done in
                 let recorders = (0..<4).map { _ in RecordingDelegate() }
                 client.kept += recorders
-                let count = { recorders.reduce(0) { $0 + $1.record.heads + $1.record.pieces + $1.record.ends } }
+                let count = { recorders.reduce(0) { $0 + $1.record.heads + $1.record.chunks + $1.record.ends } }
                 var atClose: Int?
                 let close = {
                     guard atClose == nil else { return }
@@ -264,7 +264,7 @@ struct DelegateCallTests {
                 for recorder in recorders {
                     let fate = Int.random(in: 0..<40, using: &random)
                     recorder.onBytes = { transfer in
-                        if recorder.record.pieces == fate {
+                        if recorder.record.chunks == fate {
                             transfer.cancel()
                             finish()
                         }

@@ -31,7 +31,7 @@ struct PlainTransferTests {
             #expect(record.end == .complete)
             #expect(record.head?.status == 204)
             #expect(record.head?.value("X-Note") == "here")
-            #expect(record.pieces == 0)
+            #expect(record.chunks == 0)
         }
     }
 

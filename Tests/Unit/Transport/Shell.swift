@@ -53,7 +53,7 @@ final class Shell: Sendable {
 
     private static func start(_ script: String, _ arguments: [String]) throws(SystemError) -> (pid_t, Int32) {
         var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { throw SystemError(code: errno, attempt: "no pipe") }
+        guard pipe(&ends) == 0 else { throw SystemError(code: errno, messageStart: "no pipe") }
         _ = fcntl(ends[1], F_SETFD, FD_CLOEXEC)
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -77,7 +77,7 @@ final class Shell: Sendable {
         let result = posix_spawn(&process, "/bin/sh", &actions, &attributes, &words, Glibc.environ)
         guard result == 0 else {
             close(ends[1])
-            throw SystemError(code: result, attempt: "no child process")
+            throw SystemError(code: result, messageStart: "no child process")
         }
         return (process, ends[1])
     }

@@ -10,7 +10,7 @@ struct TransferRecord: Sendable {
     var end: TransferEnd?
     var heads = 0
     var ends = 0
-    var pieces = 0
+    var chunks = 0
     var metrics = TransferMetrics()
 
     var text: String { String(decoding: body, as: UTF8.self) }
@@ -39,7 +39,7 @@ final class RecordingDelegate: TransferDelegate {
 
     func transfer(_ transfer: Transfer, received bytes: RawSpan) -> Flow {
         guard acceptsBytes(transfer) else { return .pause }
-        record.pieces += 1
+        record.chunks += 1
         bytes.withUnsafeBytes { record.body += $0 }
         return onBytes(transfer)
     }

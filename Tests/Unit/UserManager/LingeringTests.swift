@@ -6,7 +6,10 @@ import Testing
     @Test("a user lingers if logind has a file for it")
     func noted() {
         let scratch = Scratch()
-        let of = { Lingering.of(userName: $0, stateDirectory: scratch.path + "/lib", runtime: scratch.path + "/run") }
+        let of = {
+            Lingering.of(
+                userName: $0, stateDirectory: scratch.path + "/lib", runtimeDirectory: scratch.path + "/run")
+        }
         #expect(of("me") == .absent)
         scratch.write("", to: "run/systemd/system/x")
         #expect(of("me") == .off)

@@ -14,13 +14,13 @@ import Testing
                 + [0, 0, 0, 0])
     }
 
-    @Test("the messages welcome and leave have the same format in all protocol versions")
+    @Test("the messages welcome and request exit have the same format in all protocol versions")
     func handingOver() throws {
         let versions = Versions(wire: 0x0102, library: 0x0A0B0C)
         let opening = Array("bhul".utf8) + [2, 1] + [0x0C, 0x0B, 0x0A, 0]
         let welcome = Welcome(versions: versions, isDaemon: true, process: 7)
         #expect(Wire.encode(.welcome(welcome)) == [16, 0, 0, 0] + [65] + opening + [1] + [7, 0, 0, 0])
-        #expect(try Wire.encode(.leave(versions)) == [11, 0, 0, 0] + [3] + opening)
+        #expect(try Wire.encode(.requestExit(versions)) == [11, 0, 0, 0] + [3] + opening)
     }
 
     @Test("a command has two sequence numbers and a tag before its fields")

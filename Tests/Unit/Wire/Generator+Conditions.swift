@@ -30,7 +30,7 @@ extension Generator {
     mutating func hold() -> HoldInfo {
         HoldInfo(
             application: text(), session: text(), origin: optional { $0.text() },
-            hold: Hold(any(), text(), nextLookMilliseconds: optional { $0.integer() }), beganMilliseconds: integer(),
+            hold: Hold(any(), text(), nextCheckMilliseconds: optional { $0.integer() }), beganMilliseconds: integer(),
             tasks: integer())
     }
 

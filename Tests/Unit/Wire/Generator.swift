@@ -286,7 +286,7 @@ extension Generator {
             isObserver: bool(), launch: optional { LaunchToken(id: $0.id(), secret: $0.integer()) },
             closedClients: list { ClientID(high: $0.integer(), low: $0.integer()) })
         let credit = EventCredit(after: id(), events: integer(), bytes: integer())
-        return [.hello(hello), .leave(Versions(wire: integer(), library: integer())), .credit(id(), credit)]
+        return [.hello(hello), .requestExit(Versions(wire: integer(), library: integer())), .credit(id(), credit)]
             + commands().map { .command(sequence: integer(), repliedThrough: integer(), $0) }
     }
 

@@ -137,10 +137,10 @@ def test_a_known_and_an_unreadable_condition_are_read():
 def test_a_hold_is_read():
     hold = _reading_conditions._hold(filled(
         _ctypes.bh_hold, application=b"org.example.a", session=b"s", origin=b"http://a:80", reason=17,
-        reason_text=b"slow", began_ms=1_000, next_look_ms=2_000, tasks=2**40))
+        reason_text=b"slow", began_ms=1_000, next_check_ms=2_000, tasks=2**40))
     assert (hold.application, hold.session, hold.origin) == ("org.example.a", "s", "http://a:80")
     assert (hold.reason, hold.reason_text, hold.tasks) == (Reason.THROUGHPUT, "slow", 2**40)
-    assert (hold.began.timestamp(), hold.next_look.timestamp()) == (1, 2)
+    assert (hold.began.timestamp(), hold.next_check.timestamp()) == (1, 2)
 
 
 def test_the_settings_of_a_network_are_written_and_all_its_fields_are_read():

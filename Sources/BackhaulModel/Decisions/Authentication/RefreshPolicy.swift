@@ -7,7 +7,7 @@ public enum RefreshPolicy {
     }
 
     /// Whether the headers or the URL of the request have expired. `now`: Unix milliseconds.
-    public static func isOver(_ options: RequestOptions, now: Int64) -> Bool {
+    public static func isDue(_ options: RequestOptions, now: Int64) -> Bool {
         options.refresh != .none && (options.expiresMilliseconds.map { $0 <= now } ?? false)
     }
 

@@ -17,8 +17,8 @@ extension SessionCredentials {
     public var knowsProxies: Bool { spaces.keys.contains { $0.kind == .proxy } }
 
     /// Whether only one task of the lane may run at a time, because its credential is missing or has not worked yet.
-    public func isProbed(_ lane: String) -> Bool {
-        spaces.contains { $0.value.isProbed(lane, waitsUntried: $0.key.kind == .refresh) }
+    public func runsOneTask(_ lane: String) -> Bool {
+        spaces.contains { $0.value.runsOneTask(lane, isRefresh: $0.key.kind == .refresh) }
     }
 
     /// Whether the host's response to this challenge was to continue without a credential for the space.
@@ -35,7 +35,9 @@ extension SessionCredentials {
             $0.key.kind == .proxy && $0.value.lanes.contains(lane) && !proceeds(without: $0.key, after: last)
         }
         if let open = proxies.first(where: { $0.value.waits(lane) })?.value.open { return .open(open) }
-        if let old = proxies.first(where: { $0.value.expired != nil }) { return Self.ask(old.key, old.value, "/") }
+        if let old = proxies.first(where: { $0.value.expired != nil }) {
+            return Self.openChallenge(old.key, old.value, "/")
+        }
         let known = spaces.filter { $0.key.kind == .server && $0.key.origin == lane }
         if let (space, state) = nearest(known, to: url), !proceeds(without: space, after: last), let open = state.open {
             return .open(open)
@@ -43,14 +45,14 @@ extension SessionCredentials {
         guard let (space, state) = known.count == 1 ? known.first.map({ ($0.key, $0.value) }) : nearest(known, to: url),
             state.expired != nil, !proceeds(without: space, after: last)
         else { return nil }
-        return Self.ask(space, state, URLPath.directory(of: url))
+        return Self.openChallenge(space, state, URLPath.directory(of: url))
     }
 
-    /// What a task must wait for because its headers or URL need a refresh; nil: nothing. `isOver`: they have expired.
-    public func wait(forRefresh space: ProtectionSpace, isOver: Bool) -> PendingChallenge? {
+    /// What a task must wait for because its headers or URL need a refresh; nil: nothing. `isDue`: they have expired.
+    public func wait(forRefresh space: ProtectionSpace, isDue: Bool) -> PendingChallenge? {
         if let open = spaces[space]?.open { return .open(open) }
-        guard isOver else { return nil }
-        return .ask(AuthenticationChallenge(refreshing: space), replacing: spaces[space]?.expired)
+        guard isDue else { return nil }
+        return .openChallenge(AuthenticationChallenge(refreshing: space), replacing: spaces[space]?.expired)
     }
 
     public func mayOpen(_ space: ProtectionSpace) -> Bool {
@@ -58,8 +60,9 @@ extension SessionCredentials {
             || spaces.count { Self.isSameServer($0.key, space) && $0.value.open != nil } < Self.challengeLimit
     }
 
-    private static func ask(_ space: ProtectionSpace, _ state: Space, _ scope: String) -> PendingChallenge {
-        .ask(AuthenticationChallenge(space: space, schemes: state.schemes, scope: scope), replacing: state.expired)
+    private static func openChallenge(_ space: ProtectionSpace, _ state: Space, _ scope: String) -> PendingChallenge {
+        .openChallenge(
+            AuthenticationChallenge(space: space, schemes: state.schemes, scope: scope), replacing: state.expired)
     }
 
     private func space(of origin: String, for url: String) -> Space? {

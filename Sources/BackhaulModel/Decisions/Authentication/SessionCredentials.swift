@@ -18,7 +18,7 @@ public struct SessionCredentials: Sendable {
         case open(ChallengeID)
         /// The credential has expired, so a new challenge must be opened. `replacing`: the challenge of the old
         /// credential.
-        case ask(AuthenticationChallenge, replacing: ChallengeID?)
+        case openChallenge(AuthenticationChallenge, replacing: ChallengeID?)
     }
 
     /// What a task does after a response that demands a credential.
@@ -27,7 +27,7 @@ public struct SessionCredentials: Sendable {
         case resend
         /// Wait for a challenge. `failures`: how many credentials in a row the server did not accept. `replacing`: an
         /// earlier challenge; its tasks also wait for the new one.
-        case ask(failures: UInt32, replacing: ChallengeID?)
+        case openChallenge(failures: UInt32, replacing: ChallengeID?)
         /// Get no credential, because the host has refused the challenge while this request was in progress.
         case refused
     }
@@ -67,11 +67,11 @@ public struct SessionCredentials: Sendable {
             open != nil && (current == nil || disputed.isEmpty || disputed.contains(lane) || contrary.contains(lane))
         }
 
-        /// Whether only one task of the lane may run at a time. `waitsUntried`: true for a refresh. The requests show
-        /// which tasks need the refresh, so an open challenge does not limit the other tasks of the lane.
-        func isProbed(_ lane: String, waitsUntried: Bool) -> Bool {
+        /// Whether only one task of the lane may run at a time. For a refresh (`isRefresh`), the requests show which
+        /// tasks need the refresh, so an open challenge does not limit the other tasks of the lane.
+        func runsOneTask(_ lane: String, isRefresh: Bool) -> Bool {
             guard lanes.contains(lane) else { return false }
-            return !waitsUntried && waits(lane) || pending > 0 || current.map { !$0.isProven } ?? false
+            return !isRefresh && waits(lane) || pending > 0 || current.map { !$0.isProven } ?? false
         }
 
         var isIdle: Bool { open == nil && current == nil && expired == nil && pending == 0 }
@@ -243,8 +243,8 @@ public struct SessionCredentials: Sendable {
     /// tunnel, a server can pretend to be the proxy. Only that lane waits. If the credential has really expired, the
     /// other lanes get a 407, too.
     public mutating func decision(on space: ProtectionSpace, sent: Set<UInt64>, in lane: String) -> Decision {
-        if let task = space.task { return .ask(failures: urlFailures[task] ?? 0, replacing: nil) }
-        guard var state = spaces[space] else { return .ask(failures: 0, replacing: nil) }
+        if let task = space.task { return .openChallenge(failures: urlFailures[task] ?? 0, replacing: nil) }
+        guard var state = spaces[space] else { return .openChallenge(failures: 0, replacing: nil) }
         if state.isRefused { return .refused }
         if let current = state.current {
             guard sent.contains(current.credential.number) else { return .resend }
@@ -256,14 +256,14 @@ public struct SessionCredentials: Sendable {
                 state.current?.isCounted = true
                 state.disputed.insert(lane)
                 spaces[space] = state
-                return .ask(failures: state.failures, replacing: nil)
+                return .openChallenge(failures: state.failures, replacing: nil)
             }
             state.current = nil
             state.disputed = []
             state.replaced = current.challenge
             spaces[space] = state
         }
-        return .ask(failures: state.failures, replacing: state.replaced)
+        return .openChallenge(failures: state.failures, replacing: state.replaced)
     }
 
     static func isSameServer(_ left: ProtectionSpace, _ right: ProtectionSpace) -> Bool {

@@ -53,7 +53,7 @@ public struct BudgetUsage: Hashable, Sendable {
             } else {
                 "\(QuantityFormatter.bytes(used)) of \(this) \(amount)\(owned) are used on \(network)"
             }
-        return Hold(.budget, "\(facts); \(next)", nextLookMilliseconds: period.endMilliseconds)
+        return Hold(.budget, "\(facts); \(next)", nextCheckMilliseconds: period.endMilliseconds)
     }
 
     private var next: String {

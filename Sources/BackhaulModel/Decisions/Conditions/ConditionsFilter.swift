@@ -53,15 +53,15 @@ public struct ConditionsFilter: Sendable {
         last = now
         forget(except: needs)
         var conditions = raw
-        var looks: [Int64] = []
+        var checks: [Int64] = []
         func steady<Value>(
             _ need: ConditionSet, _ reading: inout Reading<Value>, _ filter: inout Hysteresis<Value>
         ) {
             guard needs.contains(need) else { return }
             guard let known = pending.contains(need) ? filter.last : reading else { return }
-            let (steady, look) = filter.take(known, now: now)
+            let (steady, check) = filter.take(known, now: now)
             reading = steady
-            if let look { looks.append(look) }
+            if let check { checks.append(check) }
         }
         steady(.power, &conditions.externalPower, &externalPower)
         steady(.network, &conditions.isMetered, &isMetered)
@@ -69,7 +69,7 @@ public struct ConditionsFilter: Sendable {
         steady(.cpuPressure, &conditions.cpuPressurePercent, &cpuPressure)
         steady(.ioPressure, &conditions.ioPressurePercent, &ioPressure)
         steady(.memoryPressure, &conditions.memoryPressurePercent, &memoryPressure)
-        return (conditions, looks.min())
+        return (conditions, checks.min())
     }
 
     /// Forgets the conditions that are not read any more. A later reading of them is a first reading.

@@ -78,7 +78,8 @@ public enum DeferralDecision {
         }
         if !facts.isLocal { holds += facts.budgets.filter(\.isUsedUp).map { $0.hold(expected: nil) } }
         return holds.enumerated().sorted { one, other in
-            let (first, second) = (one.element.nextLookMilliseconds ?? .max, other.element.nextLookMilliseconds ?? .max)
+            let first = one.element.nextCheckMilliseconds ?? .max
+            let second = other.element.nextCheckMilliseconds ?? .max
             return first != second ? first > second : one.offset < other.offset
         }.map(\.element)
     }

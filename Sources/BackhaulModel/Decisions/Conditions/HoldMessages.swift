@@ -30,18 +30,18 @@ struct HoldMessages {
             end - begin <= LocalTime.day
                 ? " \(LocalTime(begin, offset).clock)-\(LocalTime(end, offset).clock)" : nil
         }
-        return Hold(.quietHours, "it is in its quiet hours\(hours ?? ""), until \(until)", nextLookMilliseconds: end)
+        return Hold(.quietHours, "it is in its quiet hours\(hours ?? ""), until \(until)", nextCheckMilliseconds: end)
     }
 
     var power: Hold {
         let sentence = settled(conditions.externalPower, "external power is back")
             ?? "the machine is on battery, and it waits for external power"
-        return Hold(.power, sentence, nextLookMilliseconds: nextLook(conditions.externalPower))
+        return Hold(.power, sentence, nextCheckMilliseconds: nextCheck(conditions.externalPower))
     }
 
     func battery(_ charge: UInt8, wanted: UInt8) -> Hold {
         if let sentence = settled(conditions.externalPower, "external power is back") {
-            return Hold(.battery, sentence, nextLookMilliseconds: nextLook(conditions.externalPower))
+            return Hold(.battery, sentence, nextCheckMilliseconds: nextCheck(conditions.externalPower))
         }
         return Hold(
             .battery, "the battery is at \(charge) %, and it waits until that is \(wanted) %, or for external power")
@@ -54,7 +54,7 @@ struct HoldMessages {
             ? "a network that is not \(QuantityFormatter.list(missing.names, "or"))"
                 : QuantityFormatter.list(wanted.names, "or")
         let kind = QuantityFormatter.list(network.kind.names)
-        return Hold(.network, "it waits for \(waits); the way to the internet is now \(network.name) (\(kind))")
+        return Hold(.network, "it waits for \(waits); the route to the internet is now \(network.name) (\(kind))")
     }
 
     var metered: Hold {
@@ -62,7 +62,7 @@ struct HoldMessages {
         let sentence =
             settled(conditions.isMetered, "\(name) is unmetered")
             ?? "\(name) is metered (data may cost money)\(meteredSource), and it waits for an unmetered one"
-        return Hold(.metered, sentence, nextLookMilliseconds: nextLook(conditions.isMetered))
+        return Hold(.metered, sentence, nextCheckMilliseconds: nextCheck(conditions.isMetered))
     }
 
     var portal: Hold {
@@ -88,7 +88,7 @@ struct HoldMessages {
         let sentence =
             settled(conditions.thermalState, "the machine is cooler")
             ?? "\(heat ?? "the machine's heat is \(state.name)"), and it waits until \(goal)\(degrees)"
-        return Hold(.heat, sentence, nextLookMilliseconds: nextLook(conditions.thermalState))
+        return Hold(.heat, sentence, nextCheckMilliseconds: nextCheck(conditions.thermalState))
     }
 
     /// `limit`: a task is held above this pressure. `lower`: a held task continues at this pressure.
@@ -99,7 +99,7 @@ struct HoldMessages {
             settled(reading, "programs wait less for \(what.rawValue)")
             ?? "\(what.cause): some waited in \(value) % of the last 10 seconds (limit \(limit) %, it goes on at "
             + "\(lower) %)"
-        return Hold(.pressure, sentence, nextLookMilliseconds: nextLook(reading))
+        return Hold(.pressure, sentence, nextCheckMilliseconds: nextCheck(reading))
     }
 
     /// The resource for which programs wait.
@@ -138,7 +138,7 @@ struct HoldMessages {
         }
     }
 
-    private func nextLook(_ reading: Reading<some Equatable & Sendable>) -> Int64? {
+    private func nextCheck(_ reading: Reading<some Equatable & Sendable>) -> Int64? {
         guard let settling = reading.settling, let boot = facts.bootMilliseconds else { return nil }
         let (left, overflow) = settling.endsAt.subtractingReportingOverflow(boot)
         return overflow ? nil : facts.now.saturatingAdd(max(0, left))

@@ -23,9 +23,9 @@ struct Hysteresis<Value: Equatable & Sendable>: Sendable {
         flapping = FlapDamping(rule)
     }
 
-    /// Takes a reading, and returns the reading that takes effect. `nextLook`: when the result changes without a new
+    /// Takes a reading, and returns the reading that takes effect. `nextCheck`: when the result changes without a new
     /// reading; nil: never.
-    mutating func take(_ reading: Reading<Value>, now: Int64) -> (reading: Reading<Value>, nextLook: Int64?) {
+    mutating func take(_ reading: Reading<Value>, now: Int64) -> (reading: Reading<Value>, nextCheck: Int64?) {
         let bad = severity(of: reading)
         if let raw {
             let formerBad = severity(of: raw)
@@ -58,7 +58,7 @@ struct FlapDamping: Sendable {
     private let rule: ConditionsFilter.Rule
     private var doublings: Int64 = 0
     /// The times at which the value reversed its direction, the latest last.
-    private var turns: [Int64] = []
+    private var reversals: [Int64] = []
     private var farthest: Int?
     private var isRising = false
 
@@ -68,10 +68,10 @@ struct FlapDamping: Sendable {
     mutating func duration(now: Int64) -> Int64 {
         let duration = min(rule.duration << doublings, ConditionsFilter.longest)
         // The time without a reversal is counted after a better value has taken effect, so `duration` is added.
-        if let last = turns.last, now - last < ConditionsFilter.flapWindow + duration {
+        if let last = reversals.last, now - last < ConditionsFilter.flapWindow + duration {
             return duration
         }
-        (turns, doublings) = ([], 0)
+        (reversals, doublings) = ([], 0)
         return rule.duration
     }
 
@@ -89,9 +89,9 @@ struct FlapDamping: Sendable {
         guard abs(outcome - last) >= rule.step else { return }
         isRising.toggle()
         farthest = outcome
-        turns.append(now)
-        let recent = turns.filter { now - $0 < ConditionsFilter.flapWindow }
-        turns = recent.suffix(ConditionsFilter.flapLimit + 1)
+        reversals.append(now)
+        let recent = reversals.filter { now - $0 < ConditionsFilter.flapWindow }
+        reversals = recent.suffix(ConditionsFilter.flapLimit + 1)
         if recent.count > ConditionsFilter.flapLimit {
             // Five doublings already exceed `ConditionsFilter.longest`.
             doublings = min(doublings + 1, 5)

@@ -110,7 +110,7 @@ extension ThroughputWatch {
         let pauseText = QuantityFormatter.duration(pause.milliseconds)
         return Hold(
             .throughput, what + "one task tries again after a pause of \(pauseText)",
-            nextLookMilliseconds: unix.saturatingAdd(max(0, probeAt - now)))
+            nextCheckMilliseconds: unix.saturatingAdd(max(0, probeAt - now)))
     }
 
     /// The probe in progress. A probe without a result counts as lost after `probeTimeout`.

@@ -189,11 +189,11 @@ public struct UplinkWatch: Sendable {
                 + "login: open any page in a browser and log in; one task tries again after a pause"
         case .limited:
             sentence =
-                "\(servers) could not be reached, so the network's way out seems dead; one task tries again after a "
+                "\(servers) could not be reached, so the uplink seems dead; one task tries again after a "
                 + "pause"
         }
         let next = nextProbe(now: now).map { unix.saturatingAdd($0 - now) }
-        return Hold(.portal, sentence, nextLookMilliseconds: next)
+        return Hold(.portal, sentence, nextCheckMilliseconds: next)
     }
 
     private var pause: Int64 { min(Self.firstPause << Int64(probeCount), Self.maximumPause) }

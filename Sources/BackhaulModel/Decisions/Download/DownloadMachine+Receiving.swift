@@ -105,17 +105,17 @@ extension DownloadMachine {
 
     // MARK: Results
 
-    mutating func appended(_ length: UInt64, _ stamp: PartFingerprint?) -> [Action] {
+    mutating func appended(_ length: UInt64, _ fingerprint: PartFingerprint?) -> [Action] {
         switch state {
         case .exchanging(.receiving(var reception), let transfer):
-            reception.part.noteWritten(length, stamp, of: counters.offset)
+            reception.part.noteWritten(length, fingerprint, of: counters.offset)
             var actions = resumeWhenDue(&reception)
             if isSyncDue(reception) { actions += sync(&reception) }
             actions += recordWhenDue(&reception)
             state = .exchanging(.receiving(reception), transfer)
             return actions
         case .saving(var saving):
-            saving.reception.part.noteWritten(length, stamp, of: counters.offset)
+            saving.reception.part.noteWritten(length, fingerprint, of: counters.offset)
             state = .saving(saving)
             return []
         default:
@@ -200,7 +200,7 @@ extension DownloadMachine {
         }
         checkpoint = Checkpoint(
             validator: file.validator, finalURL: url, size: file.size, syncedOffset: part.synced, bootID: bootID,
-            facts: file.facts, part: part.stamp, syncedChecksum: part.syncedChecksum)
+            facts: file.facts, part: part.fingerprint, syncedChecksum: part.syncedChecksum)
         return checkpoint
     }
 

@@ -11,7 +11,7 @@ extension DownloadMachine {
             file.size = size
             if file.facts.digest == nil { file.facts.digest = RepresentationMetadata(head, terms).digest }
             state = .exchanging(.receiving(reception(through: through)), transfer)
-            return look()
+            return bodyChecks()
         case .startOver(let size, let validator):
             return startOver(head, size: size, validator, transfer)
         case .whole:
@@ -42,7 +42,7 @@ extension DownloadMachine {
     private func authChallenge(of head: ResponseHead) -> AuthenticationChallenge? {
         switch challenge {
         case .head:
-            terms.asksForCredentials && !terms.acceptedStatuses.contains(head.status)
+            terms.opensChallenges && !terms.acceptedStatuses.contains(head.status)
                 ? AuthenticationChallenge(head) : nil
         case .nothing: nil
         case .authChallenge(let authChallenge): authChallenge
@@ -67,7 +67,7 @@ extension DownloadMachine {
         let reception = reception(through: size)
         guard hadCheckpoint else {
             state = .exchanging(.receiving(reception), transfer)
-            return look()
+            return bodyChecks()
         }
         state = .exchanging(.forgetting(reception), transfer)
         return [.forgetCheckpoint]
@@ -84,7 +84,7 @@ extension DownloadMachine {
     /// overwrite them.
     mutating func resumeReceiving(with reception: Reception, _ transfer: Transfer) -> [Action] {
         var reception = reception
-        let actions = look()
+        let actions = bodyChecks()
         state = .exchanging(.receiving(reception), transfer)
         if transfer == .ended { return actions + bodyEnded(reception) }
         let flush = flushWhenDue(&reception)
@@ -93,7 +93,7 @@ extension DownloadMachine {
     }
 
     /// The actions that check the space and the name for a body that begins now, and compute its digest.
-    private func look() -> [Action] {
+    private func bodyChecks() -> [Action] {
         var actions: [Action] = []
         if let size = file.size, size - min(counters.offset, size) >= limits.spaceCheck {
             actions.append(.checkSpace(missing: size - counters.offset, size: size))

@@ -98,22 +98,22 @@ extension DownloadMachine {
     struct KnownPart: Sendable {
         var written: UInt64
         /// The fingerprint of the written bytes.
-        var stamp: PartFingerprint?
+        var fingerprint: PartFingerprint?
         var synced: UInt64
         var syncedChecksum: UInt32?
 
         /// `length`: the length of the opened part file. `checkpoint`: the durable checkpoint.
         init(opened length: UInt64, _ checkpoint: Checkpoint?) {
             written = length
-            stamp = checkpoint?.part.flatMap { $0.length <= length ? $0 : nil }
+            fingerprint = checkpoint?.part.flatMap { $0.length <= length ? $0 : nil }
             synced = min(checkpoint?.syncedOffset ?? 0, length)
             syncedChecksum = synced == checkpoint?.syncedOffset ? checkpoint?.syncedChecksum : nil
         }
 
         /// `offset`: how many bytes of the file were received.
-        mutating func noteWritten(_ length: UInt64, _ stamp: PartFingerprint?, of offset: UInt64) {
+        mutating func noteWritten(_ length: UInt64, _ fingerprint: PartFingerprint?, of offset: UInt64) {
             written = min(length, offset)
-            self.stamp = stamp
+            self.fingerprint = fingerprint
         }
 
         mutating func noteSynced(_ length: UInt64, _ checksum: UInt32?, of offset: UInt64) {

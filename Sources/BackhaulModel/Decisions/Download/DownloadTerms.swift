@@ -3,7 +3,7 @@ public struct DownloadTerms: Equatable, Sendable {
     public var url = ""
     public var method = "GET"
     /// Whether a 401 or 407 response opens a challenge, unless the host accepts its status.
-    public var asksForCredentials = false
+    public var opensChallenges = false
     public var acceptedStatuses = StatusList.successful
     public var retriedStatuses = StatusList.transient
     public var maximumSize: UInt64?
@@ -24,7 +24,7 @@ public struct DownloadTerms: Equatable, Sendable {
 
     public init(_ request: Request, _ session: SessionConfiguration) {
         url = request.url
-        asksForCredentials = session.asksForCredentials
+        opensChallenges = session.asksForCredentials
         skipsExisting = request.ifExists == .skip
         refusesTakenName = request.ifExists == .fail
         acceptedStatuses = session.acceptedStatuses
@@ -54,7 +54,7 @@ public struct DownloadTerms: Equatable, Sendable {
         guard let expectedSize, size != expectedSize else { return nil }
         return Failure(
             .sizeMismatch,
-            "the file has \(size) bytes, not the \(expectedSize) of expected_size; ask where it was made")
+            "the file has \(size) bytes, not the \(expectedSize) of expected_size; ask the file's publisher")
     }
 
     /// The failure of a file of which this many bytes have come, while more may follow; nil if its final size may be

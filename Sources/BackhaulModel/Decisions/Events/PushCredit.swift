@@ -19,7 +19,7 @@ public struct EventCredit: Equatable, Sendable {
 
 /// The engine's side of a credit: decides which events of a session to push to its consumer. The other events stay in
 /// the store.
-public struct PushWindow: Equatable, Sendable {
+public struct PushCredit: Equatable, Sendable {
     /// All events up to this one were pushed, or the client got them by a poll.
     public private(set) var cursor: EventID
     /// The newest committed event of the session.

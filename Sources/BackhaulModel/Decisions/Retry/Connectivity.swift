@@ -31,7 +31,7 @@ public struct ConnectivityCheckBackoff: Equatable, Sendable {
         return max(Self.settling, earliest)
     }
 
-    public mutating func looked(at now: Int64) {
+    public mutating func noteCheck(at now: Int64) {
         lastCheck = now
         // After eight checks, both delays have reached their maximum.
         failedChecks = min(failedChecks + 1, 8)

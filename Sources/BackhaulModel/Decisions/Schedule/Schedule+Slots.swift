@@ -12,15 +12,15 @@ extension Schedule {
     @specialized(where Lane == LaneID, Session == SessionID, Task == TaskID)
     public mutating func next() -> Step? {
         if let step = nextUrgent() { return step }
-        var turn = 0
-        while turn < sessionQueue.count {
-            let session = sessionQueue[turn]
+        var index = 0
+        while index < sessionQueue.count {
+            let session = sessionQueue[index]
             if let step = next(of: session) {
-                if case .start = step { sessionQueue.append(sessionQueue.remove(at: turn)) }
+                if case .start = step { sessionQueue.append(sessionQueue.remove(at: index)) }
                 return step
             }
             // If the last lane of the session was idle, the session has left the queue.
-            if turn < sessionQueue.count, sessionQueue[turn] == session { turn += 1 }
+            if index < sessionQueue.count, sessionQueue[index] == session { index += 1 }
         }
         return nil
     }
@@ -63,7 +63,7 @@ extension Schedule {
                 lanes[lane]?.isLoading = true
                 return .load(lane, limit: readyTarget)
             }
-            if mayStart, waiting.mayProbe, waiting.running < width(of: waiting, state.limits), hasConnection(waiting),
+            if mayStart, waiting.allowsTask, waiting.running < width(of: waiting, state.limits), hasConnection(waiting),
                 let step = start(lane)
             {
                 return step
@@ -79,7 +79,7 @@ extension Schedule {
         for session in sessionQueue {
             guard let state = sessions[session], state.limits != nil else { continue }
             for lane in state.lanes {
-                guard let waiting = lanes[lane], waiting.isUrgent, waiting.mayProbe else { continue }
+                guard let waiting = lanes[lane], waiting.isUrgent, waiting.allowsTask else { continue }
                 let isFull = running >= engineLimits.running
                 if !isFull, hasConnection(waiting) { return start(lane) }
                 guard waiting.requestedPreemptions < waiting.urgent.count else { continue }
@@ -93,7 +93,7 @@ extension Schedule {
     private mutating func start(_ lane: Lane) -> Step? {
         guard let state = lanes[lane], let task = state.first else { return nil }
         change(lane) { lane in
-            if lane.isProbed { lane.probes += 1 }
+            if lane.runsOneTask { lane.runningAlone += 1 }
             if lane.urgent.remove(task) != nil { lane.requestedPreemptions = max(0, lane.requestedPreemptions - 1) }
             lane.next += 1
             lane.running += 1
@@ -135,7 +135,7 @@ extension Schedule {
 
     /// Forgets the lane if it has no tasks. `add` makes it known again.
     mutating func removeIfIdle(_ lane: Lane) {
-        guard let state = lanes[lane], state.readyCount == 0, state.running == 0, state.probes == 0,
+        guard let state = lanes[lane], state.readyCount == 0, state.running == 0, state.runningAlone == 0,
             !state.mayHaveMore, !state.isLoading
         else { return }
         lanes[lane] = nil

@@ -50,14 +50,14 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
         var isLoadOutdated = false
         var mayHaveMore = true
         var isMultiplexed = false
-        var isProbed = false
+        var runsOneTask = false
         var isHeld = false
-        /// The number of tasks that were started while the lane was probed, and whose acceptance by the server is not
-        /// known yet.
-        var probes = 0
+        /// The number of tasks that were started while the lane ran one task at a time, and whose acceptance by the
+        /// server is not known yet.
+        var runningAlone = 0
 
         var readyCount: Int { ready.count - next }
-        var mayProbe: Bool { !isHeld && (!isProbed || probes == 0) }
+        var allowsTask: Bool { !isHeld && (!runsOneTask || runningAlone == 0) }
         var connections: Int { isMultiplexed ? min(1, running) : running }
         var first: Task? { next < ready.count ? ready[next] : nil }
         var isUrgent: Bool { first.map(urgent.contains) ?? false }
@@ -175,19 +175,19 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
         change(lane) { $0.isMultiplexed = isMultiplexed }
     }
 
-    /// While a lane is probed, only one further task of it starts at a time. Otherwise the server might refuse many
-    /// tasks for the same reason.
-    public mutating func setProbed(_ lane: Lane, _ isProbed: Bool) { lanes[lane]?.isProbed = isProbed }
+    /// Makes a lane run one task at a time, or ends this. A server that refuses one task might refuse many tasks for
+    /// the same reason.
+    public mutating func setRunsOneTask(_ lane: Lane, _ runsOneTask: Bool) { lanes[lane]?.runsOneTask = runsOneTask }
 
     /// No task of a held lane starts.
     public mutating func setHeld(_ lane: Lane, _ isHeld: Bool) { lanes[lane]?.isHeld = isHeld }
 
-    public func isProbed(_ lane: Lane) -> Bool { lanes[lane]?.isProbed ?? false }
+    public func runsOneTask(_ lane: Lane) -> Bool { lanes[lane]?.runsOneTask ?? false }
 
-    /// Notes that the server has responded to a task that was started while the lane was probed.
-    public mutating func endedProbe(_ lane: Lane) {
-        guard let state = lanes[lane], state.probes > 0 else { return }
-        lanes[lane]?.probes -= 1
+    /// Notes that the server has responded to a task that was started while the lane ran one task at a time.
+    public mutating func endedRunningAlone(_ lane: Lane) {
+        guard let state = lanes[lane], state.runningAlone > 0 else { return }
+        lanes[lane]?.runningAlone -= 1
         removeIfForgotten(state.session)
     }
 

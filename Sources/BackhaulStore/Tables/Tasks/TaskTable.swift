@@ -114,7 +114,7 @@ struct TaskTable {
     func renewPart(of task: TaskID) throws(Failure) { try connection.run(Self.renewPart, .id(task)) }
 
     /// Moves the times by which live tasks age.
-    func moveTimes(by jump: Int64) throws(Failure) { try connection.run(Self.moveTimes, .integer(jump)) }
+    func moveTimes(by step: Int64) throws(Failure) { try connection.run(Self.moveTimes, .integer(step)) }
 
     /// Removes the tasks of the selected events. Their events are removed with them (ON DELETE CASCADE).
     func removeOfSelectedEvents() throws(Failure) { try connection.run(Self.removeOfSelectedEvents) }

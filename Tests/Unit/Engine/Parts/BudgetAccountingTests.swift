@@ -74,7 +74,7 @@ struct BudgetAccountingTests {
         var settings = NetworkSettings(name: network.name)
         settings.isMetered = true
         let effects = budgets.configure(settings)
-        #expect(effects.has(\.isConditionsChanged) && effects.has(\.isJudgeDelayed))
+        #expect(effects.has(\.isConditionsChanged) && effects.has(\.isReevaluateDelayed))
         #expect(budgets.networkInfos().infos.map(\.settings.name) == [network.name])
     }
 
@@ -105,37 +105,37 @@ struct BudgetAccountingTests {
     }
 
     @Test("delayed tasks are evaluated once at the end of the loop iteration, and again after a change")
-    func judges() throws {
+    func evaluates() throws {
         admission.reevaluateDelayed()
         admission.reevaluateDelayed()
-        fixture.runtime.endTurn()
+        fixture.runtime.endIteration()
         #expect(fixture.runtime.pendingStoreCalls == 1)
         admission.reevaluateDelayed()
-        var judged = EvaluatedDelays()
-        judged.next = 5
-        judged.lanes = [LaneID(rawValue: 3)]
-        try fixture.runtime.storeReturns(judged)
+        var evaluated = EvaluatedDelays()
+        evaluated.next = 5
+        evaluated.lanes = [LaneID(rawValue: 3)]
+        try fixture.runtime.storeReturns(evaluated)
         #expect(fixture.runtime.takeEffects().waiting == [[3]])
-        fixture.runtime.endTurn()
+        fixture.runtime.endIteration()
         #expect(fixture.runtime.pendingStoreCalls == 1)
         try fixture.runtime.storeReturns(EvaluatedDelays())
         #expect(!admission.hasDelayed)
         admission.reevaluateDelayed()
-        fixture.runtime.endTurn()
+        fixture.runtime.endIteration()
         #expect(fixture.runtime.pendingStoreCalls == 0)
     }
 
     @Test("delayed tasks are evaluated in batches")
     func batches() throws {
         admission.reevaluateDelayed()
-        fixture.runtime.endTurn()
-        var judged = EvaluatedDelays()
-        judged.last = DelayedTask(
+        fixture.runtime.endIteration()
+        var evaluated = EvaluatedDelays()
+        evaluated.last = DelayedTask(
             task: TaskID(rawValue: 1), session: session, lane: ConditionsFixture.lane.id, due: 1, statedBytes: 1)
-        try fixture.runtime.storeReturns(judged)
+        try fixture.runtime.storeReturns(evaluated)
         #expect(fixture.runtime.pendingStoreCalls == 1)
         try fixture.runtime.storeReturns(Result<EvaluatedDelays, Failure>.failure(Failure(.storeFull, "full")))
-        #expect(admission.hasDelayed, "some tasks were not judged")
+        #expect(admission.hasDelayed, "some tasks were not evaluated")
         fixture.runtime.retry()
         #expect(fixture.runtime.pendingStoreCalls == 1)
     }

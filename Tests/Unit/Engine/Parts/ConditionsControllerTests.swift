@@ -14,7 +14,7 @@ struct ConditionsControllerTests {
     func once() {
         conditions.scheduleReconsideration()
         conditions.scheduleReconsideration()
-        fixture.runtime.endTurn()
+        fixture.runtime.endIteration()
         #expect(fixture.runtime.takeEffects().count(\.isDecided) == 1)
     }
 
@@ -23,7 +23,7 @@ struct ConditionsControllerTests {
         fixture.parts.monitor.need(.power)
         fixture.source.changed()
         #expect(conditions.evaluatePlanned().has(\.isDecided))
-        fixture.runtime.endTurn()
+        fixture.runtime.endIteration()
         #expect(!fixture.runtime.takeEffects().has(\.isConditionsChanged))
     }
 
@@ -69,7 +69,7 @@ struct ConditionsControllerTests {
         fixture.source.current.network = Reading(Network(name: "home", kind: .wifi))
         _ = conditions.conditionsChanged()
         fixture.source.current.network = Reading(Network(name: "phone", kind: .cellular))
-        #expect(conditions.conditionsChanged().has(\.isJudgeDelayed))
+        #expect(conditions.conditionsChanged().has(\.isReevaluateDelayed))
     }
 
     @Test("holds are not evaluated after close")
@@ -118,7 +118,7 @@ struct ConditionsControllerTests {
     }
 
     @Test("the system waits at most four seconds for the tasks before it sleeps")
-    func patience() {
+    func timeLimit() {
         let sleep = aboutToSleep(Saved())
         sleep.consider()
         fixture.runtime.advance(milliseconds: 3_999)

@@ -29,10 +29,10 @@ struct ConditionsMonitorTests {
         monitor.need(.power)
         source.changed()
         #expect(runtime.takeEffects().isEmpty)
-        runtime.endTurn()
+        runtime.endIteration()
         #expect(runtime.takeEffects().count(\.isConditionsChanged) == 1)
         monitor.need(.power)
-        runtime.endTurn()
+        runtime.endIteration()
         #expect(runtime.takeEffects().isEmpty)
     }
 

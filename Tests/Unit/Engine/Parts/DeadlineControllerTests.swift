@@ -31,10 +31,10 @@ struct DeadlineControllerTests {
     func held() throws {
         deadlines.tasksHeld(of: EngineFixture.session)
         deadlines.tasksHeld(of: EngineFixture.session)
-        fixture.runtime.endTurn()
+        fixture.runtime.endIteration()
         #expect(fixture.runtime.pendingStoreCalls == 1)
         try fixture.runtime.storeReturns(Int64?.some(calendar.milliseconds - 1))
-        #expect(fixture.runtime.takeEffects().has(\.isPlanLook))
+        #expect(fixture.runtime.takeEffects().has(\.isScheduleCheck))
         #expect(deadlines.untilNext ?? .max <= 0)
         deadlines.check()
         try fixture.runtime.storeReturns([overdueTask()])
@@ -44,16 +44,16 @@ struct DeadlineControllerTests {
     @Test("a clock step moves the deadlines")
     func moved() throws {
         deadlines.tasksHeld(of: EngineFixture.session)
-        fixture.runtime.endTurn()
+        fixture.runtime.endIteration()
         try fixture.runtime.storeReturns(Int64?.some(calendar.milliseconds + 60_000))
-        #expect(deadlines.calendarStepped(by: -7_200_000).has(\.isPlanLook))
+        #expect(deadlines.calendarStepped(by: -7_200_000).has(\.isScheduleCheck))
         #expect(deadlines.untilNext ?? .max <= 60_000 - 7_200_000)
     }
 
     @Test("the deadlines of sessions without held tasks are dropped")
     func forgotten() throws {
         deadlines.tasksHeld(of: EngineFixture.session)
-        fixture.runtime.endTurn()
+        fixture.runtime.endIteration()
         try fixture.runtime.storeReturns(Int64?.some(calendar.milliseconds + 1_000))
         deadlines.forgetEnds(except: [EngineFixture.session])
         #expect(deadlines.untilNext != nil)

@@ -30,7 +30,7 @@ struct EndingWriterTests {
             writer.write(ending(task, session: session))
         }
         #expect(runtime.pendingStoreCalls == 0)
-        runtime.endTurn()
+        runtime.endIteration()
         #expect(runtime.pendingStoreCalls == 2)
         try runtime.storeReturns(nil as Change?)
         try runtime.storeReturns(nil as Change?)
@@ -38,12 +38,12 @@ struct EndingWriterTests {
     }
 
     @Test("an end of the next loop iteration is written in another transaction")
-    func nextTurn() throws {
+    func nextIteration() throws {
         writer.write(ending(1))
-        runtime.endTurn()
+        runtime.endIteration()
         writer.write(ending(2))
         #expect(runtime.pendingStoreCalls == 1)
-        runtime.endTurn()
+        runtime.endIteration()
         try runtime.storeReturns(nil as Change?)
         try runtime.storeReturns(nil as Change?)
         #expect(takeEnded() == [[1], [2]])
@@ -53,7 +53,7 @@ struct EndingWriterTests {
     func failure() throws {
         writer.write(ending(1))
         writer.write(ending(2))
-        runtime.endTurn()
+        runtime.endIteration()
         try runtime.storeReturns(Result<Change?, Failure>.failure(Failure(.storeFull, "no space")))
         let failed = runtime.takeEffects().compactMap { effect -> Ending? in
             if case .notEnded(let ending, _) = effect { ending } else { nil }

@@ -46,8 +46,8 @@ final class EngineFixture {
 extension EngineEffect {
     var isConditionsChanged: Bool { if case .conditionsChanged = self { true } else { false } }
     var isReconsider: Bool { if case .reconsider = self { true } else { false } }
-    var isPlanLook: Bool { if case .scheduleCheck = self { true } else { false } }
-    var isJudgeDelayed: Bool { if case .reevaluateDelayed = self { true } else { false } }
+    var isScheduleCheck: Bool { if case .scheduleCheck = self { true } else { false } }
+    var isReevaluateDelayed: Bool { if case .reevaluateDelayed = self { true } else { false } }
     var isDecided: Bool { if case .conditionsDecided = self { true } else { false } }
 }
 

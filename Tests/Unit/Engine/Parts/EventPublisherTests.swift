@@ -20,12 +20,12 @@ struct EventPublisherTests {
     }
 
     @Test("each client of the application gets one announcement for all events of a loop iteration")
-    func oncePerTurn() {
+    func oncePerIteration() {
         let (client, stranger) = (FakeClient(clients), FakeClient(clients, application: "org.other"))
         publisher.announce(change(newest: 1))
         publisher.announce(change(newest: 3))
         #expect(client.notices.isEmpty)
-        runtime.endTurn()
+        runtime.endIteration()
         #expect(client.notices == [.event(identifier: "photos", newest: EventID(rawValue: 3))])
         #expect(stranger.notices.isEmpty)
     }
@@ -36,7 +36,7 @@ struct EventPublisherTests {
         publisher.announce(change(newest: 1))
         _ = publisher.flushAnnouncements()
         #expect(client.notices.count == 1)
-        runtime.endTurn()
+        runtime.endIteration()
         #expect(client.notices.isEmpty)
     }
 
@@ -44,7 +44,7 @@ struct EventPublisherTests {
     func withoutEvents() {
         let client = FakeClient(clients)
         publisher.announce(change(newest: 0))
-        runtime.endTurn()
+        runtime.endIteration()
         #expect(client.notices.isEmpty)
     }
 
@@ -56,7 +56,7 @@ struct EventPublisherTests {
         publisher.granted(
             client.connection, HandleID(rawValue: 1), EventCredit(after: .zero))
         publisher.announce(change(newest: 1))
-        runtime.endTurn()
+        runtime.endIteration()
         #expect(runtime.pendingStoreCalls == 1)
         let event = Event(id: EventID(rawValue: 1), round: 1, timeMilliseconds: 0, kind: .sessionFinished)
         try runtime.storeReturns((events: [event], more: false))
@@ -69,7 +69,7 @@ struct EventPublisherTests {
         let client = FakeClient(clients)
         client.attach(1, session)
         publisher.announce(change(newest: 1))
-        runtime.endTurn()
+        runtime.endIteration()
         let named = runtime.takeEffects().compactMap { if case .eventFor(let id) = $0 { id } else { nil } }
         #expect(named == [client.id])
     }

@@ -42,7 +42,7 @@ final class FakeClient {
     func attach(_ handle: UInt64, _ session: SessionID, _ identifier: String = "photos", _ role: Role = .consume) {
         connection.attach(
             HandleID(rawValue: handle),
-            .init(session: session, identifier: identifier, role: role, window: PushWindow(newest: .zero)))
+            .init(session: session, identifier: identifier, role: role, pushCredit: PushCredit(newest: .zero)))
     }
 
     /// Returns the messages that arrived since the last call.

@@ -29,7 +29,7 @@ final class FakeRuntime: Runtime {
     func afterThisIteration(_ body: @escaping () -> [EngineEffect]) { afterwards.append(body) }
 
     func watch(_ descriptor: Int32, _ body: @escaping () -> [EngineEffect]) throws(SystemError) -> any RuntimeWatch {
-        throw SystemError(code: ENOSYS, attempt: "a fake loop watches no descriptors")
+        throw SystemError(code: ENOSYS, messageStart: "a fake loop watches no descriptors")
     }
 
     func store<Value: Sendable>(
@@ -63,7 +63,7 @@ final class FakeRuntime: Runtime {
     }
 
     /// Ends the loop iteration as the loop does. A body that is added meanwhile runs at the end of the next iteration.
-    func endTurn() {
+    func endIteration() {
         let bodies = afterwards
         afterwards = []
         for body in bodies { effects += body() }
@@ -76,7 +76,7 @@ final class FakeRuntime: Runtime {
             now = max(now, next.due!)
             next.due = nil
             effects += next.body()
-            endTurn()
+            endIteration()
         }
         now = end
     }

@@ -11,7 +11,7 @@ struct HoldControllerTests {
     let group = ConditionsFixture.group
 
     /// Evaluates the constraint groups by the current conditions.
-    private func judge() -> [EngineEffect] { fixture.conditions.reconsider() }
+    private func evaluate() -> [EngineEffect] { fixture.conditions.reconsider() }
 
     private func needPower() {
         fixture.configure { $0.constraints.requiresExternalPower = true }
@@ -22,7 +22,7 @@ struct HoldControllerTests {
     func free() {
         #expect(holds.setWaiting([.session], in: ConditionsFixture.lane, isAll: false) == [.session])
         #expect(holds.add(group))
-        #expect(judge().waiting == [[1]])
+        #expect(evaluate().waiting == [[1]])
         #expect(holds.groups[group]?.mayStart == true)
     }
 
@@ -44,11 +44,11 @@ struct HoldControllerTests {
     func pending() {
         fixture.source.pending = .power
         needPower()
-        #expect(judge().deferred.isEmpty)
+        #expect(evaluate().deferred.isEmpty)
         #expect(holds.groups[group]?.mayStart == false)
         fixture.source.pending = []
         fixture.source.current.externalPower = Reading(true)
-        _ = judge()
+        _ = evaluate()
         #expect(holds.groups[group]?.mayStart == true)
     }
 
@@ -57,18 +57,18 @@ struct HoldControllerTests {
         fixture.makeReady(fixture.base.task(1))
         needPower()
         fixture.source.current.externalPower = Reading(false)
-        #expect(judge().deferred == [.constraintGroup(group)])
+        #expect(evaluate().deferred == [.constraintGroup(group)])
         #expect(fixture.scheduler.ready.isEmpty)
         #expect(holds.waits(ConditionsFixture.laneGroup))
         #expect(holds.groups[group]?.held?.first?.reason == .power)
-        #expect(judge().deferred.isEmpty)
+        #expect(evaluate().deferred.isEmpty)
     }
 
     @Test("a held constraint group holds a lane only while tasks of the group wait in the lane")
     func holding() {
         needPower()
         fixture.source.current.externalPower = Reading(false)
-        _ = judge()
+        _ = evaluate()
         #expect(!holds.isHeld(ConditionsFixture.laneGroup, in: group))
         holds.recordWaiting(fixture.base.task(1))
         #expect(holds.isHeld(ConditionsFixture.laneGroup, in: group))
@@ -78,7 +78,7 @@ struct HoldControllerTests {
     func released() {
         needPower()
         fixture.source.current.externalPower = Reading(false)
-        _ = judge()
+        _ = evaluate()
         #expect(holds.setWaiting([.session], in: ConditionsFixture.lane, isAll: true) == [.session])
         fixture.source.current.externalPower = Reading(true)
         // External power counts only after it has lasted for ten seconds.
@@ -97,7 +97,7 @@ struct HoldControllerTests {
         }
         #expect(holds.add(group))
         fixture.source.current.externalPower = Reading(false)
-        #expect(judge().deferred.count == 1)
+        #expect(evaluate().deferred.count == 1)
         fixture.source.current.thermalState = Reading(.critical)
         #expect(fixture.conditions.conditionsChanged().deferred.count == 1)
         #expect(holds.groups[group]?.held?.reasons == [.power, .heat])
@@ -107,7 +107,7 @@ struct HoldControllerTests {
     func leftOut() {
         needPower()
         fixture.source.current.externalPower = Reading(false)
-        _ = judge()
+        _ = evaluate()
         #expect(holds.beginLoad(of: ConditionsFixture.lane.id) == [.session])
         #expect(holds.isLoading)
         holds.endLoad(of: ConditionsFixture.lane.id)
@@ -117,7 +117,7 @@ struct HoldControllerTests {
     @Test("the constraint groups of a session are evaluated again when the session's constraints change")
     func configured() {
         #expect(holds.add(group))
-        _ = judge()
+        _ = evaluate()
         fixture.configure { $0.constraints.requiresExternalPower = true }
         fixture.source.current.externalPower = Reading(false)
         #expect(fixture.conditions.configurationChanged(of: group.session).deferred == [.constraintGroup(group)])
@@ -129,7 +129,7 @@ struct HoldControllerTests {
     func pruned() {
         needPower()
         fixture.source.current.externalPower = Reading(true)
-        _ = judge()
+        _ = evaluate()
         #expect(fixture.source.needs == .power)
         _ = fixture.conditions.prune()
         #expect(holds.groups.isEmpty)

@@ -16,7 +16,7 @@ struct IdleMonitorTests {
         IdleMonitor(runtime, lingerMilliseconds: linger, facts: { [facts] in facts.value })
     }
 
-    private var leaves: Bool {
+    private var exits: Bool {
         runtime.takeEffects().contains { if case .exitIfUnconnected = $0 { true } else { false } }
     }
 
@@ -32,7 +32,7 @@ struct IdleMonitorTests {
         #expect(runtime.pendingStoreCalls == 0)
         runtime.advance(milliseconds: 1)
         try runtime.storeReturns((tasks: false, activities: false))
-        #expect(leaves)
+        #expect(exits)
     }
 
     @Test(
@@ -43,7 +43,7 @@ struct IdleMonitorTests {
         idle.mayBeIdle()
         runtime.advance(milliseconds: 5_000)
         try runtime.storeReturns((tasks: tasks, activities: activities))
-        #expect(!leaves)
+        #expect(!exits)
     }
 
     @Test("an engine does not exit if a client connects while the store is read")
@@ -53,7 +53,7 @@ struct IdleMonitorTests {
         runtime.advance(milliseconds: 5_000)
         facts.value?.connections = 1
         try runtime.storeReturns((tasks: false, activities: false))
-        #expect(!leaves)
+        #expect(!exits)
     }
 
     @Test("an engine checks again whether it is idle if the store could not be read")

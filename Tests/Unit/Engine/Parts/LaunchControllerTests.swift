@@ -227,7 +227,7 @@ struct LaunchControllerTests {
     }
 
     @Test("the next launch keeps its delay if the server rejects the host's credentials")
-    func inVain() throws {
+    func rejectedCredentials() throws {
         try fixture.begin()
         let host = try fixture.connect(isLaunched: true)
         try fixture.attach(host)

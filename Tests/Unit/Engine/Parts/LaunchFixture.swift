@@ -114,7 +114,7 @@ final class LaunchFixture {
                     try runtime.storeReturns(())
                 }
             }
-            runtime.endTurn()
+            runtime.endIteration()
         } while runtime.pendingStoreCalls > 0
     }
 

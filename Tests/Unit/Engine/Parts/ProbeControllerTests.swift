@@ -56,7 +56,7 @@ struct ProbeControllerTests {
         try storeHas(nil)
         let effects = fixture.runtime.takeEffects()
         #expect(effects.waiting == [[1]])
-        #expect(effects.has(\.isPlanLook))
+        #expect(effects.has(\.isScheduleCheck))
     }
 
     @Test("an uplink probe that finds no free slot gets the next slot that becomes free")

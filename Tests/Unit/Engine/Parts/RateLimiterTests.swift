@@ -31,7 +31,7 @@ struct RateLimiterTests {
         limiter.moved(200_000, by: task, of: session)
         #expect(!limiter.mayMove(task, of: session))
         #expect(limiter.isWaiting(task))
-        runtime.endTurn()
+        runtime.endIteration()
         runtime.advance(milliseconds: 1_000)
         #expect(resumed.isEmpty)
         runtime.advance(milliseconds: 2_000)
@@ -44,7 +44,7 @@ struct RateLimiterTests {
         limiter.moved(1_000_000, by: task, of: session)
         #expect(!limiter.mayMove(task, of: session))
         limiter.setRate(nil, of: .engine)
-        runtime.endTurn()
+        runtime.endIteration()
         runtime.advance(milliseconds: 1)
         #expect(resumed == [task])
     }

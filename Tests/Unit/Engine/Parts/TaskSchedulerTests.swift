@@ -48,7 +48,7 @@ struct TaskSchedulerTests {
     func once() {
         scheduler.plan()
         scheduler.plan()
-        fixture.runtime.endTurn()
+        fixture.runtime.endIteration()
         #expect(fixture.runtime.takeEffects().count { if case .startReadyTasks = $0 { true } else { false } } == 1)
     }
 
@@ -70,7 +70,7 @@ struct TaskSchedulerTests {
         #expect(fixture.runtime.takeEffects().isToReleaseDue)
         scheduler.releaseDue()
         try fixture.runtime.storeReturns((lanes: [lane.id] as Set<LaneID>, next: nil as Int64?))
-        fixture.runtime.endTurn()
+        fixture.runtime.endIteration()
         #expect(fixture.runtime.takeEffects().isToStart)
     }
 
@@ -82,7 +82,7 @@ struct TaskSchedulerTests {
         #expect(fixture.runtime.takeEffects().isToReleaseDue)
         scheduler.releaseDue()
         try fixture.runtime.storeReturns((lanes: [] as Set<LaneID>, next: nil as Int64?))
-        fixture.runtime.endTurn()
+        fixture.runtime.endIteration()
         #expect(fixture.runtime.takeEffects().isToStart)
     }
 

@@ -7,7 +7,7 @@ struct CredentialLifetimeTests {
     private static let origin = "https://example.org:443"
     private let secret = ChallengeResponse.credential(user: "user", password: "open sesame")
     private let space = ProtectionSpace(kind: .server, origin: Self.origin, realm: "staff")
-    private var book = SessionCredentials()
+    private var credentials = SessionCredentials()
 
     private func challenge(
         _ id: UInt64, _ space: ProtectionSpace, _ schemes: AuthenticationSchemes = .basic, failures: UInt32 = 0
@@ -26,7 +26,7 @@ struct CredentialLifetimeTests {
     }
 
     private func wait(_ url: String, last: UInt64? = nil) -> SessionCredentials.PendingChallenge? {
-        book.wait(for: url, in: Self.origin, last: last.map(ChallengeID.init))
+        credentials.wait(for: url, in: Self.origin, last: last.map(ChallengeID.init))
     }
 
     @Test("a credential is used with the strongest offered scheme that it supports")
@@ -36,63 +36,63 @@ struct CredentialLifetimeTests {
             ([.basic, .negotiate], .credential(user: "", password: ""), .negotiate),
         ]
         for (id, (offered, response, used)) in all.enumerated() {
-            book.storeResponse(challenge(UInt64(id + 1), space, offered), response)
-            #expect(book.credential(server: Self.origin, url: "https://example.org/")?.scheme == used)
+            credentials.storeResponse(challenge(UInt64(id + 1), space, offered), response)
+            #expect(credentials.credential(server: Self.origin, url: "https://example.org/")?.scheme == used)
         }
     }
 
     @Test("an expired credential is not sent, and its tasks wait for a new one without an attempt")
     mutating func tooOld() throws {
         let asked = try authChallenge()
-        book.noteChallenge(asked, in: Self.origin)
-        book.storeResponse(challenge(1, space), secret, expires: 1_000)
-        book.commitChallenge(space, challenge: nil)
-        let sent = try #require(book.credential(server: Self.origin, url: "https://example.org/files/2"))
-        _ = book.accepted([sent.number], in: Self.origin)
+        credentials.noteChallenge(asked, in: Self.origin)
+        credentials.storeResponse(challenge(1, space), secret, expires: 1_000)
+        credentials.commitChallenge(space, challenge: nil)
+        let sent = try #require(credentials.credential(server: Self.origin, url: "https://example.org/files/2"))
+        _ = credentials.accepted([sent.number], in: Self.origin)
         #expect(wait("https://example.org/files/2") == nil)
-        let early = book.expire(now: 999)
-        let late = book.expire(now: 1_000)
-        let again = book.expire(now: 1_001)
+        let early = credentials.expire(now: 999)
+        let late = credentials.expire(now: 1_000)
+        let again = credentials.expire(now: 1_001)
         #expect([early, late, again] == [false, true, false])
-        #expect(book.credential(server: Self.origin, url: "https://example.org/files/2") == nil)
-        #expect(!book.isEmpty)
-        guard case .ask(let question, let old) = wait("https://example.org/files/2") else {
+        #expect(credentials.credential(server: Self.origin, url: "https://example.org/files/2") == nil)
+        #expect(!credentials.isEmpty)
+        guard case .openChallenge(let question, let old) = wait("https://example.org/files/2") else {
             Issue.record("no credential is requested")
             return
         }
         #expect(question.space == space && question.schemes == .basic)
         #expect(old == ChallengeID(rawValue: 1))
-        book.noteChallenge(question, in: Self.origin)
-        book.commitChallenge(space, challenge: ChallengeID(rawValue: 2))
+        credentials.noteChallenge(question, in: Self.origin)
+        credentials.commitChallenge(space, challenge: ChallengeID(rawValue: 2))
         #expect(wait("https://example.org/files/2") == .open(ChallengeID(rawValue: 2)))
         // A request with the old credential was in progress when the credential expired.
-        let decision = book.decision(on: space, sent: [sent.number], in: Self.origin)
-        #expect(decision == .ask(failures: 0, replacing: nil))
+        let decision = credentials.decision(on: space, sent: [sent.number], in: Self.origin)
+        #expect(decision == .openChallenge(failures: 0, replacing: nil))
     }
 
     @Test("a credential that was restored from the store is sent without probing its lane")
     mutating func kept() {
-        book.restore(
+        credentials.restore(
             StoredCredential(space: space, challenge: ChallengeID(rawValue: 4), schemes: .digest, response: secret))
-        let credential = book.credential(server: Self.origin, url: "https://example.org/any")
+        let credential = credentials.credential(server: Self.origin, url: "https://example.org/any")
         #expect(credential?.response == secret && credential?.scheme == .digest && credential?.number == 4)
-        #expect(!book.isProbed(Self.origin))
-        let decision = book.decision(on: space, sent: [4], in: Self.origin)
-        #expect(decision == .ask(failures: 1, replacing: ChallengeID(rawValue: 4)))
+        #expect(!credentials.runsOneTask(Self.origin))
+        let decision = credentials.decision(on: space, sent: [4], in: Self.origin)
+        #expect(decision == .openChallenge(failures: 1, replacing: ChallengeID(rawValue: 4)))
     }
 
     @Test("a task with default handling does not wait for a later challenge; other tasks do")
     mutating func without() throws {
-        book.noteChallenge(try authChallenge(), in: Self.origin)
-        book.commitChallenge(space, challenge: ChallengeID(rawValue: 1))
-        book.storeResponse(challenge(1, space), .standard)
-        #expect(book.proceeds(without: space, after: ChallengeID(rawValue: 1)))
-        #expect(!book.proceeds(without: space, after: nil))
+        credentials.noteChallenge(try authChallenge(), in: Self.origin)
+        credentials.commitChallenge(space, challenge: ChallengeID(rawValue: 1))
+        credentials.storeResponse(challenge(1, space), .standard)
+        #expect(credentials.proceeds(without: space, after: ChallengeID(rawValue: 1)))
+        #expect(!credentials.proceeds(without: space, after: nil))
         let proxy = ProtectionSpace(kind: .proxy, origin: "p", realm: nil)
-        #expect(!book.proceeds(without: proxy, after: ChallengeID(rawValue: 1)))
-        #expect(!book.isProbed(Self.origin))
-        book.noteChallenge(try authChallenge(), in: Self.origin)
-        book.commitChallenge(space, challenge: ChallengeID(rawValue: 2))
+        #expect(!credentials.proceeds(without: proxy, after: ChallengeID(rawValue: 1)))
+        #expect(!credentials.runsOneTask(Self.origin))
+        credentials.noteChallenge(try authChallenge(), in: Self.origin)
+        credentials.commitChallenge(space, challenge: ChallengeID(rawValue: 2))
         #expect(wait("https://example.org/files/2", last: 1) == nil)
         #expect(wait("https://example.org/files/2") == .open(ChallengeID(rawValue: 2)))
     }
@@ -118,9 +118,9 @@ struct CredentialLifetimeTests {
     func need(_ kind: RefreshKind, _ status: Int32, _ origin: String, _ isRequested: Bool) {
         let head = ResponseHead(status: status, finalURL: "", isHTTP2: false, fields: [], origin: origin)
         #expect(RefreshPolicy.isRequested(by: head, options(kind), origin: Self.origin) == isRequested)
-        #expect(RefreshPolicy.isOver(options(kind, expires: 100), now: 100) == (kind != .none))
-        #expect(!RefreshPolicy.isOver(options(kind, expires: 100), now: 99))
-        #expect(!RefreshPolicy.isOver(options(kind), now: 100))
+        #expect(RefreshPolicy.isDue(options(kind, expires: 100), now: 100) == (kind != .none))
+        #expect(!RefreshPolicy.isDue(options(kind, expires: 100), now: 99))
+        #expect(!RefreshPolicy.isDue(options(kind), now: 100))
     }
 
     @Test("a refresh of headers is for all tasks of the origin, and a refresh of a URL for one task")
@@ -134,37 +134,37 @@ struct CredentialLifetimeTests {
     @Test("tasks wait while a refresh of headers is open, and then one task probes the new headers")
     mutating func refreshed() {
         let asked = AuthenticationChallenge(refreshing: headers)
-        #expect(book.wait(forRefresh: headers, isOver: false) == nil)
-        #expect(book.wait(forRefresh: headers, isOver: true) == .ask(asked, replacing: nil))
-        book.noteChallenge(asked, in: Self.origin)
-        #expect(book.isProbed(Self.origin))
-        book.commitChallenge(headers, challenge: ChallengeID(rawValue: 1))
-        #expect(!book.isProbed(Self.origin))
-        #expect(book.wait(forRefresh: headers, isOver: false) == .open(ChallengeID(rawValue: 1)))
+        #expect(credentials.wait(forRefresh: headers, isDue: false) == nil)
+        #expect(credentials.wait(forRefresh: headers, isDue: true) == .openChallenge(asked, replacing: nil))
+        credentials.noteChallenge(asked, in: Self.origin)
+        #expect(credentials.runsOneTask(Self.origin))
+        credentials.commitChallenge(headers, challenge: ChallengeID(rawValue: 1))
+        #expect(!credentials.runsOneTask(Self.origin))
+        #expect(credentials.wait(forRefresh: headers, isDue: false) == .open(ChallengeID(rawValue: 1)))
         #expect(wait("https://example.org/files/2") == nil)
-        book.storeResponse(challenge(1, headers, []), .headers([]))
-        #expect(book.isProbed(Self.origin))
-        #expect(book.credential(server: Self.origin, url: "https://example.org/") == nil)
-        var decision = book.decision(on: headers, sent: [], in: Self.origin)
+        credentials.storeResponse(challenge(1, headers, []), .headers([]))
+        #expect(credentials.runsOneTask(Self.origin))
+        #expect(credentials.credential(server: Self.origin, url: "https://example.org/") == nil)
+        var decision = credentials.decision(on: headers, sent: [], in: Self.origin)
         #expect(decision == .resend)
-        _ = book.accepted([1], in: Self.origin)
-        #expect(!book.isProbed(Self.origin))
+        _ = credentials.accepted([1], in: Self.origin)
+        #expect(!credentials.runsOneTask(Self.origin))
         // The headers were accepted before they expired, so no failure is counted.
-        decision = book.decision(on: headers, sent: [1], in: Self.origin)
-        #expect(decision == .ask(failures: 0, replacing: ChallengeID(rawValue: 1)))
+        decision = credentials.decision(on: headers, sent: [1], in: Self.origin)
+        #expect(decision == .openChallenge(failures: 0, replacing: ChallengeID(rawValue: 1)))
     }
 
     @Test("a failure is counted if the server refuses refreshed headers or a refreshed URL")
     mutating func wrong() {
-        book.storeResponse(challenge(1, headers, [], failures: 2), .headers([]))
-        var decision = book.decision(on: headers, sent: [1], in: Self.origin)
-        #expect(decision == .ask(failures: 3, replacing: ChallengeID(rawValue: 1)))
-        book.storeResponse(challenge(2, address, [], failures: 2), .url("https://a/"))
-        decision = book.decision(on: address, sent: [2], in: Self.origin)
-        #expect(decision == .ask(failures: 3, replacing: nil))
-        book.acceptedURL(of: TaskID(rawValue: 9))
-        decision = book.decision(on: address, sent: [2], in: Self.origin)
-        #expect(decision == .ask(failures: 0, replacing: nil))
+        credentials.storeResponse(challenge(1, headers, [], failures: 2), .headers([]))
+        var decision = credentials.decision(on: headers, sent: [1], in: Self.origin)
+        #expect(decision == .openChallenge(failures: 3, replacing: ChallengeID(rawValue: 1)))
+        credentials.storeResponse(challenge(2, address, [], failures: 2), .url("https://a/"))
+        decision = credentials.decision(on: address, sent: [2], in: Self.origin)
+        #expect(decision == .openChallenge(failures: 3, replacing: nil))
+        credentials.acceptedURL(of: TaskID(rawValue: 9))
+        decision = credentials.decision(on: address, sent: [2], in: Self.origin)
+        #expect(decision == .openChallenge(failures: 0, replacing: nil))
     }
 
     @Test("refreshed header fields replace those of the request with the same name; a declined refresh changes none")

@@ -6,7 +6,7 @@ import Testing
 struct SessionCredentialsTests {
     private static let origin = "https://example.org:443"
     private let secret = ChallengeResponse.credential(user: "user", password: "open sesame")
-    private var book = SessionCredentials()
+    private var credentials = SessionCredentials()
 
     private func authChallenge(
         _ realm: String? = "staff", url: String = "https://example.org/files/1", origin: String = Self.origin,
@@ -36,85 +36,87 @@ struct SessionCredentialsTests {
     private mutating func decision(
         _ authChallenge: AuthenticationChallenge, sent: UInt64?, in lane: String = Self.origin
     ) -> SessionCredentials.Decision {
-        book.decision(on: authChallenge.space, sent: Set([sent].compactMap(\.self)), in: lane)
+        credentials.decision(on: authChallenge.space, sent: Set([sent].compactMap(\.self)), in: lane)
     }
 
     /// Returns the open challenge that a task with this URL waits for.
     private func waits(for url: String, in lane: String, last: UInt64? = nil) -> ChallengeID? {
-        guard case .open(let id) = book.wait(for: url, in: lane, last: last.map(ChallengeID.init)) else { return nil }
+        guard case .open(let id) = credentials.wait(for: url, in: lane, last: last.map(ChallengeID.init)) else {
+            return nil
+        }
         return id
     }
 
-    @Test("a lane is probed from the first challenge to the first success")
-    mutating func probed() throws {
+    @Test("a lane runs one task at a time from the first challenge to the first success")
+    mutating func runsOneTask() throws {
         let asked = try authChallenge()
-        #expect(!book.isProbed(Self.origin))
-        book.noteChallenge(asked, in: Self.origin)
-        #expect(book.isProbed(Self.origin))
-        expect(decision(asked, sent: nil), .ask(failures: 0, replacing: nil))
-        book.commitChallenge(asked.space, challenge: ChallengeID(rawValue: 1))
-        #expect(book.isProbed(Self.origin))
-        book.storeResponse(challenge(1, asked), secret)
-        #expect(book.isProbed(Self.origin))
-        let credential = try #require(book.credential(server: Self.origin, url: "https://example.org/x"))
+        #expect(!credentials.runsOneTask(Self.origin))
+        credentials.noteChallenge(asked, in: Self.origin)
+        #expect(credentials.runsOneTask(Self.origin))
+        expect(decision(asked, sent: nil), .openChallenge(failures: 0, replacing: nil))
+        credentials.commitChallenge(asked.space, challenge: ChallengeID(rawValue: 1))
+        #expect(credentials.runsOneTask(Self.origin))
+        credentials.storeResponse(challenge(1, asked), secret)
+        #expect(credentials.runsOneTask(Self.origin))
+        let credential = try #require(credentials.credential(server: Self.origin, url: "https://example.org/x"))
         #expect(credential.response == secret)
-        expect(book.accepted([credential.number], in: Self.origin), true)
-        #expect(!book.isProbed(Self.origin))
-        expect(book.accepted([credential.number], in: Self.origin), false)
-        #expect(!book.isProbed("https://other.org:443"))
+        expect(credentials.accepted([credential.number], in: Self.origin), true)
+        #expect(!credentials.runsOneTask(Self.origin))
+        expect(credentials.accepted([credential.number], in: Self.origin), false)
+        #expect(!credentials.runsOneTask("https://other.org:443"))
     }
 
     @Test("a refused credential is dropped, and the failure is counted once")
     mutating func dropped() throws {
         let asked = try authChallenge()
-        book.storeResponse(challenge(1, asked), secret)
-        let number = book.credential(server: Self.origin, url: "")?.number
-        for _ in 0..<3 { book.noteChallenge(asked, in: Self.origin) }
-        let again = SessionCredentials.Decision.ask(failures: 1, replacing: ChallengeID(rawValue: 1))
+        credentials.storeResponse(challenge(1, asked), secret)
+        let number = credentials.credential(server: Self.origin, url: "")?.number
+        for _ in 0..<3 { credentials.noteChallenge(asked, in: Self.origin) }
+        let again = SessionCredentials.Decision.openChallenge(failures: 1, replacing: ChallengeID(rawValue: 1))
         expect(decision(asked, sent: number), again)
-        #expect(book.credential(server: Self.origin, url: "") == nil)
+        #expect(credentials.credential(server: Self.origin, url: "") == nil)
         expect(decision(asked, sent: number), again)
-        book.commitChallenge(asked.space, challenge: ChallengeID(rawValue: 2))
-        expect(decision(asked, sent: number), .ask(failures: 1, replacing: nil))
+        credentials.commitChallenge(asked.space, challenge: ChallengeID(rawValue: 2))
+        expect(decision(asked, sent: number), .openChallenge(failures: 1, replacing: nil))
     }
 
     @Test("a request that was sent without the credential, or with an older one, is sent again")
     mutating func again() throws {
         let asked = try authChallenge()
-        book.noteChallenge(asked, in: Self.origin)
-        book.storeResponse(challenge(1, asked), secret)
-        let first = book.credential(server: Self.origin, url: "")?.number
+        credentials.noteChallenge(asked, in: Self.origin)
+        credentials.storeResponse(challenge(1, asked), secret)
+        let first = credentials.credential(server: Self.origin, url: "")?.number
         expect(decision(asked, sent: nil), .resend)
-        book.storeResponse(challenge(2, asked), secret)
+        credentials.storeResponse(challenge(2, asked), secret)
         expect(decision(asked, sent: first), .resend)
     }
 
     @Test("if the host refuses a challenge, requests that were in progress are refused, too")
     mutating func refused() throws {
         let asked = try authChallenge()
-        for _ in 0..<2 { book.noteChallenge(asked, in: Self.origin) }
-        book.commitChallenge(asked.space, challenge: ChallengeID(rawValue: 1))
-        book.refused(challenge(1, asked))
+        for _ in 0..<2 { credentials.noteChallenge(asked, in: Self.origin) }
+        credentials.commitChallenge(asked.space, challenge: ChallengeID(rawValue: 1))
+        credentials.refused(challenge(1, asked))
         expect(decision(asked, sent: nil), .refused)
-        book.commitChallenge(asked.space, challenge: nil)
-        #expect(book.isEmpty)
-        expect(decision(asked, sent: nil), .ask(failures: 0, replacing: nil))
+        credentials.commitChallenge(asked.space, challenge: nil)
+        #expect(credentials.isEmpty)
+        expect(decision(asked, sent: nil), .openChallenge(failures: 0, replacing: nil))
     }
 
     @Test("tasks whose URL is in the directory of an open challenge wait, and other tasks may run")
     mutating func scope() throws {
         let asked = try authChallenge()
-        book.noteChallenge(asked, in: Self.origin)
+        credentials.noteChallenge(asked, in: Self.origin)
         #expect(waits(for: "https://example.org/files/2", in: Self.origin) == nil)
-        book.commitChallenge(asked.space, challenge: ChallengeID(rawValue: 1))
+        credentials.commitChallenge(asked.space, challenge: ChallengeID(rawValue: 1))
         let open = ChallengeID(rawValue: 1)
         #expect(waits(for: "https://example.org/files/2", in: Self.origin) == open)
         #expect(waits(for: "https://example.org/files/deep/2?x", in: Self.origin) == open)
         #expect(waits(for: "https://example.org/filesystem", in: Self.origin) == nil)
         #expect(waits(for: "https://example.org/public/2", in: Self.origin) == nil)
         #expect(waits(for: "https://other.org/files/2", in: "https://other.org:443") == nil)
-        book.closed(open)
-        #expect(book.isEmpty)
+        credentials.closed(open)
+        #expect(credentials.isEmpty)
     }
 
     @Test("with several realms a task gets the credential of its URL's directory, or none")
@@ -122,29 +124,30 @@ struct SessionCredentialsTests {
         let staff = try authChallenge()
         let board = try authChallenge("board", url: "https://example.org/files/board/1")
         let other = ChallengeResponse.headers([HeaderField("Authorization", "Bearer x")])
-        book.noteChallenge(staff, in: Self.origin)
-        book.storeResponse(challenge(1, staff), secret)
-        #expect(book.credential(server: Self.origin, url: "https://example.org/public")?.response == secret)
-        book.noteChallenge(board, in: Self.origin)
-        book.storeResponse(challenge(2, board), other)
-        #expect(book.credential(server: Self.origin, url: "https://example.org/files/7")?.response == secret)
-        #expect(book.credential(server: Self.origin, url: "https://example.org/files/board/7")?.response == other)
-        #expect(book.credential(server: Self.origin, url: "https://example.org/public") == nil)
-        #expect(book.credential(server: "http://example.org:80", url: "http://example.org/files/7") == nil)
-        #expect(book.credential(proxy: Self.origin) == nil)
+        credentials.noteChallenge(staff, in: Self.origin)
+        credentials.storeResponse(challenge(1, staff), secret)
+        #expect(credentials.credential(server: Self.origin, url: "https://example.org/public")?.response == secret)
+        credentials.noteChallenge(board, in: Self.origin)
+        credentials.storeResponse(challenge(2, board), other)
+        #expect(credentials.credential(server: Self.origin, url: "https://example.org/files/7")?.response == secret)
+        #expect(
+            credentials.credential(server: Self.origin, url: "https://example.org/files/board/7")?.response == other)
+        #expect(credentials.credential(server: Self.origin, url: "https://example.org/public") == nil)
+        #expect(credentials.credential(server: "http://example.org:80", url: "http://example.org/files/7") == nil)
+        #expect(credentials.credential(proxy: Self.origin) == nil)
     }
 
     @Test("a proxy's credential is sent only to that proxy, and its challenge applies to each lane that received it")
     mutating func proxies() throws {
         let asked = try authChallenge(proxy: "http://proxy:3128")
-        book.noteChallenge(asked, in: Self.origin)
-        book.commitChallenge(asked.space, challenge: ChallengeID(rawValue: 1))
+        credentials.noteChallenge(asked, in: Self.origin)
+        credentials.commitChallenge(asked.space, challenge: ChallengeID(rawValue: 1))
         #expect(waits(for: "https://example.org/elsewhere", in: Self.origin)?.rawValue == 1)
         #expect(waits(for: "https://other.org/", in: "https://other.org:443") == nil)
-        book.storeResponse(challenge(1, asked), secret)
-        #expect(book.credential(proxy: "http://proxy:3128")?.response == secret)
-        #expect(book.credential(proxy: "http://proxy:3129") == nil)
-        #expect(book.credential(server: Self.origin, url: "https://example.org/") == nil)
+        credentials.storeResponse(challenge(1, asked), secret)
+        #expect(credentials.credential(proxy: "http://proxy:3128")?.response == secret)
+        #expect(credentials.credential(proxy: "http://proxy:3129") == nil)
+        #expect(credentials.credential(server: Self.origin, url: "https://example.org/") == nil)
     }
 
     private let proxy = "http://proxy:3128"
@@ -154,96 +157,96 @@ struct SessionCredentialsTests {
     /// number of the credential.
     private mutating func serve() throws -> (AuthenticationChallenge, UInt64) {
         let asked = try authChallenge(proxy: proxy)
-        for lane in [Self.origin, other] { book.noteChallenge(asked, in: lane) }
-        for _ in 0..<2 { book.commitChallenge(asked.space, challenge: ChallengeID(rawValue: 1)) }
-        book.storeResponse(challenge(1, asked), secret)
-        let number = try #require(book.credential(proxy: proxy)).number
-        expect(book.accepted([number], in: Self.origin), true)
+        for lane in [Self.origin, other] { credentials.noteChallenge(asked, in: lane) }
+        for _ in 0..<2 { credentials.commitChallenge(asked.space, challenge: ChallengeID(rawValue: 1)) }
+        credentials.storeResponse(challenge(1, asked), secret)
+        let number = try #require(credentials.credential(proxy: proxy)).number
+        expect(credentials.accepted([number], in: Self.origin), true)
         return (asked, number)
     }
 
     @Test("a proxy's credential that was accepted in one lane is kept when it is refused in another, which then waits")
     mutating func disputed() throws {
         let (asked, number) = try serve()
-        book.noteChallenge(asked, in: other)
-        expect(decision(asked, sent: number, in: other), .ask(failures: 1, replacing: nil))
-        book.commitChallenge(asked.space, challenge: ChallengeID(rawValue: 2))
-        #expect(book.credential(proxy: proxy)?.number == number)
+        credentials.noteChallenge(asked, in: other)
+        expect(decision(asked, sent: number, in: other), .openChallenge(failures: 1, replacing: nil))
+        credentials.commitChallenge(asked.space, challenge: ChallengeID(rawValue: 2))
+        #expect(credentials.credential(proxy: proxy)?.number == number)
         #expect(waits(for: "http://other.org/", in: other)?.rawValue == 2)
         #expect(waits(for: "https://example.org/", in: Self.origin) == nil)
-        #expect(!book.isProbed(Self.origin))
-        #expect(book.isProbed(other))
+        #expect(!credentials.runsOneTask(Self.origin))
+        #expect(credentials.runsOneTask(other))
         // The credential is now refused in the first lane, too. The lane joins the open challenge, and the failure
         // counts once.
-        book.noteChallenge(asked, in: Self.origin)
-        expect(decision(asked, sent: number, in: Self.origin), .ask(failures: 1, replacing: nil))
-        book.commitChallenge(asked.space, challenge: ChallengeID(rawValue: 2))
+        credentials.noteChallenge(asked, in: Self.origin)
+        expect(decision(asked, sent: number, in: Self.origin), .openChallenge(failures: 1, replacing: nil))
+        credentials.commitChallenge(asked.space, challenge: ChallengeID(rawValue: 2))
         #expect(waits(for: "https://example.org/", in: Self.origin)?.rawValue == 2)
     }
 
     @Test("a lane in which a good credential was refused cannot drop the next credential for other lanes")
     mutating func contrary() throws {
         let (asked, first) = try serve()
-        book.noteChallenge(asked, in: other)
-        expect(decision(asked, sent: first, in: other), .ask(failures: 1, replacing: nil))
-        book.commitChallenge(asked.space, challenge: ChallengeID(rawValue: 2))
-        expect(book.accepted([first], in: Self.origin), false)
-        book.storeResponse(challenge(2, asked, failures: 1), secret)
-        let second = try #require(book.credential(proxy: proxy)).number
-        book.noteChallenge(asked, in: other)
-        expect(decision(asked, sent: second, in: other), .ask(failures: 2, replacing: nil))
-        book.commitChallenge(asked.space, challenge: ChallengeID(rawValue: 3))
-        #expect(book.credential(proxy: proxy)?.number == second)
+        credentials.noteChallenge(asked, in: other)
+        expect(decision(asked, sent: first, in: other), .openChallenge(failures: 1, replacing: nil))
+        credentials.commitChallenge(asked.space, challenge: ChallengeID(rawValue: 2))
+        expect(credentials.accepted([first], in: Self.origin), false)
+        credentials.storeResponse(challenge(2, asked, failures: 1), secret)
+        let second = try #require(credentials.credential(proxy: proxy)).number
+        credentials.noteChallenge(asked, in: other)
+        expect(decision(asked, sent: second, in: other), .openChallenge(failures: 2, replacing: nil))
+        credentials.commitChallenge(asked.space, challenge: ChallengeID(rawValue: 3))
+        #expect(credentials.credential(proxy: proxy)?.number == second)
         #expect(waits(for: "https://example.org/", in: Self.origin) == nil)
         // A lane in which no credential was refused before can drop this one.
-        book.noteChallenge(asked, in: Self.origin)
-        expect(decision(asked, sent: second), .ask(failures: 2, replacing: ChallengeID(rawValue: 2)))
-        #expect(book.credential(proxy: proxy) == nil)
+        credentials.noteChallenge(asked, in: Self.origin)
+        expect(decision(asked, sent: second), .openChallenge(failures: 2, replacing: ChallengeID(rawValue: 2)))
+        #expect(credentials.credential(proxy: proxy) == nil)
     }
 
     @Test("a credential counts as refused if it is requested again after the credential of another realm")
     mutating func alternating() throws {
         let (staff, board) = (try authChallenge(), try authChallenge("board"))
         for (id, asked) in [(UInt64(1), staff), (2, board)] {
-            book.noteChallenge(asked, in: Self.origin)
-            book.storeResponse(challenge(id, asked), secret)
-            book.commitChallenge(asked.space, challenge: nil)
+            credentials.noteChallenge(asked, in: Self.origin)
+            credentials.storeResponse(challenge(id, asked), secret)
+            credentials.commitChallenge(asked.space, challenge: nil)
         }
-        expect(book.decision(on: staff.space, sent: [2], in: Self.origin), .resend)
+        expect(credentials.decision(on: staff.space, sent: [2], in: Self.origin), .resend)
         expect(
-            book.decision(on: staff.space, sent: [1, 2], in: Self.origin),
-            .ask(failures: 1, replacing: ChallengeID(rawValue: 1)))
+            credentials.decision(on: staff.space, sent: [1, 2], in: Self.origin),
+            .openChallenge(failures: 1, replacing: ChallengeID(rawValue: 1)))
     }
 
-    @Test("a lane that was redirected to a challenging server is probed, and so is that server's lane")
+    @Test("a lane that was redirected to a challenging server runs one task, and so does that server's lane")
     mutating func redirected() throws {
-        book.noteChallenge(try authChallenge(), in: "https://front.org:443")
-        #expect(book.isProbed("https://front.org:443"))
-        #expect(book.isProbed(Self.origin))
+        credentials.noteChallenge(try authChallenge(), in: "https://front.org:443")
+        #expect(credentials.runsOneTask("https://front.org:443"))
+        #expect(credentials.runsOneTask(Self.origin))
     }
 
     @Test("the number of challenges of a server is limited")
     mutating func invented() throws {
         for number in 0..<SessionCredentials.challengeLimit {
             let asked = try authChallenge("realm \(number)")
-            #expect(book.mayOpen(asked.space))
-            book.noteChallenge(asked, in: Self.origin)
-            book.commitChallenge(asked.space, challenge: ChallengeID(rawValue: UInt64(number + 1)))
+            #expect(credentials.mayOpen(asked.space))
+            credentials.noteChallenge(asked, in: Self.origin)
+            credentials.commitChallenge(asked.space, challenge: ChallengeID(rawValue: UInt64(number + 1)))
         }
-        #expect(!book.mayOpen(try authChallenge("one more").space))
-        #expect(book.mayOpen(try authChallenge("realm 3").space))
-        #expect(book.mayOpen(try authChallenge("one more", origin: "https://other.org:443").space))
+        #expect(!credentials.mayOpen(try authChallenge("one more").space))
+        #expect(credentials.mayOpen(try authChallenge("realm 3").space))
+        #expect(credentials.mayOpen(try authChallenge("one more", origin: "https://other.org:443").space))
     }
 
     @Test("no description of a session's credentials contains a secret")
     mutating func silent() throws {
         let asked = try authChallenge()
-        book.storeResponse(challenge(1, asked), secret)
+        credentials.storeResponse(challenge(1, asked), secret)
         var dumped = ""
-        dump(book, to: &dumped)
-        let credential = book.credential(server: Self.origin, url: "")
+        dump(credentials, to: &dumped)
+        let credential = credentials.credential(server: Self.origin, url: "")
         dump(credential, to: &dumped)
-        for text in [dumped, "\(book)", String(reflecting: book), "\(String(describing: credential))"] {
+        for text in [dumped, "\(credentials)", String(reflecting: credentials), "\(String(describing: credential))"] {
             #expect(!text.contains("sesame"))
             #expect(!text.contains("\"user\""))
         }

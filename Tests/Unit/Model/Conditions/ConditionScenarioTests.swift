@@ -39,7 +39,7 @@ struct Scenario {
             if reason != last { history.append("\(clock(moment.now)) \(reason == .none ? "runs" : "\(reason)")") }
             last = reason
             let timed = DeferralDecision.nextChange(moment.effective, moment.facts).map { $0 - situation.now }
-            let announced = holds.first?.nextLookMilliseconds.map { $0 - situation.now }
+            let announced = holds.first?.nextCheckMilliseconds.map { $0 - situation.now }
             let nexts = [timed, seen.nextCheck, pending.first?.at, announced]
             guard let next = nexts.compactMap(\.self).filter({ $0 > at }).min() else { break }
             at = next

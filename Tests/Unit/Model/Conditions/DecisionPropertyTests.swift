@@ -71,7 +71,7 @@ struct DecisionPropertyTests {
         everyRow(25) { row, _ in
             row.holds.allSatisfy { hold in
                 hold.sentence.first?.isUppercase == false && hold.sentence.last != "."
-                    && hold.nextLookMilliseconds.map { $0 > row.now } ?? true
+                    && hold.nextCheckMilliseconds.map { $0 > row.now } ?? true
             }
         }
     }

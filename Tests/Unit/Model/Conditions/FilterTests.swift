@@ -126,7 +126,7 @@ struct ConditionsFilterTests {
         var filter = ConditionsFilter()
         var times: [Int64] = []
         var (now, next, isGood) = (Int64(0), Int64(0), false)
-        var look: Int64?
+        var check: Int64?
         var last: Bool?
         while now < 3_600_000 {
             if now >= next {
@@ -134,10 +134,10 @@ struct ConditionsFilterTests {
                 next = now + (isGood ? good : bad)
             }
             let seen = filter.take(isGood ? onPower : onBattery, now: now)
-            look = seen.nextCheck
+            check = seen.nextCheck
             if let last, seen.conditions.externalPower.value != last { times.append(now) }
             last = seen.conditions.externalPower.value
-            now = min(next, look ?? next)
+            now = min(next, check ?? next)
         }
         return times.map { begin in times.count { $0 >= begin && $0 < begin + 300_000 } }.max() ?? 0
     }

@@ -182,11 +182,11 @@ struct HoldTests {
         }
         #expect(
             situation.sentences == [
-                "it waits for ethernet or Wi-Fi; the way to the internet is now Telekom (cellular)"
+                "it waits for ethernet or Wi-Fi; the route to the internet is now Telekom (cellular)"
             ])
         situation.session.networks = .all.subtracting(.cellular)
         #expect(situation.sentences == [
-                "it waits for a network that is not cellular; the way to the internet is now Telekom (cellular)"
+                "it waits for a network that is not cellular; the route to the internet is now Telekom (cellular)"
             ])
     }
 
@@ -197,7 +197,7 @@ struct HoldTests {
             $0.task.stated.networks = .ethernet
         }
         #expect(situation.reasons == [.network])
-        #expect(situation.holds.first?.nextLookMilliseconds == nil)
+        #expect(situation.holds.first?.nextCheckMilliseconds == nil)
     }
 
     @Test("conditions of the network do not hold tasks for this machine's servers")
@@ -242,7 +242,7 @@ struct HoldTests {
             $0.conditions.externalPower.settling = SettlingPeriod(durationMilliseconds: 10_000, endsAt: 5_000)
         }
         #expect(situation.sentences == ["external power is back, and it waits until that has lasted 10 s"])
-        #expect(situation.holds.first?.nextLookMilliseconds == situation.now + 4_000)
+        #expect(situation.holds.first?.nextCheckMilliseconds == situation.now + 4_000)
     }
 }
 

@@ -23,7 +23,7 @@ struct ThroughputProbeTests {
         let holds = ["lane", "second"].map { link.watch.hold($0, SlowLink.terms, now: link.now, unix: 0) }
         #expect(holds[0]?.sentence.hasSuffix("and one task tries whether it is better") == true)
         #expect(holds[1]?.sentence.hasSuffix("and one task tries again after that of another server") == true)
-        #expect(holds.map { $0?.nextLookMilliseconds } == [nil, nil])
+        #expect(holds.map { $0?.nextCheckMilliseconds } == [nil, nil])
     }
 
     @Test("the next slow probe goes to the lane that was probed longest ago")

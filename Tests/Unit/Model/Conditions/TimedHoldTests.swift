@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Holds until a time")
 struct TimedHoldTests {
-    private func date(_ hold: Hold?) -> Int64? { hold?.nextLookMilliseconds }
+    private func date(_ hold: Hold?) -> Int64? { hold?.nextCheckMilliseconds }
 
     @Test("the sentence about quiet hours has their begin and end")
     func quiet() {

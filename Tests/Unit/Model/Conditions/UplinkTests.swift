@@ -28,8 +28,8 @@ struct UplinkTests {
             watch.hold(now: 2_000, unix: 50_000)
                 == Hold(
                     .portal,
-                    "3 servers in a row could not be reached, so the network's way out seems dead; one task tries "
-                        + "again after a pause", nextLookMilliseconds: 60_000))
+                    "3 servers in a row could not be reached, so the uplink seems dead; one task tries "
+                        + "again after a pause", nextCheckMilliseconds: 60_000))
     }
 
     @Test("two failed origins are enough for a dead uplink if no others are in use, and one is not enough")

@@ -10,7 +10,7 @@ struct DownloadScript {
         limits: DownloadMachine.BufferLimits = .small, asks: Bool = false, terms: DownloadTerms = DownloadTerms()
     ) {
         var terms = terms
-        if asks { terms.asksForCredentials = true }
+        if asks { terms.opensChallenges = true }
         machine = DownloadMachine(
             checkpoint: checkpoint, intent: intent, bootID: boot, terms: terms, limits: limits)
     }
@@ -64,7 +64,7 @@ extension Checkpoint {
 extension DownloadTerms {
     static var asking: Self {
         var terms = Self()
-        terms.asksForCredentials = true
+        terms.opensChallenges = true
         return terms
     }
 }

@@ -89,7 +89,7 @@ struct EveryEventTests {
 private struct CompletingRun {
     var machine: DownloadMachine
     private(set) var problems: [String] = []
-    private var answers: [DownloadMachine.Event] = []
+    private var results: [DownloadMachine.Event] = []
     private var transferRuns = false
     private var slots = 0
     private var conclusions = 0
@@ -118,13 +118,13 @@ private struct CompletingRun {
     mutating func completeAllActions() {
         if machine.phase == .ready { handle(.start) }
         for _ in 0..<200 where !machine.isOver {
-            guard !answers.isEmpty else {
+            guard !results.isEmpty else {
                 problems.append("nothing is under way in phase \(machine.phase)")
                 return
             }
-            handle(answers.removeFirst())
+            handle(results.removeFirst())
         }
-        for answer in answers { handle(answer) }
+        for result in results { handle(result) }
         if !machine.isOver { problems.append("it does not end") }
         if slots != 1 { problems.append("the slot was released \(slots) times") }
         if conclusions < 1 || conclusions > 1 + refusals { problems.append("\(conclusions) conclusions") }
@@ -134,42 +134,42 @@ private struct CompletingRun {
 
     private mutating func perform(_ action: DownloadMachine.Action) {
         switch action {
-        case .checkSealedFile: answers.append(.sealedFileChecked(isThere: true))
+        case .checkSealedFile: results.append(.sealedFileChecked(isThere: true))
         case .openPart(_, let synced):
             written = synced
-            answers.append(.opened(length: synced))
+            results.append(.opened(length: synced))
         case .startTransfer(let offset, _, _):
             transferRuns = true
-            answers += offset == 0 ? [.head(whole), .received(count: 1_000)] : [.head(rest), .received(count: 500)]
-            answers.append(.transferComplete)
+            results += offset == 0 ? [.head(whole), .received(count: 1_000)] : [.head(rest), .received(count: 500)]
+            results.append(.transferComplete)
         case .stopTransfer:
             if !transferRuns { problems.append("a transfer is stopped that is over") }
             transferRuns = false
-            answers.removeAll {
+            results.removeAll {
                 switch $0 {
                 case .head, .received, .transferComplete: true
                 default: false
                 }
             }
         case .releaseSlot: slots += 1
-        case .forgetCheckpoint: answers.append(.forgotten)
+        case .forgetCheckpoint: results.append(.forgotten)
         case .flush:
             written = machine.offset
-            answers.append(.appended(length: written))
-        case .sync: answers.append(.synced(length: written))
-        case .seal: answers.append(.sealed(.sealed))
-        case .recordIntent: answers.append(.intentRecorded)
-        case .place: answers.append(.placed)
-        case .discardPart: answers.append(.discarded)
+            results.append(.appended(length: written))
+        case .sync: results.append(.synced(length: written))
+        case .seal: results.append(.sealed(.sealed))
+        case .recordIntent: results.append(.intentRecorded)
+        case .place: results.append(.placed)
+        case .discardPart: results.append(.discarded)
         case .conclude:
             conclusions += 1
-            answers.append(.concluded)
+            results.append(.concluded)
         case .closePart: closed += 1
-        case .checkSpace: answers.append(.spaceChecked)
-        case .checkDestinationFile: answers.append(.destinationFileChecked(nil))
-        case .findKnownRepresentation: answers.append(.knownRepresentationFound(.known))
-        case .recheckDestinationFile: answers.append(.destinationFileRechecked(isSame: true))
-        case .recordCheckpoint: answers.append(.checkpointRecorded)
+        case .checkSpace: results.append(.spaceChecked)
+        case .checkDestinationFile: results.append(.destinationFileChecked(nil))
+        case .findKnownRepresentation: results.append(.knownRepresentationFound(.known))
+        case .recheckDestinationFile: results.append(.destinationFileRechecked(isSame: true))
+        case .recordCheckpoint: results.append(.checkpointRecorded)
         case .resumeTransfer, .restartPart, .checkName, .hash: break
         }
     }

@@ -42,7 +42,7 @@ struct DownloadWalk {
     private var diskQueue: [SimulatedDisk.Operation] = []
     private var storeQueue: [StoreOperation] = []
     /// Results of operations that the machine has not handled yet.
-    private var answers: [DownloadMachine.Event] = []
+    private var results: [DownloadMachine.Event] = []
     private var deliveries: [SimulatedServer.Delivery]?
     private var isPaused = false
     private var slotsReleased = 0
@@ -104,7 +104,7 @@ struct DownloadWalk {
     /// simulation does not crash then.
     private var isBeforeCut: Bool {
         disk.hasLostBytes
-            && (!diskQueue.isEmpty || answers.contains { if case .diskFailed = $0 { true } else { false } })
+            && (!diskQueue.isEmpty || results.contains { if case .diskFailed = $0 { true } else { false } })
     }
 
     /// Whether the conclusion after a disk failure is not committed yet.
@@ -115,7 +115,7 @@ struct DownloadWalk {
     }
 
     private mutating func forgetProcess() {
-        (buffer, diskQueue, storeQueue, answers, deliveries, isPaused) = ([], [], [], [], nil, false)
+        (buffer, diskQueue, storeQueue, results, deliveries, isPaused) = ([], [], [], [], nil, false)
     }
 
     private mutating func crash() {
@@ -141,12 +141,12 @@ struct DownloadWalk {
         var choices: [Int] = []
         if !diskQueue.isEmpty { choices.append(0) }
         if !storeQueue.isEmpty { choices.append(1) }
-        if !answers.isEmpty { choices.append(2) }
+        if !results.isEmpty { choices.append(2) }
         if let next = deliveries?.first, !isPaused || next == .complete || isFailure(next) { choices.append(3) }
         switch random.pick(choices) {
         case 0: performDisk()
         case 1: performStore()
-        case 2: handle(answers.removeFirst())
+        case 2: handle(results.removeFirst())
         case 3: deliver()
         default: return false
         }
@@ -201,7 +201,7 @@ struct DownloadWalk {
             if random.once(in: 40) { failure = .gone }
             if case .discard = operation { mayLeavePart = true }
         }
-        if let answer = disk.perform(operation, failing: failure, &random) { answers.append(answer) }
+        if let result = disk.perform(operation, failing: failure, &random) { results.append(result) }
         checkFinal()
     }
 
@@ -209,30 +209,30 @@ struct DownloadWalk {
         switch storeQueue.removeFirst() {
         case .forget:
             if !row.hasEnded { (row.checkpoint, row.intent) = (nil, nil) }
-            answers.append(.forgotten)
+            results.append(.forgotten)
         case .recordCheckpoint(let checkpoint):
             if !row.hasEnded { row.checkpoint = checkpoint }
-            answers.append(.checkpointRecorded)
+            results.append(.checkpointRecorded)
         case .recordIntent(let intent):
             if !row.hasEnded { row.intent = intent }
-            answers.append(row.hasEnded ? .intentRefused : .intentRecorded)
+            results.append(row.hasEnded ? .intentRefused : .intentRecorded)
         case .conclude(.retry, _) where injectsFaults && random.once(in: 100),
             .conclude(.credential, _) where injectsFaults && random.once(in: 100):
             conclusions -= 1
-            answers.append(.retryRefused)
+            results.append(.retryRefused)
         case .conclude(let conclusion, let checkpoint):
             conclude(conclusion, checkpoint)
-            answers.append(.concluded)
+            results.append(.concluded)
         case .cancel:
             // The store does not cancel a task with a finish intent, because the task is already ending.
             guard !row.hasEnded, row.intent == nil else { return }
             row.wasCancelled = true
             end(.stopped)
-            answers.append(.cancel)
+            results.append(.cancel)
         case .suspend:
             guard !row.hasEnded, row.intent == nil, !row.isSuspended else { return }
             row.isSuspended = true
-            answers.append(.stop)
+            results.append(.stop)
         }
     }
 
@@ -274,14 +274,14 @@ struct DownloadWalk {
 
     private mutating func perform(_ action: DownloadMachine.Action) {
         switch action {
-        case .checkSealedFile(let intent): diskQueue.append(.look(intent))
+        case .checkSealedFile(let intent): diskQueue.append(.checkSealedFile(intent))
         case .openPart(let isSameBoot, let synced):
             diskQueue.append(.open(isSameBoot: isSameBoot, synced: Int(clamping: synced)))
         case .checkSpace, .checkDestinationFile, .findKnownRepresentation, .recheckDestinationFile, .checkName, .hash:
             problems.append("\(action), which the terms do not need")
         case .startTransfer(let offset, let ifRange, _):
             transfers += 1
-            deliveries = server.answer(
+            deliveries = server.response(
                 offset: Int(clamping: offset), ifRange: ifRange, isGood: !injectsFaults, &random)
         case .stopTransfer:
             if deliveries == nil { problems.append("a transfer is stopped after its end") }
@@ -321,13 +321,13 @@ struct DownloadWalk {
         // Pending operations are still performed, and the ended machine gets their results.
         while !diskQueue.isEmpty { performDisk() }
         while !storeQueue.isEmpty { performStore() }
-        for event in answers + [.tick, .cancel, .stop, .concluded, .discarded, .transferComplete] { handle(event) }
+        for event in results + [.tick, .cancel, .stop, .concluded, .discarded, .transferComplete] { handle(event) }
         // If the task was cancelled after the attempt had ended, the engine removes the part file, not the machine.
         if row.wasCancelled, disk.part != nil, conclusionCameFirst { mayLeavePart = true }
     }
 
     /// Whether the attempt had ended before the host cancelled.
-    private var conclusionCameFirst: Bool { answers.contains(.cancel) }
+    private var conclusionCameFirst: Bool { results.contains(.cancel) }
 
     private mutating func checkFinal() {
         guard let final = disk.final else { return }

@@ -4,7 +4,7 @@ import BackhaulModel
 /// garbage. After a failed sync, unsynced bytes may be garbage. Operations are performed one after the other.
 struct SimulatedDisk {
     enum Operation {
-        case look(FinishIntent)
+        case checkSealedFile(FinishIntent)
         case open(isSameBoot: Bool, synced: Int)
         case restart
         case append([UInt8])
@@ -56,7 +56,7 @@ struct SimulatedDisk {
         _ operation: Operation, failing failure: Failure?, _ random: inout Random
     ) throws(Failure) -> DownloadMachine.Event? {
         switch operation {
-        case .look(let intent):
+        case .checkSealedFile(let intent):
             if let failure { throw failure }
             return .sealedFileChecked(isThere: isIntended(final, intent) || isIntended(part, intent))
         case .open(let isSameBoot, let synced):

@@ -49,7 +49,7 @@ struct SimulatedServer {
     }
 
     /// Returns the response to one request, as a list of deliveries. `isGood`: the response has no faults.
-    func answer(
+    func response(
         offset: Int, ifRange: String?, isGood: Bool, _ random: inout Random
     ) -> [Delivery] {
         if !isGood {
@@ -74,7 +74,8 @@ struct SimulatedServer {
     private func whole(_ file: Representation, _ isGood: Bool, _ random: inout Random) -> [Delivery] {
         var lines = validatorLines(file.version)
         if sendsLength { lines.append("Content-Length: \(file.bytes.count)") }
-        return [.head(head(200, lines, file.node))] + body(file.bytes[...], canTell: sendsLength, isGood, &random)
+        return [.head(head(200, lines, file.node))]
+            + body(file.bytes[...], announcesLength: sendsLength, isGood, &random)
     }
 
     private func rest(
@@ -93,19 +94,20 @@ struct SimulatedServer {
         if !isGood, random.once(in: 10) { first = random.number(0...last) }
         let total = !isGood && random.once(in: 10) ? "*" : "\(size)"
         if isGood || !random.once(in: 20) { lines.append("Content-Range: bytes \(first)-\(last)/\(total)") }
-        return [.head(head(206, lines, file.node))] + body(file.bytes[first...last], canTell: true, isGood, &random)
+        return [.head(head(206, lines, file.node))]
+            + body(file.bytes[first...last], announcesLength: true, isGood, &random)
     }
 
-    /// `canTell`: the response announces its length, so that a client can detect missing or additional bytes.
+    /// `announcesLength`: the response announces its length, so that a client can detect missing or additional bytes.
     private func body(
-        _ bytes: ArraySlice<UInt8>, canTell: Bool, _ isGood: Bool, _ random: inout Random
+        _ bytes: ArraySlice<UInt8>, announcesLength: Bool, _ isGood: Bool, _ random: inout Random
     ) -> [Delivery] {
         var bytes = Array(bytes)
         var end = Delivery.complete
         if !isGood, random.once(in: 2) {
             bytes.removeLast(random.number(0...bytes.count))
-            end = canTell && random.once(in: 4) ? .complete : .failed(isTransient: true)
-        } else if !isGood, canTell, random.once(in: 20) {
+            end = announcesLength && random.once(in: 4) ? .complete : .failed(isTransient: true)
+        } else if !isGood, announcesLength, random.once(in: 20) {
             bytes += [7, 7, 7]
         }
         var deliveries: [Delivery] = []

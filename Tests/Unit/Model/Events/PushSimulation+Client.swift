@@ -4,17 +4,17 @@ import BackhaulModel
 struct PushClient {
     var cache = EventCache()
     var known = EventID.zero
-    var handedOut = EventID.zero
+    var returnedThrough = EventID.zero
     var pending: [Int: PushSimulation.Command] = [:]
     var lastNumber = 0
     /// Whether the connected engine has replied to the attach command, so that the client can send commands.
     var isReady = false
     /// Whether the session's descriptor is readable.
-    var isReadable: Bool { known > handedOut }
+    var isReadable: Bool { known > returnedThrough }
 
     mutating func begin(at id: EventID) {
-        handedOut = max(handedOut, id)
-        cache.restart(at: handedOut)
+        returnedThrough = max(returnedThrough, id)
+        cache.restart(at: returnedThrough)
     }
 
     mutating func disconnected() {
@@ -30,8 +30,8 @@ struct PushHost {
     /// The events that the host has acknowledged since the last failed acknowledgement.
     var acknowledged: Set<EventID> = []
     /// The events whose acknowledgement has succeeded.
-    var gone: Set<EventID> = []
-    var goneThrough = EventID.zero
+    var acknowledgedIDs: Set<EventID> = []
+    var acknowledgedThrough = EventID.zero
     /// Whether the host polls from the start until there are no more events, even if the descriptor is not readable.
     var startsOver = false
 }
@@ -82,11 +82,11 @@ extension PushSimulation {
     private mutating func polled(_ number: Int, _ events: [Event], _ more: Bool) {
         guard case .poll(let after, _, let newest) = client.pending.removeValue(forKey: number) else { return }
         let last = events.last?.id ?? .zero
-        client.handedOut = max(client.handedOut, more ? last : max(last, newest))
+        client.returnedThrough = max(client.returnedThrough, more ? last : max(last, newest))
         client.cache.polled(after: after, events, more: more, newest: client.known)
         grantCredit()
         countAnswer(byPush: false)
-        look(at: events, after: after)
+        check( events, after: after)
     }
 
     private mutating func acknowledged(_ number: Int, _ failed: Bool) {
@@ -100,8 +100,8 @@ extension PushSimulation {
         } else {
             client.cache.acknowledged(acknowledgement)
             switch acknowledgement {
-            case .ids(let ids): host.gone.formUnion(ids)
-            case .through(let id): host.goneThrough = max(host.goneThrough, id)
+            case .ids(let ids): host.acknowledgedIDs.formUnion(ids)
+            case .through(let id): host.acknowledgedThrough = max(host.acknowledgedThrough, id)
             }
         }
         grantCredit()
@@ -123,23 +123,23 @@ extension PushSimulation {
 
     mutating func ask(after: EventID, maximum: Int) {
         if let found = client.cache.take(after: after, maximum: maximum, newest: client.known) {
-            client.handedOut = max(client.handedOut, found.events.last?.id ?? .zero)
+            client.returnedThrough = max(client.returnedThrough, found.events.last?.id ?? .zero)
             countAnswer(byPush: true)
-            look(at: found.events, after: after)
+            check( found.events, after: after)
             grantCredit()
         } else {
             submit(.poll(after: after, maximum: maximum, newest: client.known))
         }
     }
 
-    private mutating func look(at batch: [Event], after: EventID) {
+    private mutating func check(_ batch: [Event], after: EventID) {
         for (index, event) in batch.enumerated() {
             let before = index == 0 ? after : batch[index - 1].id
             if event.id <= before { addViolation("\(event.id.rawValue) came after \(before.rawValue)") }
             for missing in store.events where missing.id > before && missing.id < event.id {
                 if !isBeingAcknowledged(missing.id) { addViolation("\(missing.id.rawValue) was skipped") }
             }
-            if host.gone.contains(event.id) || event.id <= host.goneThrough {
+            if host.acknowledgedIDs.contains(event.id) || event.id <= host.acknowledgedThrough {
                 addViolation("\(event.id.rawValue) was acknowledged and returned again")
             }
             host.seen.insert(event.id)

@@ -28,17 +28,17 @@ struct PushStore {
 /// The state of the simulated engine, which has one consumer.
 struct PushEngine {
     /// The credit of the consumer. Nil: the consumer is not attached yet.
-    var window: PushWindow?
+    var credit: PushCredit?
     var isReadingAhead = false
     /// Whether the consumer reads more slowly than the engine sends.
     var isBackpressured = false
-    var held = EventID.zero
+    var queuedNewest = EventID.zero
     /// The newest event that is committed and not announced yet, or zero.
     var newest = EventID.zero
     var parts: [(after: EventID, events: [Event])] = []
 
     var announces: Bool { newest > .zero }
-    var pushes: Bool { !isBackpressured && window?.canPush == true }
+    var pushes: Bool { !isBackpressured && credit?.canPush == true }
 }
 
 /// Simulates `EventPublisher` and `SocketPeer`.
@@ -48,7 +48,7 @@ extension PushSimulation {
         switch toEngine.removeFirst() {
         case .attach(let number): toStore.append(.attach(number))
         case .credit(let credit):
-            engine.window?.grant(credit)
+            engine.credit?.grant(credit)
             readAhead()
         case .poll(let number, let after, let maximum):
             toStore.append(.poll(number, after: after, maximum: maximum))
@@ -77,9 +77,9 @@ extension PushSimulation {
             let fails = random.once(in: 20)
             if fails { countRefusal() } else { store.remove(acknowledgement) }
             fromStore.append(.acknowledged(number, failed: fails))
-        case .readAhead(let window):
-            let (events, more) = store.poll(after: window.cursor, maximum: window.room)
-            fromStore.append(.readAhead(window, events, more: more))
+        case .readAhead(let credit):
+            let (events, more) = store.poll(after: credit.cursor, maximum: credit.room)
+            fromStore.append(.readAhead(credit, events, more: more))
         }
     }
 
@@ -100,7 +100,7 @@ extension PushSimulation {
         guard !fromStore.isEmpty else { return }
         switch fromStore.removeFirst() {
         case .attached(let number, let newest, let unacknowledged):
-            engine.window = PushWindow(newest: newest)
+            engine.credit = PushCredit(newest: newest)
             toClient.append(.attached(number, newest: newest, unacknowledged: unacknowledged))
         case .committed(let newest, let after, let events):
             engine.newest = newest
@@ -115,54 +115,54 @@ extension PushSimulation {
         guard engine.announces else { return }
         let (newest, parts) = (engine.newest, engine.parts)
         (engine.newest, engine.parts) = (.zero, [])
-        guard var window = engine.window else { return tell(newest) }
-        let start = window.cursor
+        guard var credit = engine.credit else { return tell(newest) }
+        let start = credit.cursor
         var pushed: [Event] = []
         for part in parts where !engine.isBackpressured {
             guard let last = part.events.last?.id else { continue }
-            pushed += window.push(part.events, after: part.after, through: last)?.events ?? []
+            pushed += credit.push(part.events, after: part.after, through: last)?.events ?? []
         }
-        window.advance(newest: newest)
-        engine.window = window
-        if window.cursor > start {
-            toClient.append(.events(after: start, through: window.cursor, pushed))
+        credit.advance(newest: newest)
+        engine.credit = credit
+        if credit.cursor > start {
+            toClient.append(.events(after: start, through: credit.cursor, pushed))
         }
         readAhead()
-        if window.cursor < newest { tell(newest) }
+        if credit.cursor < newest { tell(newest) }
     }
 
     private mutating func tell(_ newest: EventID) {
         if engine.isBackpressured {
-            engine.held = max(engine.held, newest)
+            engine.queuedNewest = max(engine.queuedNewest, newest)
         } else {
             toClient.append(.newest(newest))
         }
     }
 
-    mutating func setBehind(_ isBackpressured: Bool) {
+    mutating func setBackpressured(_ isBackpressured: Bool) {
         engine.isBackpressured = isBackpressured
         guard !isBackpressured else { return }
-        if engine.held > .zero { toClient.append(.newest(engine.held)) }
-        engine.held = .zero
+        if engine.queuedNewest > .zero { toClient.append(.newest(engine.queuedNewest)) }
+        engine.queuedNewest = .zero
         readAhead()
     }
 
     private mutating func readAhead() {
-        guard let window =
-            engine.window, window.wantsMore, !engine.isReadingAhead, !engine.isBackpressured else { return }
+        guard let credit =
+            engine.credit, credit.wantsMore, !engine.isReadingAhead, !engine.isBackpressured else { return }
         engine.isReadingAhead = true
-        toStore.append(.readAhead(window))
+        toStore.append(.readAhead(credit))
     }
 
-    private mutating func haveRead(_ asked: PushWindow, _ events: [Event], _ more: Bool) {
+    private mutating func haveRead(_ asked: PushCredit, _ events: [Event], _ more: Bool) {
         engine.isReadingAhead = false
-        guard var window = engine.window else { return }
-        let start = window.cursor
+        guard var credit = engine.credit else { return }
+        let start = credit.cursor
         let last = events.last?.id ?? .zero
-        let push = window.push(events, after: asked.cursor, through: more ? last : max(asked.newest, last))
-        engine.window = window
+        let push = credit.push(events, after: asked.cursor, through: more ? last : max(asked.newest, last))
+        engine.credit = credit
         guard let push else { return }
-        toClient.append(.events(after: start, through: window.cursor, push.events))
+        toClient.append(.events(after: start, through: credit.cursor, push.events))
         readAhead()
     }
 }

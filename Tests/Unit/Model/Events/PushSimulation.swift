@@ -34,7 +34,7 @@ struct PushSimulation {
         case closeChallenge
         case poll(Int, after: EventID, maximum: Int)
         case acknowledge(Int, Acknowledgement)
-        case readAhead(PushWindow)
+        case readAhead(PushCredit)
     }
 
     /// The result of a job of the store.
@@ -43,7 +43,7 @@ struct PushSimulation {
         case committed(newest: EventID, after: EventID, [Event])
         case polled(Int, [Event], more: Bool)
         case acknowledged(Int, failed: Bool)
-        case readAhead(PushWindow, [Event], more: Bool)
+        case readAhead(PushCredit, [Event], more: Bool)
     }
 
     var random: Random
@@ -83,14 +83,14 @@ struct PushSimulation {
         case 28: if random.once(in: 3) { acknowledge() }
         default:
             if random.once(in: 10) { restartEngine() }
-            if random.once(in: 5) { setBehind(!engine.isBackpressured) }
+            if random.once(in: 5) { setBackpressured(!engine.isBackpressured) }
         }
     }
 
     /// Delivers all pending messages. Then the host polls while its descriptor is readable, and must have seen all
     /// events.
     mutating func finish() {
-        setBehind(false)
+        setBackpressured(false)
         settle()
         for _ in 0..<10_000 where client.isReadable || host.startsOver {
             let cursor = host.cursor

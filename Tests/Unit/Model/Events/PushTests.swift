@@ -38,49 +38,49 @@ struct PushTests {
 
     @Test("without a credit the engine pushes no event")
     func noCredit() {
-        var window = PushWindow(newest: .zero)
-        #expect(!window.canPush)
-        #expect(window.push([event(1)], after: .zero, through: id(1)) == nil)
-        window.grant(EventCredit(after: .zero))
-        #expect(window.wantsMore)
+        var credit = PushCredit(newest: .zero)
+        #expect(!credit.canPush)
+        #expect(credit.push([event(1)], after: .zero, through: id(1)) == nil)
+        credit.grant(EventCredit(after: .zero))
+        #expect(credit.wantsMore)
     }
 
     @Test("the engine pushes as many events as the credit grants, and more when the credit is renewed")
     func count() {
-        var window = PushWindow(newest: .zero)
-        window.grant(EventCredit(after: .zero, events: 3, bytes: 100_000))
-        let push = window.push((1...5).map { event($0) }, after: .zero, through: id(5))
+        var credit = PushCredit(newest: .zero)
+        credit.grant(EventCredit(after: .zero, events: 3, bytes: 100_000))
+        let push = credit.push((1...5).map { event($0) }, after: .zero, through: id(5))
         #expect(push?.events.map(\.id) == [id(1), id(2), id(3)])
         #expect(push?.through == id(3))
-        #expect(!window.canPush)
-        window.grant(EventCredit(after: id(2), events: 3, bytes: 100_000))
-        #expect(window.room == 2)
-        #expect(window.push([event(4), event(5)], after: id(3), through: id(5))?.through == id(5))
+        #expect(!credit.canPush)
+        credit.grant(EventCredit(after: id(2), events: 3, bytes: 100_000))
+        #expect(credit.room == 2)
+        #expect(credit.push([event(4), event(5)], after: id(3), through: id(5))?.through == id(5))
     }
 
     @Test("the engine pushes as many bytes as the credit grants, or one larger event")
     func bytes() {
-        var window = PushWindow(newest: .zero)
-        window.grant(EventCredit(after: .zero, events: 10, bytes: 1_000))
-        #expect(window.push([event(1, 5_000), event(2)], after: .zero, through: id(2))?.through == id(1))
-        #expect(!window.canPush)
+        var credit = PushCredit(newest: .zero)
+        credit.grant(EventCredit(after: .zero, events: 10, bytes: 1_000))
+        #expect(credit.push([event(1, 5_000), event(2)], after: .zero, through: id(2))?.through == id(1))
+        #expect(!credit.canPush)
     }
 
     @Test("the engine limits a credit to what a handle may buffer")
     func bounds() {
-        var window = PushWindow(newest: .zero)
-        window.grant(EventCredit(after: .zero, events: .max, bytes: .max))
-        #expect(window.room == Int(EventCredit.eventLimit))
-        let push = window.push((1...9).map { event($0, 60_000) }, after: .zero, through: id(9))
+        var credit = PushCredit(newest: .zero)
+        credit.grant(EventCredit(after: .zero, events: .max, bytes: .max))
+        #expect(credit.room == Int(EventCredit.eventLimit))
+        let push = credit.push((1...9).map { event($0, 60_000) }, after: .zero, through: id(9))
         #expect(push?.through == id(4))
     }
 
     @Test("the engine does not push events after a gap, and reads them from the store")
     func gap() {
-        var window = PushWindow(newest: .zero)
-        window.grant(EventCredit(after: .zero))
-        #expect(window.push([event(5)], after: id(4), through: id(5)) == nil)
-        #expect(window.wantsMore)
+        var credit = PushCredit(newest: .zero)
+        credit.grant(EventCredit(after: .zero))
+        #expect(credit.push([event(5)], after: id(4), through: id(5)) == nil)
+        #expect(credit.wantsMore)
     }
 
     @Test("a client buffers a limited number of pushed events")

@@ -9,7 +9,7 @@ struct TokenBucketTreeTests {
     private struct RateSimulation {
         var budget = Budget()
         var now: Int64 = 0
-        let piece: Int
+        let chunkSize: Int
         var moved: [Int: Int] = [:]
         var paused: Set<Int> = []
         /// How often a transfer was paused.
@@ -17,25 +17,25 @@ struct TokenBucketTreeTests {
         /// Tasks whose server sends nothing.
         var silent: Set<Int> = []
 
-        init(piece: Int = 16_384) { self.piece = piece }
+        init(chunkSize: Int = 16_384) { self.chunkSize = chunkSize }
 
         /// Transfers chunks for the tasks. Tasks 10 to 19 belong to session "1", tasks 20 to 29 to session "2", and so
-        /// on. `perTurn`: the largest number of chunks of a task in a millisecond.
-        mutating func run(_ tasks: [Int], milliseconds: Int64, perTurn: Int = 64) {
+        /// on. `chunksPerMillisecond`: the largest number of chunks of a task in a millisecond.
+        mutating func run(_ tasks: [Int], milliseconds: Int64, chunksPerMillisecond: Int = 64) {
             let end = now + milliseconds
             while now < end {
                 if let wait = budget.millisecondsToWait(now: now), wait == 0 {
                     for task in budget.release(now: now) { paused.remove(task) }
                 }
                 for task in tasks where !silent.contains(task) {
-                    for _ in 0..<perTurn where !paused.contains(task) {
+                    for _ in 0..<chunksPerMillisecond where !paused.contains(task) {
                         guard budget.mayMove(task, of: "\(task / 10)", now: now) else {
                             paused.insert(task)
                             pauses += 1
                             continue
                         }
-                        budget.moved(piece, by: task, of: "\(task / 10)")
-                        moved[task, default: 0] += piece
+                        budget.moved(chunkSize, by: task, of: "\(task / 10)")
+                        moved[task, default: 0] += chunkSize
                     }
                 }
                 now += 1
@@ -89,21 +89,21 @@ struct TokenBucketTreeTests {
     }
 
     @Test("the size of a task's chunks does not change its share of a rate limit")
-    func pieces() {
+    func chunkSizes() {
         var budget = Budget()
         budget.setRate(1_000_000, of: .engine, now: 0)
         var moved = [0, 0]
         var paused = [false, false]
         for now in Int64(0)..<20_000 {
             for task in budget.release(now: now) { paused[task] = false }
-            for (task, piece) in [(0, 16_384), (1, 1_500)] {
+            for (task, chunkSize) in [(0, 16_384), (1, 1_500)] {
                 for _ in 0..<64 where !paused[task] {
                     guard budget.mayMove(task, of: "a", now: now) else {
                         paused[task] = true
                         continue
                     }
-                    budget.moved(piece, by: task, of: "a")
-                    moved[task] += piece
+                    budget.moved(chunkSize, by: task, of: "a")
+                    moved[task] += chunkSize
                 }
             }
         }
@@ -134,14 +134,14 @@ struct TokenBucketTreeTests {
     func session() {
         var simulation = RateSimulation()
         simulation.budget.setRate(500_000, of: .session("1"), now: 0)
-        simulation.run([10, 11, 20], milliseconds: 4_000, perTurn: 4)
+        simulation.run([10, 11, 20], milliseconds: 4_000, chunksPerMillisecond: 4)
         #expect(isNear((simulation.moved[10] ?? 0) + (simulation.moved[11] ?? 0), 2_000_000), "\(simulation.moved)")
         #expect(simulation.moved[20] == 4_000 * 4 * 16_384)
     }
 
     @Test("after a pause, a burst is limited to the bytes of a quarter of a second")
     func burst() {
-        var simulation = RateSimulation(piece: 1_000)
+        var simulation = RateSimulation(chunkSize: 1_000)
         simulation.budget.setRate(1_000_000, of: .engine, now: 0)
         simulation.run([10], milliseconds: 1_000)
         simulation.now += 60_000
@@ -215,7 +215,7 @@ struct TokenBucketTreeTests {
     func pauses() {
         var simulation = RateSimulation()
         simulation.budget.setRate(50_000_000, of: .engine, now: 0)
-        simulation.run([10], milliseconds: 1_000, perTurn: 400)
+        simulation.run([10], milliseconds: 1_000, chunksPerMillisecond: 400)
         #expect(simulation.pauses <= 60, "\(simulation.pauses)")
     }
 }

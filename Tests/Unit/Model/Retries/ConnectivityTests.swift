@@ -55,9 +55,9 @@ struct ConnectivityPacingTests {
     func looks() {
         var pacing = ConnectivityCheckBackoff()
         var waits: [Int64] = []
-        for look in 0..<10 {
+        for check in 0..<10 {
             waits.append(pacing.millisecondsUntilCheck)
-            pacing.looked(at: Int64(look))
+            pacing.noteCheck(at: Int64(check))
         }
         #expect(waits == [5_000, 10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000, 300_000, 300_000])
     }
@@ -75,7 +75,7 @@ struct ConnectivityPacingTests {
         var looks: [Int64] = []
         while now < 2_000_000 {
             now += pacing.millisecondsUntilCheck(afterChangeAt: now)
-            pacing.looked(at: now)
+            pacing.noteCheck(at: now)
             looks.append(now)
         }
         #expect(looks.count < 25)
@@ -85,7 +85,7 @@ struct ConnectivityPacingTests {
     @Test("A quiet time or a successful connection resets the delays between connectivity checks")
     func quiet() {
         var pacing = ConnectivityCheckBackoff()
-        for _ in 0..<20 { pacing.looked(at: 0) }
+        for _ in 0..<20 { pacing.noteCheck(at: 0) }
         #expect(pacing.millisecondsUntilCheck(afterChangeAt: 100_000) == 300)
         pacing.connected()
         #expect(pacing.millisecondsUntilCheck == 5_000)

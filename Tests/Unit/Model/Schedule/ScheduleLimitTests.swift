@@ -169,15 +169,15 @@ struct ScheduleLimitTests {
         #expect(started(&schedule) == [4])
     }
 
-    @Test("An urgent task waits while its lane is probed")
-    func probed() {
+    @Test("An urgent task waits while its lane runs another task alone")
+    func runsOneTask() {
         var schedule = schedule(.init())
         schedule.add("a1", of: "a", to: here, reload: false)
-        schedule.setProbed("a1", true)
+        schedule.setRunsOneTask("a1", true)
         #expect(schedule.next() == .load("a1", limit: 10))
         schedule.loaded("a1", [8, 9], urgent: [8, 9], isAll: true)
         #expect(started(&schedule) == [8])
-        schedule.endedProbe("a1")
+        schedule.endedRunningAlone("a1")
         #expect(started(&schedule) == [9])
     }
 

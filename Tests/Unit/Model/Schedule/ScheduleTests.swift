@@ -62,35 +62,35 @@ struct ScheduleTests {
         #expect(started(&schedule) == [3, 4, 5, 6, 7, 8])
     }
 
-    @Test("While a lane is probed, only one more of its tasks starts at a time")
-    func probed() {
+    @Test("A lane that runs one task at a time starts only one more of its tasks")
+    func runsOneTask() {
         var schedule = schedule([("a1", Array(1...9)), ("a2", [10])], perLane: 3)
         #expect(started(&schedule) == [1, 10, 2, 3])
-        schedule.setProbed("a1", true)
+        schedule.setRunsOneTask("a1", true)
         schedule.released("a1")
         schedule.released("a1")
         #expect(started(&schedule) == [4])
-        schedule.endedProbe("a1")
+        schedule.endedRunningAlone("a1")
         #expect(started(&schedule) == [5])
-        schedule.endedProbe("a1")
-        schedule.endedProbe("a1")
-        schedule.setProbed("a1", false)
+        schedule.endedRunningAlone("a1")
+        schedule.endedRunningAlone("a1")
+        schedule.setRunsOneTask("a1", false)
         schedule.released("a1")
         schedule.released("a1")
         #expect(started(&schedule) == [6, 7])
-        #expect(!schedule.isProbed("a1"))
+        #expect(!schedule.runsOneTask("a1"))
     }
 
-    @Test("A probed lane of a removed session is not known any more after its probe")
-    func probedAndForgotten() {
+    @Test("A lane of a removed session that runs one task is not known any more after that task")
+    func runsOneTaskAndIsForgotten() {
         var schedule = schedule([("a1", [1, 2])])
-        schedule.setProbed("a1", true)
+        schedule.setRunsOneTask("a1", true)
         #expect(started(&schedule) == [1])
         schedule.forget(session: "a")
         schedule.released("a1")
-        schedule.endedProbe("a1")
+        schedule.endedRunningAlone("a1")
         #expect(schedule.next() == nil)
-        #expect(!schedule.isProbed("a1"))
+        #expect(!schedule.runsOneTask("a1"))
     }
 
     @Test("A lane that shares a connection runs as many tasks as its limit, if this is more than the streams")

@@ -35,14 +35,14 @@ private struct ScheduleSimulation {
     private var waiting: [Lane: [Int]] = [:]
     private var loaded: [Lane: [Int]] = [:]
     private var running: [(task: Int, lane: Lane)] = []
-    private var answers: [(lane: Lane, tasks: [Int], isAll: Bool)] = []
+    private var results: [(lane: Lane, tasks: [Int], isAll: Bool)] = []
     private var made = 0
     private var ended: Set<Int> = []
     private var dropped = 0
-    /// How many tasks of other lanes have started while this lane could have started one. `passedOverSession` counts
-    /// the same for sessions.
-    private var passedOver: [Lane: Int] = [:]
-    private var passedOverSession: [Int: Int] = [:]
+    /// How many tasks of other lanes have started while this lane could have started one. `startsOfOtherSessions`
+    /// counts the same for sessions.
+    private var startsOfOthers: [Lane: Int] = [:]
+    private var startsOfOtherSessions: [Int: Int] = [:]
 
     init(seed: UInt64) {
         random = Random(seed: seed)
@@ -67,7 +67,7 @@ private struct ScheduleSimulation {
     mutating func step() {
         switch random.number(0...19) {
         case 0...4: enqueue()
-        case 5...8: answer()
+        case 5...8: finishLoad()
         case 9...15: end()
         case 16: if let lane = random.pick(lanes) { multiplex(lane) }
         case 17: setLimits(of: random.pick(lanes)?.session ?? 0)
@@ -83,8 +83,8 @@ private struct ScheduleSimulation {
     mutating func drain() {
         for _ in 0..<100_000 {
             pump()
-            if answers.isEmpty, running.isEmpty { break }
-            if !answers.isEmpty { answer() }
+            if results.isEmpty, running.isEmpty { break }
+            if !results.isEmpty { finishLoad() }
             if !running.isEmpty { end() }
         }
         if ended.count + dropped != made {
@@ -129,12 +129,12 @@ private struct ScheduleSimulation {
         schedule.released(lane)
     }
 
-    private mutating func answer() {
-        guard !answers.isEmpty else { return }
-        let answer = answers.remove(at: random.number(0...answers.count - 1))
-        let givenUp = schedule.loaded(answer.lane, answer.tasks, isAll: answer.isAll)
-        waiting[answer.lane, default: []].insert(contentsOf: givenUp, at: 0)
-        loaded[answer.lane, default: []] += answer.tasks.filter { !givenUp.contains($0) }
+    private mutating func finishLoad() {
+        guard !results.isEmpty else { return }
+        let result = results.remove(at: random.number(0...results.count - 1))
+        let givenUp = schedule.loaded(result.lane, result.tasks, isAll: result.isAll)
+        waiting[result.lane, default: []].insert(contentsOf: givenUp, at: 0)
+        loaded[result.lane, default: []] += result.tasks.filter { !givenUp.contains($0) }
     }
 
     private mutating func pump() {
@@ -152,30 +152,30 @@ private struct ScheduleSimulation {
 
     /// The store reads the tasks at once, but the schedule gets the result later.
     private mutating func load(_ lane: Lane, _ limit: Int) {
-        if answers.contains(where: { $0.lane == lane }) { problems.append("\(lane) is loaded twice at a time") }
+        if results.contains(where: { $0.lane == lane }) { problems.append("\(lane) is loaded twice at a time") }
         let tasks = Array(waiting[lane, default: []].prefix(limit))
         waiting[lane]?.removeFirst(tasks.count)
-        answers.append((lane, tasks, tasks.count < limit))
+        results.append((lane, tasks, tasks.count < limit))
     }
 
     private mutating func start(_ task: Int, _ lane: Lane) {
         if !mayStart(lane) { problems.append("task \(task) of \(lane) starts beyond a limit") }
         for other in lanes where other.session == lane.session && other != lane {
-            if mayStart(other, surely: true) { passedOver[other, default: 0] += 1 }
+            if mayStart(other, surely: true) { startsOfOthers[other, default: 0] += 1 }
             // An idle lane loses its place in the rotation.
-            if loaded[other]?.isEmpty ?? true { passedOver[other] = 0 }
+            if loaded[other]?.isEmpty ?? true { startsOfOthers[other] = 0 }
         }
         for session in limits.keys where session != lane.session {
             if lanes.contains(where: { $0.session == session && mayStart($0, surely: true) }) {
-                passedOverSession[session, default: 0] += 1
+                startsOfOtherSessions[session, default: 0] += 1
             } else if lanes.allSatisfy({ $0.session != session || loaded[$0]?.isEmpty ?? true }) {
-                passedOverSession[session] = 0
+                startsOfOtherSessions[session] = 0
             }
         }
-        passedOver[lane] = 0
-        passedOverSession[lane.session] = 0
-        if passedOver.values.contains(where: { $0 > lanes.count }) { problems.append("a lane waits too long") }
-        if passedOverSession.values.contains(where: { $0 > limits.count }) {
+        startsOfOthers[lane] = 0
+        startsOfOtherSessions[lane.session] = 0
+        if startsOfOthers.values.contains(where: { $0 > lanes.count }) { problems.append("a lane waits too long") }
+        if startsOfOtherSessions.values.contains(where: { $0 > limits.count }) {
             problems.append("a session waits too long")
         }
         if loaded[lane]?.first != task { problems.append("task \(task) overtakes others of its lane") }

@@ -73,7 +73,7 @@ class Hold:
     #: When the hold began, in Unix milliseconds.
     began_ms: int
     #: When the engine checks the condition again, in Unix milliseconds. 0: when the condition changes.
-    next_look_ms: int
+    next_check_ms: int
     #: The number of held tasks.
     tasks: int
 
@@ -82,9 +82,9 @@ class Hold:
         return moment(self.began_ms)
 
     @property
-    def next_look(self) -> datetime | None:
+    def next_check(self) -> datetime | None:
         """When the engine checks the condition again. None: when the condition changes."""
-        return moment_or_none(self.next_look_ms)
+        return moment_or_none(self.next_check_ms)
 
 
 @dataclass(frozen=True)

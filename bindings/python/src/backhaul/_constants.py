@@ -21,7 +21,7 @@ class Status(OpenEnum):
     FORKED = 3
     #: There is no such session, task, challenge or activity.
     NOT_FOUND = 4
-    #: Something else is already there.
+    #: An object with this name exists already.
     ALREADY_EXISTS = 5
     #: The idempotency key was used for another request.
     KEY_CONFLICT = 6
@@ -37,7 +37,7 @@ class Status(OpenEnum):
     WRONG_ROLE = 11
     #: The session was invalidated.
     INVALIDATED = 12
-    #: Events were handed out and not acknowledged.
+    #: Events were polled and not acknowledged.
     EVENTS_OUTSTANDING = 13
     #: A limit of the library is reached.
     TOO_MANY = 14

@@ -598,7 +598,7 @@ class bh_hold(Structure):
         ("reason", c_int32),
         ("reserved", c_uint32),
         ("began_ms", c_int64),
-        ("next_look_ms", c_int64),
+        ("next_check_ms", c_int64),
         ("tasks", c_uint64),
     ]
 

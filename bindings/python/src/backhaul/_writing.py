@@ -248,7 +248,7 @@ def response(
     has_credential = user is not None or password is not None
     if has_credential + (headers is not None) + (url is not None) + bool(refuse) + bool(default) != 1:
         raise invalid(
-            "answer with user and password, headers, url, refuse=True or default=True; give exactly one of them"
+            "respond with user and password, headers, url, refuse=True or default=True; give exactly one of them"
         )
     answer = bh_challenge_response(sizeof(bh_challenge_response))
     if refuse:
@@ -267,7 +267,7 @@ def response(
         answer.kind = ChallengeResponseKind.CREDENTIAL
         answer.user = text("user", user)
         answer.password = text("password", "" if password is None else password)
-    answer.expires_ms = moment_ms("expiry of the answer", expires)
+    answer.expires_ms = moment_ms("expiry of the credential", expires)
     answer.flags = ChallengeResponseFlags.KEEP if keep else 0
     return answer
 

@@ -192,7 +192,7 @@ struct TaskInner {
     var body: Body?
     /// The suspended task of the engine that the first `resume` continues. Nil if the task was made without resume
     /// data.
-    var parked: TaskID?
+    var keptTask: TaskID?
     /// Whether the task was made from invalid resume data.
     var isUnusable = false
 

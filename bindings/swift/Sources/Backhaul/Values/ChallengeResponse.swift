@@ -15,7 +15,7 @@ public enum ChallengeResponse: Hashable, Sendable {
     case headers([Header])
     /// There is no credential. For the waiting tasks, the status 401 or 407 counts as any other status (Apple:
     /// performDefaultHandling). For a refresh, the requests are sent without a change.
-    case goOnWithout
+    case defaultHandling
     /// The new URL, for a refresh of a URL.
     case url(String)
 
@@ -36,7 +36,7 @@ public enum ChallengeResponse: Hashable, Sendable {
             value.kind = Int32(BH_RESPOND_HEADERS)
             value.headers = try arena.headers(headers)
             value.header_count = headers.count
-        case .goOnWithout: value.kind = Int32(BH_RESPOND_DEFAULT)
+        case .defaultHandling: value.kind = Int32(BH_RESPOND_DEFAULT)
         case .url(let url):
             value.kind = Int32(BH_RESPOND_URL)
             value.url = try arena.string(url, "the URL")

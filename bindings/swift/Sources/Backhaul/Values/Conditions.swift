@@ -82,7 +82,7 @@ public struct Hold: Hashable, Sendable {
         origin = text(hold.origin)
         reason = WaitingReason(
             code: WaitingReason.Code(rawValue: hold.reason), text: text(hold.reason_text) ?? "",
-            nextAttemptMilliseconds: hold.next_look_ms == 0 ? nil : hold.next_look_ms)
+            nextAttemptMilliseconds: hold.next_check_ms == 0 ? nil : hold.next_check_ms)
         beganMilliseconds = hold.began_ms
         tasks = hold.tasks
     }

@@ -4,7 +4,7 @@ internal import FoundationNetworking
 
 extension Delivery {
     /// Calls the delegate for a challenge, with one of the waiting tasks.
-    func tell(_ challenge: Challenge, event: EventID?, _ opened: BlockingSession) throws(BackhaulError) {
+    func deliver(_ challenge: Challenge, event: EventID?, _ opened: BlockingSession) throws(BackhaulError) {
         // Tasks of a session object never need a refresh. The task was made with another API, which must respond to the
         // challenge.
         guard challenge.kind != .refresh, let info = try waiting(for: challenge, opened).first else {
@@ -14,21 +14,21 @@ extension Delivery {
         }
         let identifier = taskIdentifier(key: info.idempotencyKey, id: info.id)
         let task = core.task(identifier, id: info.id, kind: info.kind, url: info.url) { $0.fill(info) }
-        unanswered[challenge.id] = event
-        let answer = Answer { [core] disposition, credential in
-            let answer = ChallengeAnswer(
+        openChallenges[challenge.id] = event
+        let sender = ResponseSender { [core] disposition, credential in
+            let response = PendingResponse(
                 challenge: challenge, response: Delivery.response(disposition, credential),
                 cancelsTasks: disposition == .cancelAuthenticationChallenge)
-            core.post { $0.answers.append(answer) }
+            core.post { $0.responses.append(response) }
         }
         let question = URLAuthenticationChallenge(
             protectionSpace: challenge.protectionSpace, proposedCredential: nil,
-            previousFailureCount: challenge.failures, failureResponse: nil, error: nil, sender: answer)
+            previousFailureCount: challenge.failures, failureResponse: nil, error: nil, sender: sender)
         onQueue { [session, delegate] in
             if let delegate = delegate as? any BackgroundURLSessionTaskDelegate {
-                delegate.urlSession(session, task: task, didReceive: question) { answer.give($0, $1) }
+                delegate.urlSession(session, task: task, didReceive: question) { sender.give($0, $1) }
             } else {
-                answer.give(.performDefaultHandling, nil)
+                sender.give(.performDefaultHandling, nil)
             }
         }
     }
@@ -42,34 +42,34 @@ extension Delivery {
 
     /// Passes the delegate's responses to the engine. If that fails, the response stays in the list, and is passed
     /// again later.
-    func giveAnswers() throws(BackhaulError) {
-        while let answer = answers.first {
-            guard let event = unanswered[answer.challenge.id] else {
-                answers.removeFirst()
+    func sendResponses() throws(BackhaulError) {
+        while let response = responses.first {
+            guard let event = openChallenges[response.challenge.id] else {
+                responses.removeFirst()
                 continue
             }
             do throws(BackhaulError) {
-                try give(answer, try core.opened())
+                try send(response, try core.opened())
             } catch {
                 guard error.status == .notFound else { throw error }
                 // The challenge is no longer open, so no response is needed.
                 if let event { acknowledgeLater(event) }
             }
-            unanswered[answer.challenge.id] = nil
-            answers.removeFirst()
+            openChallenges[response.challenge.id] = nil
+            responses.removeFirst()
         }
     }
 
-    private func give(_ answer: ChallengeAnswer, _ opened: BlockingSession) throws(BackhaulError) {
-        if answer.cancelsTasks {
-            for info in try waiting(for: answer.challenge, opened) { try opened.cancel(info.id) }
+    private func send(_ pending: PendingResponse, _ opened: BlockingSession) throws(BackhaulError) {
+        if pending.cancelsTasks {
+            for info in try waiting(for: pending.challenge, opened) { try opened.cancel(info.id) }
         }
         do throws(BackhaulError) {
-            try opened.respond(toChallenge: answer.challenge.id, with: answer.response)
+            try opened.respond(toChallenge: pending.challenge.id, with: pending.response)
         } catch {
             guard error.status == .invalidArgument else { throw error }
             // The credential does not fit the challenge's schemes.
-            try opened.respond(toChallenge: answer.challenge.id, with: .refuse)
+            try opened.respond(toChallenge: pending.challenge.id, with: .refuse)
         }
     }
 
@@ -86,14 +86,14 @@ extension Delivery {
 }
 
 /// A challenge, and the delegate's response to it.
-struct ChallengeAnswer: Sendable {
+struct PendingResponse: Sendable {
     let challenge: Challenge
     let response: ChallengeResponse
     let cancelsTasks: Bool
 }
 
 /// Accepts the first response of the delegate to a challenge, and ignores further ones.
-private final class Answer: NSObject, URLAuthenticationChallengeSender, @unchecked Sendable {
+private final class ResponseSender: NSObject, URLAuthenticationChallengeSender, @unchecked Sendable {
     // Unchecked: the handler is protected by a mutex.
     typealias Handler = @Sendable (BackgroundURLSession.AuthChallengeDisposition, URLCredential?) -> Void
     private let handler: Locked<Handler?>

@@ -5,7 +5,7 @@ internal import FoundationNetworking
 extension Delivery {
     /// Makes the last delegate calls for a task. They pass its file, if it has one, and its metrics. The last one is
     /// `didCompleteWithError`.
-    func tell(_ ending: TaskEnding) {
+    func deliver(_ ending: TaskEnding) {
         let identifier = taskIdentifier(key: ending.idempotencyKey, id: ending.taskID)
         let task = core.task(identifier, id: ending.taskID, kind: ending.kind, url: ending.url) {
             $0.label = label(ending.userData)

@@ -11,7 +11,7 @@ extension Delivery {
         let expected: Int64
     }
 
-    func tellProgress(_ readings: [TaskProgress]) {
+    func deliverProgress(_ readings: [TaskProgress]) {
         let changes = readings.compactMap { reading -> Change? in
             guard let task = core.task(id: reading.taskID) else { return nil }
             let change = task is BackgroundURLSessionUploadTask ? sent(task, reading) : received(task, reading)

@@ -23,9 +23,9 @@ final class Delivery {
     private var owesFinish = false
     private var isOver = false
     /// The challenges that were passed to the delegate and have no response yet, with their events.
-    var unanswered: [UInt64: EventID?] = [:]
+    var openChallenges: [UInt64: EventID?] = [:]
     /// The delegate's responses to challenges that were not passed to the engine yet.
-    var answers: [ChallengeAnswer] = []
+    var responses: [PendingResponse] = []
     private var isToBeCompleted = false
 
     private init(
@@ -50,7 +50,7 @@ final class Delivery {
     private func run() {
         while !isOver {
             do throws(BackhaulError) {
-                try turn()
+                try runIteration()
                 continue
             } catch {
                 switch error.status {
@@ -66,15 +66,15 @@ final class Delivery {
         }
     }
 
-    private func turn() throws(BackhaulError) {
+    private func runIteration() throws(BackhaulError) {
         let opened = try core.opened()
         if consumer == nil { try begin(opened) }
         guard let consumer, !isOver else { return }
         performJobs()
         if core.isCancelling { try core.cancelTasks() }
-        try giveAnswers()
+        try sendResponses()
         try drain(consumer)
-        tellProgress(try opened.pollProgress())
+        deliverProgress(try opened.pollProgress())
         if isToBeCompleted { return try complete(consumer) }
         if core.isEnding, try core.info() == nil { return endOrRenew() }
         if core.isInvalidating, try isFinished(consumer) { return end(nil) }
@@ -92,15 +92,15 @@ final class Delivery {
         } else {
             consumer = try application.consumeSession(core.identifier) {
                 performJobs()
-                if let readings = try? opened.pollProgress() { tellProgress(readings) }
+                if let readings = try? opened.pollProgress() { deliverProgress(readings) }
                 return isOver
             }
         }
         guard let consumer else { return }
         if BackgroundApplication.shared.isOwing(core.identifier) { oweFinish() }
         try drain(consumer, thenFinish: false)
-        for challenge in try opened.challenges() where unanswered[challenge.id] == nil {
-            try tell(challenge, event: nil, opened)
+        for challenge in try opened.challenges() where openChallenges[challenge.id] == nil {
+            try deliver(challenge, event: nil, opened)
         }
     }
 
@@ -137,7 +137,7 @@ final class Delivery {
         switch event {
         case .taskEnded(let ending):
             core.isBeingDelivered(ending.taskID)
-            if !core.isSilenced(ending.taskID) { tell(ending) }
+            if !core.isSilenced(ending.taskID) { deliver(ending) }
             unacknowledged.append(ending.id)
             unacknowledgedTasks.append(ending.taskID)
             try flush(consumer)
@@ -147,11 +147,11 @@ final class Delivery {
             oweFinishAgain()
         case .challenge(let event):
             oweFinishAgain()
-            guard let challenge = event.challenge, unanswered[challenge.id] == nil else {
+            guard let challenge = event.challenge, openChallenges[challenge.id] == nil else {
                 unacknowledged.append(event.id)
                 return
             }
-            try tell(challenge, event: event.id, try core.opened())
+            try deliver(challenge, event: event.id, try core.opened())
         case .groupFinished(let ending): unacknowledged.append(ending.id)
         case .activity(let event): unacknowledged.append(event.id)
         case .unknown(let id, _): unacknowledged.append(id)
@@ -201,9 +201,9 @@ final class Delivery {
     private func complete(_ consumer: BlockingSession) throws(BackhaulError) {
         // The events of challenges to which the delegate has not responded are acknowledged, so that they do not launch
         // the program again.
-        unacknowledged += unanswered.values.compactMap { $0 } + finished
+        unacknowledged += openChallenges.values.compactMap { $0 } + finished
         finished = []
-        unanswered = unanswered.mapValues { _ in nil }
+        openChallenges = openChallenges.mapValues { _ in nil }
         try flush(consumer)
         do throws(BackhaulError) {
             try consumer.complete()
@@ -223,8 +223,8 @@ final class Delivery {
         guard !core.hasUnresumedTasks, try core.isWithoutTasks() else { return false }
         // Tasks may have ended since the last drain.
         try drain(consumer)
-        unacknowledged += unanswered.values.compactMap { $0 } + finished
-        (unanswered, finished) = ([:], [])
+        unacknowledged += openChallenges.values.compactMap { $0 } + finished
+        (openChallenges, finished) = ([:], [])
         try flush(consumer)
         try core.removeIfEmpty()
         return true
@@ -236,11 +236,11 @@ final class Delivery {
         if isOver || core.isInvalidating { return end(nil) }
         consumer?.close()
         (consumer, cursor) = (nil, 0)
-        (unacknowledged, unacknowledgedTasks, finished, unanswered, answers) = ([], [], [], [:], [])
-        let (held, lost) = core.renew()
+        (unacknowledged, unacknowledgedTasks, finished, openChallenges, responses) = ([], [], [], [:], [])
+        let (pending, lost) = core.renew()
         let reason = urlError(BackhaulError(.invalidated, message: "The session was ended by another host."), nil)
         for task in lost { fail(task, reason) }
-        core.handOverHeld(held)
+        core.enqueuePending(pending)
     }
 
     func end(_ error: URLError?) {

@@ -4,10 +4,10 @@ internal import FoundationNetworking
 
 /// A latest start that marks tasks which the program has cancelled with resume data. The engine keeps the task
 /// suspended, and `allTasks` leaves it out. The time is so far in the future that it has no other effect.
-private let parkedMark: Int64 = 253_402_300_799_998
+private let keptTaskMark: Int64 = 253_402_300_799_998
 
 extension TaskInfo {
-    var isParked: Bool { state == .suspended && latestStartMilliseconds == parkedMark }
+    var isKeptTask: Bool { state == .suspended && latestStartMilliseconds == keptTaskMark }
 }
 
 /// The content of resume data. It identifies the suspended task of the engine that can be continued.
@@ -63,8 +63,8 @@ extension SessionCore {
     private func park(_ task: BackgroundURLSessionTask, _ id: TaskID) throws -> Data {
         let session = try opened()
         try session.suspend(id)
-        try session.reschedule(latestStart: .at(parkedMark), id)
-        guard let info = try session.tasks(.ids(id)).first, info.isParked else { throw SessionCore.unusable }
+        try session.reschedule(latestStart: .at(keptTaskMark), id)
+        guard let info = try session.tasks(.ids(id)).first, info.isKeptTask else { throw SessionCore.unusable }
         return try JSONEncoder().encode(
             ResumeToken(
                 application: BackgroundApplication.shared.options.identifier, session: identifier, task, id))
@@ -78,33 +78,33 @@ extension SessionCore {
             values.isUnusable = true
             return add(BackgroundURLSessionDownloadTask(self, nextTaskIdentifier(), nil, values))
         }
-        values.parked = token.task
+        values.keptTask = token.task
         let request = URL(string: token.url).map { URLRequest(url: $0) }
         return add(BackgroundURLSessionDownloadTask(self, token.taskIdentifier, request, values))
     }
 
     /// Continues the engine's suspended task as this task, and removes the mark, so that the resume data work only
     /// once.
-    func goOn(_ task: BackgroundURLSessionTask, _ parked: TaskID) throws {
+    func continueSuspended(_ task: BackgroundURLSessionTask, _ keptTask: TaskID) throws {
         guard isKnown(task) else { throw BackhaulError(.invalidated, message: "The session is invalid.") }
         let session = try opened()
-        guard let info = try session.tasks(.ids(parked)).first, info.isParked else { throw SessionCore.unusable }
+        guard let info = try session.tasks(.ids(keptTask)).first, info.isKeptTask else { throw SessionCore.unusable }
         task.inner.with { inner in
             let label = inner.label
             inner.fill(info)
-            inner.id = parked
-            inner.parked = nil
+            inner.id = keptTask
+            inner.keptTask = nil
             inner.label = label ?? inner.label
             (inner.state, inner.suspensions) = (.running, 0)
         }
-        know(task, as: parked)
+        know(task, as: keptTask)
         let offset = Int64(clamping: info.offset)
         let expected = info.size.map { Int64(clamping: $0) } ?? BackgroundURLSessionTransferSizeUnknown
         if let task = task as? BackgroundURLSessionDownloadTask {
-            post { $0.tell(task, resumedAt: offset, expected) }
+            post { $0.deliver(task, resumedAt: offset, expected) }
         }
-        try session.reschedule(latestStart: .none, parked)
-        try session.resume(parked)
+        try session.reschedule(latestStart: .none, keptTask)
+        try session.resume(keptTask)
     }
 
     static func refuseUnusable(_ task: BackgroundURLSessionTask) throws {
@@ -113,7 +113,7 @@ extension SessionCore {
 }
 
 extension Delivery {
-    func tell(_ task: BackgroundURLSessionDownloadTask, resumedAt offset: Int64, _ expected: Int64) {
+    func deliver(_ task: BackgroundURLSessionDownloadTask, resumedAt offset: Int64, _ expected: Int64) {
         onQueue { [session, delegate] in
             (delegate as? any BackgroundURLSessionDownloadDelegate)?.urlSession(
                 session, downloadTask: task, didResumeAtOffset: offset, expectedTotalBytes: expected)

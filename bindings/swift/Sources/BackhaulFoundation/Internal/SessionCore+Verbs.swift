@@ -15,13 +15,15 @@ extension SessionCore {
             return true
         }
         guard runs else { return }
-        guard let id = task.engineTaskIdentifier else { return handOver(task) }
-        if !attempt({ () throws(BackhaulError) in try opened().resume(id) }) { takeBack(task, .running, .suspended) }
+        guard let id = task.engineTaskIdentifier else { return enqueueTask(task) }
+        if !attempt({ () throws(BackhaulError) in try opened().resume(id) }) {
+            restoreState(task, .running, .suspended)
+        }
     }
 
     /// Restores a task's state after a failed command, so that the program may repeat the call. If the session has
     /// ended, the task fails, because a repeated call could not succeed.
-    private func takeBack(
+    private func restoreState(
         _ task: BackgroundURLSessionTask, _ state: BackgroundURLSessionTask.State,
         _ before: BackgroundURLSessionTask.State
     ) {
@@ -36,11 +38,11 @@ extension SessionCore {
 
     private static let invalid = BackhaulError(.invalidated, message: "The session is invalid; make a new one.")
 
-    private func handOver(_ task: BackgroundURLSessionTask) {
+    private func enqueueTask(_ task: BackgroundURLSessionTask) {
         do {
             guard isKnown(task) else { throw SessionCore.invalid }
             try SessionCore.refuseUnusable(task)
-            if let parked = task.inner.with({ $0.parked }) { return try goOn(task, parked) }
+            if let keptTask = task.inner.with({ $0.keptTask }) { return try continueSuspended(task, keptTask) }
             let request = try engineRequest(
                 task.originalRequest, task.taskIdentifier, task.inner.with { $0 }, configuration)
             let id = try enqueue(request)
@@ -50,7 +52,7 @@ extension SessionCore {
             if isCancelling { try opened().cancel(id) }
         } catch let error as BackhaulError {
             // Another host has invalidated the engine's session.
-            if error.status == .invalidated || error.status == .notFound, hold(task) { return }
+            if error.status == .invalidated || error.status == .notFound, addPending(task) { return }
             fail(task, urlError(error, task.originalRequest?.url))
         } catch {
             fail(task, error)
@@ -59,11 +61,11 @@ extension SessionCore {
 
     /// Enqueues the tasks that were resumed while the engine's session was ending, because another host had invalidated
     /// it.
-    func handOverHeld(_ tasks: [BackgroundURLSessionTask]) {
+    func enqueuePending(_ tasks: [BackgroundURLSessionTask]) {
         for task in tasks {
             task.verbs.lock()
             defer { task.verbs.unlock() }
-            if task.state == .running && task.engineTaskIdentifier == nil { handOver(task) }
+            if task.state == .running && task.engineTaskIdentifier == nil { enqueueTask(task) }
         }
     }
 
@@ -91,7 +93,9 @@ extension SessionCore {
             return true
         }
         guard stops, let id = task.engineTaskIdentifier else { return }
-        if !attempt({ () throws(BackhaulError) in try opened().suspend(id) }) { takeBack(task, .suspended, .running) }
+        if !attempt({ () throws(BackhaulError) in try opened().suspend(id) }) {
+            restoreState(task, .suspended, .running)
+        }
     }
 
     func cancel(_ task: BackgroundURLSessionTask) {
@@ -110,15 +114,17 @@ extension SessionCore {
         guard let before else { return }
         guard let id = task.engineTaskIdentifier else {
             // If the task was made from resume data, the suspended task of the engine is cancelled, too.
-            if let parked = task.inner.with({ $0.parked }) {
-                silence(parked)
-                try? opened().cancel(parked)
+            if let keptTask = task.inner.with({ $0.keptTask }) {
+                silence(keptTask)
+                try? opened().cancel(keptTask)
             }
             fail(task, urlError(BackhaulError(.cancelled, message: "cancelled"), task.originalRequest?.url))
             return
         }
         // The last delegate call is made when the event at the end of the task arrives.
-        if !attempt({ () throws(BackhaulError) in try opened().cancel(id) }) { takeBack(task, .canceling, before) }
+        if !attempt({ () throws(BackhaulError) in try opened().cancel(id) }) {
+            restoreState(task, .canceling, before)
+        }
     }
 
     /// Performs a command for a changed property of a task, if the engine has the task.

@@ -39,7 +39,7 @@ final class SessionCore: @unchecked Sendable {
         /// acknowledged.
         var isEnding = false
         /// The tasks that were resumed while the engine's session was ending. They are enqueued in the next session.
-        var held: [BackgroundURLSessionTask] = []
+        var pending: [BackgroundURLSessionTask] = []
         var finishedRound: UInt64 = 0
         var isOver = false
 
@@ -228,8 +228,8 @@ final class SessionCore: @unchecked Sendable {
     func cancelTasks() throws(BackhaulError) {
         let session = try opened()
         let suspended = try session.tasks(.states([.suspended]))
-        if suspended.contains(where: \.isParked) {
-            for info in suspended where !info.isParked { try session.cancel(info.id) }
+        if suspended.contains(where: \.isKeptTask) {
+            for info in suspended where !info.isKeptTask { try session.cancel(info.id) }
             try session.cancel(.states([.waiting, .running]))
         } else {
             try session.cancel(.all)
@@ -242,7 +242,7 @@ final class SessionCore: @unchecked Sendable {
     func isWithoutTasks() throws(BackhaulError) -> Bool {
         guard let count = try info()?.liveTasks, count > 0 else { return true }
         let suspended = try opened().tasks(.states([.suspended]))
-        return suspended.count { $0.isParked } == Int(clamping: count)
+        return suspended.count { $0.isKeptTask } == Int(clamping: count)
     }
 
     /// Removes the engine's session, unless it has tasks or events, or another process waits for it.
@@ -273,7 +273,7 @@ final class SessionCore: @unchecked Sendable {
                 inner.jobs = []
                 inner.tasks = [:]
                 inner.identifiers = [:]
-                inner.held = []
+                inner.pending = []
             }
             return (inner.jobs, inner.tasks.values.filter { $0.state != .completed })
         }
@@ -292,14 +292,15 @@ final class SessionCore: @unchecked Sendable {
     /// Closes the handle of the engine's session, which was removed, so that the next use opens a new session.
     ///
     /// - Returns: The tasks to enqueue in the new session, and those that were lost with the old session.
-    func renew() -> (held: [BackgroundURLSessionTask], lost: [BackgroundURLSessionTask]) {
+    func renew() -> (pending: [BackgroundURLSessionTask], lost: [BackgroundURLSessionTask]) {
         close()
         return inner.with { inner in
             defer {
                 inner.isEnding = false
-                inner.held = []
+                inner.pending = []
             }
-            return (inner.held, inner.tasks.values.filter { $0.engineTaskIdentifier != nil && $0.state != .completed })
+            let lost = inner.tasks.values.filter { $0.engineTaskIdentifier != nil && $0.state != .completed }
+            return (inner.pending, lost)
         }
     }
 
@@ -313,15 +314,15 @@ final class SessionCore: @unchecked Sendable {
 
     /// Stores a task that was resumed while the engine's session was ending or removed. It is enqueued in the next
     /// session. Returns false if this process will not open another session.
-    func hold(_ task: BackgroundURLSessionTask) -> Bool {
-        let isHeld = inner.with { inner in
+    func addPending(_ task: BackgroundURLSessionTask) -> Bool {
+        let isAdded = inner.with { inner in
             guard inner.hasBegun, !inner.isInvalidating, !inner.isOver else { return false }
             inner.isEnding = true
-            inner.held.append(task)
+            inner.pending.append(task)
             return true
         }
-        if isHeld { wait?.wake() }
-        return isHeld
+        if isAdded { wait?.wake() }
+        return isAdded
     }
 
     /// Makes the last delegate call for a task whose session has already ended.
@@ -431,7 +432,7 @@ final class SessionCore: @unchecked Sendable {
     private func allTasks() -> [BackgroundURLSessionTask] {
         let infos = (try? opened().tasks(.all)) ?? []
         let delivered = inner.with { $0.delivered }
-        let known = infos.filter { !delivered.contains($0.id) && !$0.isParked }.map { info in
+        let known = infos.filter { !delivered.contains($0.id) && !$0.isKeptTask }.map { info in
             task(taskIdentifier(key: info.idempotencyKey, id: info.id), id: info.id, kind: info.kind, url: info.url) {
                 $0.fill(info)
             }

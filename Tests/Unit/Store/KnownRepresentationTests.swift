@@ -4,7 +4,7 @@ import Testing
 @testable import BackhaulStore
 
 @Suite("The known representation of a file")
-struct VersionTests {
+struct KnownRepresentationTests {
     let scratch = Scratch()
     private static let url = "https://example.org/file"
     private static let path = "/downloads/file"
@@ -34,7 +34,7 @@ struct VersionTests {
         _ store: TestStore, _ session: SessionID, url: String = url, path: String = path
     ) throws -> StoredRepresentation? {
         try store.run { (transaction) throws(Failure) in
-            try transaction.destinations.version(at: path, of: url, in: session)
+            try transaction.destinations.representation(at: path, of: url, in: session)
         }
     }
 
@@ -47,7 +47,8 @@ struct VersionTests {
         let version = KnownRepresentation(
             entityTag: "W/\"a\"", lastModified: "yesterday", finalURL: "https://cdn.example.org/file", size: 7)
         #expect(
-            try known(store, session) == StoredRepresentation(version: version, inode: .max, modifiedNanoseconds: -1))
+            try known(store, session)
+                == StoredRepresentation(representation: version, inode: .max, modifiedNanoseconds: -1))
         #expect(try known(store, other) == nil)
         #expect(try known(store, session, url: Self.url + "?") == nil)
         #expect(try known(store, session, path: Self.path + "x") == nil)
@@ -59,8 +60,8 @@ struct VersionTests {
         let session = try store.session()
         try ended(store, session, response(HeaderField("ETag", "\"a\"")))
         try ended(store, session, response(HeaderField("ETag", "\"b\"")), number: 1, size: 8)
-        #expect(try known(store, session)?.version.entityTag == "\"b\"")
-        #expect(try known(store, session)?.version.size == 8)
+        #expect(try known(store, session)?.representation.entityTag == "\"b\"")
+        #expect(try known(store, session)?.representation.size == 8)
         try ended(store, session, response(), number: 2)
         #expect(try known(store, session) == nil)
     }
