@@ -14,7 +14,7 @@ from ._types import Path
 class RetryPolicy:
     """When a failed attempt is repeated."""
 
-    #: Attempts in a row without new durable bytes; default: no limit but the resource time-out.
+    #: Limit of the attempts in a row that store no new byte; default: no limit but the resource time-out.
     maximum_attempts: int = 0
     #: Default 1,000; it doubles with each attempt.
     first_delay_ms: int = 0
@@ -67,8 +67,8 @@ class Constraints:
     requires_unmetered: bool | None = None
     #: Default: all (Apple's allowsCellularAccess = false: all but NetworkKind.CELLULAR).
     networks: NetworkKind | None = None
-    #: Held while the machine runs on battery with less charge, and then until the charge is 5 % above this or there is
-    #: external power; 1 to 100.
+    #: Held while the machine runs on battery with less charge than this. A held task waits until the charge is 5 %
+    #: above this, or there is external power; 1 to 100.
     minimum_battery_percent: int = 0
     #: Default ThermalState.SERIOUS. "nominal", "fair", "serious" or "critical".
     maximum_thermal_state: str | ThermalState | None = None

@@ -3,7 +3,7 @@ internal import CBackhaul
 
 /// When a failed attempt is repeated. Nil stands for the default.
 public struct RetryPolicy: Hashable, Sendable {
-    /// Attempts in a row without new durable bytes; default: no limit but the resource time-out.
+    /// Limit of the attempts in a row that store no new byte; default: no limit but the resource time-out.
     public var maximumAttempts: Int?
     /// Default 1,000 ms; it doubles with each attempt.
     public var firstDelay: Duration?
@@ -103,8 +103,8 @@ public struct Constraints: Hashable, Sendable {
     public var requiresUnmetered: Bool?
     /// Default: all (Apple's allowsCellularAccess = false: all but `NetworkKinds.cellular`).
     public var networks: NetworkKinds?
-    /// Held while the machine runs on battery with less charge, and then until the charge is 5 % above this or there is
-    /// external power; 1 to 100.
+    /// Held while the machine runs on battery with less charge than this. A held task waits until the charge is 5 %
+    /// above this, or there is external power; 1 to 100.
     public var minimumBatteryPercent: Int?
     /// Default `ThermalState.serious`.
     public var maximumThermalState: ThermalState?
