@@ -408,8 +408,8 @@ typedef struct bh_application_options {
                                         All programs of a user share the default store and its limits */
     bh_hosting hosting;
     bh_application_flags flags;
-    const char *daemon;              /* absolute path of backhauld; NULL: searched for at $BACKHAUL_DAEMON, beside the
-                                        library, in ../libexec/backhaul, then below /usr/local and /usr */
+    const char *daemon;              /* absolute path of backhauld. NULL: the library searches at $BACKHAUL_DAEMON,
+                                        beside the library, in ../libexec/backhaul, then below /usr/local and /usr */
     const bh_launch_command *launch; /* registered as by bh_application_set_launch; NULL: no change */
 } bh_application_options;
 
@@ -642,9 +642,9 @@ typedef struct bh_constraints {
     uint32_t maximum_io_pressure_percent;     /* the same for disks */
     uint32_t maximum_memory_pressure_percent; /* the same for memory */
     uint32_t reserved_number;
-    uint64_t minimum_bytes_per_second;        /* tasks pause when an origin, or the network, is slower than this for
-                                                 slow_after_ms. Then one task, the slow probe, tests the throughput
-                                                 again. Default: no minimum */
+    uint64_t minimum_bytes_per_second;        /* tasks are held when an origin, or the network, was slower than this for
+                                                 slow_after_ms. After slow_pause_ms one task, the slow probe, tests the
+                                                 throughput again. Default: no minimum */
     const char *quiet_hours;                  /* hours of local time in which tasks are held: "22:00-06:30", or several
                                                  with days: "mon-fri 08:00-18:00, sat 10:00-14:00". If the end is before
                                                  the beginning, it is on the next day. Default: none */
@@ -658,7 +658,7 @@ BH_ENUM(bh_tls_version) {
     BH_TLS_1_3 = 13
 };
 
-/* Certificates that a session trusts, and its own. */
+/* The certificates that a session trusts, and the session's own certificate. */
 typedef struct bh_tls_settings {
     const char *ca_file;            /* absolute path of PEM certificates in place of the system's */
     const char *client_certificate; /* absolute path of PEM: a certificate and its chain */
@@ -695,7 +695,7 @@ typedef struct bh_header {
     const char *value;
 } bh_header;
 
-/* Settings of one task in place of its session's. 0 and NULL: the session's setting. */
+/* Settings of one task, which replace those of its session. 0 and NULL: the session's setting. */
 typedef struct bh_policy {
     size_t struct_size;
     bh_retry_policy retry;
@@ -767,12 +767,12 @@ typedef struct bh_session_configuration {
     bh_choice discretionary_if_launched; /* BH_YES: tasks of a launched host get BH_PRESET_DISCRETIONARY, as Apple does
                                             with tasks of an app in the background. Default BH_NO */
     uint32_t launch_if_stopped_ms;       /* if the consumer's process was stopped for this long (SIGSTOP, debugger,
-                                            freezer), and the session needs a host, the engine launches another one. 0:
-                                            never. The library does not resume stopped processes */
+                                            freezer), and the session needs its host, the engine launches another host.
+                                            0: never. The library does not continue stopped processes */
     uint32_t slow_after_ms;              /* default 60,000: how long the rate must be below
-                                            constraints.minimum_bytes_per_second before tasks pause */
-    uint32_t slow_pause_ms;              /* default 300,000: pause before the first probe of a slow origin; it doubles
-                                            with each failed probe, up to twelve times this */
+                                            constraints.minimum_bytes_per_second before tasks are held */
+    uint32_t slow_pause_ms;              /* default 300,000: pause before the first slow probe of an origin; the pause
+                                            doubles after each failed probe, up to twelve times this */
     uint32_t reserved;
 } bh_session_configuration;
 
@@ -1227,9 +1227,9 @@ BH_ENUM(bh_reason) {
     BH_REASON_CONNECTING = 4, /* the task has not received a response yet */
     BH_REASON_STALLED = 5,   /* the server sends nothing */
     BH_REASON_FINISHING = 6, /* all bytes have been received, and the file is being made durable */
-    BH_REASON_DISK_FULL = 7, /* until there is space for the rest of the file and for a reserve: 32 MiB or 1 % of the
-                                file system, the smaller of both. Checked again at next_attempt_ms. A file larger than
-                                the file system fails immediately with BH_TOO_LARGE */
+    BH_REASON_DISK_FULL = 7, /* until there is space for the rest of the file and for a reserve, which is 32 MiB or 1 %
+                                of the file system, whichever is smaller. Checked again at next_attempt_ms. A file
+                                larger than the file system fails immediately with BH_TOO_LARGE */
     BH_REASON_CREDENTIAL = 8, /* until its challenge gets a response: bh_session_challenges */
     BH_REASON_CONNECTIVITY = 9, /* until there is a route to the server */
     BH_REASON_RATE = 10,     /* the task has used up its share of a rate limit */
@@ -1457,8 +1457,8 @@ typedef struct bh_progress {
 BH_API bh_status bh_session_watch_progress(bh_session *session, uint32_t interval_ms,
                                            int32_t timeout_ms, bh_error *error);
 
-/* The newest readings since the last call, of at most 1,024 tasks at a time: a batch of bh_progress, which may be
- * empty. The call waits up to timeout_ms for the first reading. BH_START is refused. */
+/* The newest reading of each task that has changed since the last call, of at most 1,024 tasks: a batch of bh_progress,
+ * which may be empty. The call waits up to timeout_ms for the first reading. BH_START is refused. */
 BH_API BH_CHECK_RESULT bh_status bh_session_poll_progress(bh_session *session, int32_t timeout_ms,
                                                           bh_batch **progress, bh_error *error);
 
@@ -1586,9 +1586,9 @@ typedef struct bh_activity {
     const char *url;           /* read only: of the request, or NULL */
 } bh_activity;
 
-/* Makes the activity, durably, or replaces the activity with the same identifier. A replaced activity keeps its next
- * window unless first_ms or interval_ms changes. A session has at most 1,000 activities. Consumers and producers may
- * call it. */
+/* Makes the activity, durably, or replaces the activity with the same identifier. In the second case, the next window
+ * stays as it was, unless first_ms or interval_ms changes. A session has at most 1,000 activities. Consumers and
+ * producers may call it. */
 BH_API BH_CHECK_RESULT bh_status bh_session_set_activity(bh_session *session, const bh_activity *activity,
                                                          int32_t timeout_ms, bh_error *error);
 

@@ -500,9 +500,9 @@ class Reason(OpenEnum):
     STALLED = 5
     #: All bytes have been received, and the file is being made durable.
     FINISHING = 6
-    #: Until there is space for the rest of the file and for a reserve: 32 MiB or 1 % of the file system, the smaller of
-    #: both. Checked again at ``next_attempt_ms``. A file larger than the file system fails immediately with
-    #: Status.TOO_LARGE.
+    #: Until there is space for the rest of the file and for a reserve, which is 32 MiB or 1 % of the file system,
+    #: whichever is smaller. Checked again at ``next_attempt_ms``. A file larger than the file system fails immediately
+    #: with Status.TOO_LARGE.
     DISK_FULL = 7
     #: Until its challenge gets a response: ``challenges``.
     CREDENTIAL = 8

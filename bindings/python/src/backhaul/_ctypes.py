@@ -182,7 +182,7 @@ class bh_constraints(Structure):
 
 
 class bh_tls_settings(Structure):
-    """Certificates that a session trusts, and its own."""
+    """The certificates that a session trusts, and the session's own certificate."""
 
     _fields_ = [
         ("ca_file", c_char_p),
@@ -226,7 +226,7 @@ class bh_header(Structure):
 
 
 class bh_policy(Structure):
-    """Settings of one task in place of its session's. 0 and None: the session's setting."""
+    """Settings of one task, which replace those of its session. 0 and None: the session's setting."""
 
     _fields_ = [
         ("struct_size", c_size_t),

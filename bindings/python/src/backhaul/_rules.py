@@ -79,8 +79,8 @@ class Constraints:
     maximum_io_pressure_percent: int = 0
     #: The same for memory.
     maximum_memory_pressure_percent: int = 0
-    #: Tasks pause when an origin, or the network, is slower than this for ``slow_after_ms``. Then one task, the slow
-    #: probe, tests the throughput again. Default: no minimum.
+    #: Tasks are held when an origin, or the network, was slower than this for ``slow_after_ms``. After
+    #: ``slow_pause_ms`` one task, the slow probe, tests the throughput again. Default: no minimum.
     minimum_bytes_per_second: int = 0
     #: Hours of local time in which tasks are held: "22:00-06:30", or several with days: "mon-fri 08:00-18:00, sat
     #: 10:00-14:00". If the end is before the beginning, it is on the next day. Default: none.
@@ -89,7 +89,7 @@ class Constraints:
 
 @dataclass(frozen=True, kw_only=True)
 class TLS:
-    """Certificates that a session trusts, and its own."""
+    """The certificates that a session trusts, and the session's own certificate."""
 
     #: Absolute path of PEM certificates in place of the system's.
     ca_file: Path | None = None
@@ -131,7 +131,7 @@ class Budget:
 
 @dataclass(frozen=True, kw_only=True)
 class Policy:
-    """Settings of one task in place of its session's. 0 and None: the session's setting."""
+    """Settings of one task, which replace those of its session. 0 and None: the session's setting."""
 
     retry: RetryPolicy = RetryPolicy()
     rules: TransferRules = TransferRules()
