@@ -4,9 +4,10 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A complete host
- *   It downloads one file. After a crash, run it again with the same arguments: the transfer continues, and each event
- *   is handled at least once. After the last event is acknowledged, a further run fails with BH_DESTINATION_EXISTS,
- *   because the file is there. With BH_IF_EXISTS_SKIP or BH_REQUEST_IF_CHANGED it succeeds.
+ *   This program downloads one file. After a crash, run it again with the same arguments: the transfer continues, and
+ *   each event is handled at least once. After a run has acknowledged the last event, the next run fails with
+ *   BH_DESTINATION_EXISTS, because the file exists. With BH_IF_EXISTS_SKIP or BH_REQUEST_IF_CHANGED, the next run
+ *   succeeds.
  *
  *       #include <backhaul.h>
  *       #include <stdio.h>
@@ -85,14 +86,14 @@
  *   is a directory. A *session* is a named collection of tasks with stored settings. Each *request* becomes a *task*,
  *   which is durable when the enqueue returns. An *event* is a durable fact for the host, such as the end of a task. An
  *   event is delivered again until the host acknowledges it, and never after that. A *round* is a session's tasks from
- *   the first enqueue until all have ended.
+ *   the first enqueue until all of them have ended.
  *
  * The engine
  *   The process that holds the store's lock is the engine; all other processes send it commands over a socket in the
  *   store. With daemon hosting, the default, the engine is the program backhauld. The library starts it when no process
- *   holds the lock, and it exits when no work is left. With embedded hosting the engine is a few threads of one of the
- *   processes that have the store open. When that process ends, another process that has the store open becomes the
- *   engine. If there is none, transfers pause until the store is opened again.
+ *   holds the lock, and it exits when no work is left. With embedded hosting, the engine runs in a few threads of one
+ *   process that has the store open. When that process ends, another process that has the store open becomes the
+ *   engine. If there is none, transfers pause until a program opens the store again.
  *
  * Launches
  *   An application may register a launch command. The engine runs it when one of the application's sessions has
@@ -109,9 +110,9 @@
  *   signals in its threads.
  *
  * Fork
- *   Handles belong to the process that made them. In a forked child, calls on an inherited handle that return a status
- *   return BH_FORKED. Batch functions return 0 or NULL; close and release functions free the handle. The child may open
- *   the application again.
+ *   Handles belong to the process that made them. In a forked child, functions that return a status return BH_FORKED
+ *   for an inherited handle. Batch functions return 0 or NULL; close and release functions free the handle. The child
+ *   may open the application again.
  *
  * Ownership
  *   Arguments are copied before a call returns. The caller owns error->ticket and each object that a function returns
@@ -128,8 +129,8 @@
  *   embedded struct never changes; later versions use its reserved fields. The library accepts structs of every 1.x
  *   header. In a struct of a newer header, fields that the library does not have must be 0. Later versions also add
  *   values to enumerations and bits to sets. A host ignores unknown kinds, reasons and bits, and treats an unknown
- *   status as a failure. The stride of an array of arguments is the struct_size of its first element. Arrays in results
- *   contain pointers, or structs that never grow.
+ *   status as a failure. In an array of structs that a host passes, the struct_size of the first element is the
+ *   distance between the elements. Arrays in results contain pointers, or structs that never grow.
  *
  * Times
  *   Fields whose names end in _ms are in milliseconds. Those of type int64_t are Unix times, those of unsigned types
@@ -147,14 +148,14 @@
  * Waiting
  *   `timeout_ms` is how long the call may wait for the engine: 0 to BH_WAIT_MAXIMUM, or BH_WAIT_DEFAULT for 30 seconds.
  *   There is no endless wait; -1 is refused. A call that times out returns BH_TIMEOUT. If the engine's process is
- *   stopped (SIGSTOP), it returns BH_ENGINE_UNRESPONSIVE, and `detail` is that process's id. If error->ticket is not
- *   NULL, the operation continues. Then do not repeat the call: the ticket returns the outcome later. Without a ticket
- *   the call may be repeated. If a call without a bh_error times out, its operation continues, too; a session that the
- *   operation attaches is closed. With BH_START in place of a time-out, a call starts the operation and does not wait
- *   for the engine. It returns BH_STARTED with a ticket, or an error without a ticket; never BH_OK. It sets no output
- *   parameters, so they may be NULL. It still reads its arguments, and an enqueue checks directories and files. Without
- *   a bh_error it returns BH_INVALID_ARGUMENT. Hosts with an event loop use BH_START together with
- *   bh_application_event_fd and bh_application_next_ticket.
+ *   stopped (SIGSTOP), the call returns BH_ENGINE_UNRESPONSIVE instead, and `detail` is that process's id. If
+ *   error->ticket is not NULL, the operation continues. Then do not repeat the call: the ticket returns the outcome
+ *   later. If error->ticket is NULL, the call may be repeated. If the call had no bh_error, its operation continues,
+ *   too, and a session that the operation attaches is closed. With BH_START in place of a time-out, a call starts the
+ *   operation and does not wait for the engine. It returns BH_STARTED with a ticket, or an error without a ticket;
+ *   never BH_OK. It sets no output parameters, so they may be NULL. Before it returns, it copies its arguments, and an
+ *   enqueue checks directories and files. Without a bh_error it returns BH_INVALID_ARGUMENT. Hosts with an event loop
+ *   use BH_START together with bh_application_event_fd and bh_application_next_ticket.
  */
 #ifndef BACKHAUL_H
 #define BACKHAUL_H
@@ -177,7 +178,7 @@
 #define BH_DEPRECATED(advice)
 #endif
 
-/* A choice of one value: an enumeration of 32 bits in C23 and C++, an int32_t in earlier versions of C. */
+/* A type with one of several values: an enumeration of 32 bits in C23 and C++, an int32_t in earlier versions of C. */
 #if defined(__cplusplus)
 #define BH_ENUM(name) enum name : int32_t
 #elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L
@@ -387,13 +388,12 @@ typedef struct bh_launch_command {
                                        with each such launch */
     uint32_t longest_delay_ms;      /* default 3,600,000: the limit of that delay */
     uint32_t maximum_launches;      /* default 8: after this many launches in a row without completing, the engine
-                                       launches none until a host that it did not launch connects. Events stay */
+                                       launches none until a host connects that it did not launch. Events stay */
 } bh_launch_command;
 
 /* Flags of an application. */
 BH_FLAGS(bh_application_flags) {
-    BH_APPLICATION_OBSERVES = 1 /* this handle belongs to a tool, not to a host: launches take place as if it were not
-                                   open */
+    BH_APPLICATION_OBSERVES = 1 /* this handle belongs to a tool, not to a host: it does not prevent launches */
 };
 
 typedef struct bh_application_options {
@@ -401,39 +401,39 @@ typedef struct bh_application_options {
     const char *identifier;          /* required: the application's name, such as "org.example.photos": 1 to 255 bytes
                                         of letters, digits, '.', '-' and '_', of which the first is a letter or digit.
                                         Each application has its own session identifiers */
-    const char *store;               /* absolute path of the store's directory, made with mode 0700 if its parent
-                                        exists. It must be on a local file system and belong to the user. NULL: the
-                                        user's default store at $BACKHAUL_STORE, else $XDG_STATE_HOME/backhaul, else
-                                        ~/.local/state/backhaul, made with its parents. All programs of a user share the
-                                        default store and its limits */
+    const char *store;               /* absolute path of the store's directory. If it does not exist, but its parent
+                                        exists, it is made with mode 0700. It must be on a local file system and belong
+                                        to the user. NULL: the user's default store at $BACKHAUL_STORE, else
+                                        $XDG_STATE_HOME/backhaul, else ~/.local/state/backhaul, made with its parents.
+                                        All programs of a user share the default store and its limits */
     bh_hosting hosting;
     bh_application_flags flags;
-    const char *daemon;              /* absolute path of backhauld; NULL: searched for at $BACKHAUL_DAEMON, beside the
-                                        library, in ../libexec/backhaul, then below /usr/local and /usr */
+    const char *daemon;              /* absolute path of backhauld. NULL: the library searches at $BACKHAUL_DAEMON,
+                                        beside the library, in ../libexec/backhaul, then below /usr/local and /usr */
     const bh_launch_command *launch; /* registered as by bh_application_set_launch; NULL: no change */
 } bh_application_options;
 
 /* Opens the application on its store, and waits until an engine replies: one that runs already, the daemon, or one in
- * this process. With timeout_ms 0 it does not wait, but may start the daemon. Then the first call that needs the engine
- * reports its errors. A process may open one store several times. A call that times out returns neither a handle nor a
- * ticket; BH_START is refused.
+ * this process. With timeout_ms 0 it does not wait, but may start the daemon. If the start fails, the first call that
+ * needs the engine reports the error. A process may open one store several times. A call that times out returns neither
+ * a handle nor a ticket; BH_START is refused.
  * Errors: BH_INVALID_ARGUMENT, BH_STORE_…, BH_ENGINE_…, BH_DAEMON_UNAVAILABLE (the message says where the library
  * searched for the daemon, or why the daemon did not start), BH_TIMEOUT, BH_OUT_OF_RESOURCES. */
 BH_API BH_CHECK_RESULT bh_status bh_application_open(const bh_application_options *options, int32_t timeout_ms,
                                                      bh_application **application, bh_error *error);
 
 /* Frees the handle. Its sessions and tickets become invalid; tasks continue. When a process with an embedded engine
- * closes its last handle, another process becomes the engine, or the engine ends. The call waits for the engine's
- * threads, about a second at most. */
+ * closes its last handle, that engine ends, and another process that has the store open, if there is one, becomes the
+ * engine. The call waits for the threads of the engine that ends, about a second at most. */
 BH_API void bh_application_close(bh_application *application);
 
 /* A descriptor for poll(2), select(2), epoll(7) or an event loop. It is readable, level-triggered, while at least one
  * of these is true: a session that this handle attached as consumer has events that no poll has returned;
  * bh_application_poll has a session to return; an ended ticket was neither returned by bh_application_next_ticket nor
- * released. A host that uses BH_START calls bh_application_next_ticket until the ticket is NULL. It watches
- * bh_session_event_fd of each session for events. It starts a poll of a session only when that descriptor is readable
- * and no other poll of the session is under way. The library owns the descriptor until the application is closed: do
- * not read, write or close it. Its number never changes. */
+ * released. When the descriptor is readable, a host that uses BH_START calls bh_application_next_ticket until the
+ * ticket is NULL. For events, such a host watches bh_session_event_fd of each session. It starts a poll of a session
+ * only when the session's descriptor is readable and no other poll of the session is under way. The library owns the
+ * descriptor until the application is closed: do not read, write or close it. Its number never changes. */
 BH_API BH_CHECK_RESULT bh_status bh_application_event_fd(bh_application *application, int *descriptor,
                                                          bh_error *error);
 
@@ -502,7 +502,8 @@ BH_ENUM(bh_launch_state) {
     BH_LAUNCH_NONE = 0,    /* no command is registered, or no session needs its host */
     BH_LAUNCH_DUE = 1,     /* the host is launched at next_launch_ms, unless a host connects before */
     BH_LAUNCH_RUNNING = 2, /* a launched host runs and has not completed */
-    BH_LAUNCH_GAVE_UP = 3  /* too many launches without completing: none follows until a host connects by itself */
+    BH_LAUNCH_GAVE_UP = 3  /* too many launches without completing: the engine launches none until a host connects that
+                              it did not launch */
 };
 
 /* A registered launch command and its state. */
@@ -546,8 +547,8 @@ BH_FLAGS(bh_retry_errors) {
 
 /* When a failed attempt is repeated. */
 typedef struct bh_retry_policy {
-    uint32_t maximum_attempts;  /* attempts in a row without new durable bytes; default: no limit but the resource
-                                   time-out */
+    uint32_t maximum_attempts;  /* limit of the attempts in a row that store no new byte; default: no limit but the
+                                   resource time-out */
     uint32_t first_delay_ms;    /* default 1,000; it doubles with each attempt */
     uint32_t longest_delay_ms;  /* default 600,000: the limit of that delay */
     uint32_t jitter_percent;    /* default 50: the random part of each delay; 1 to 100 */
@@ -573,7 +574,7 @@ BH_ENUM(bh_redirects) {
     BH_REDIRECTS_DEFAULT = 0,     /* BH_REDIRECTS_FOLLOW */
     BH_REDIRECTS_FOLLOW = 1,
     BH_REDIRECTS_SAME_ORIGIN = 2, /* redirects to another origin fail with BH_REDIRECT_REFUSED */
-    BH_REDIRECTS_NONE = 3         /* a redirect is a response like any other, accepted or not by its status */
+    BH_REDIRECTS_NONE = 3         /* a redirect is a response like any other: accepted_statuses decides */
 };
 
 /* Which responses are accepted, and how long a task waits for them. */
@@ -632,17 +633,18 @@ typedef struct bh_constraints {
                                                  allowsExpensiveNetworkAccess and allowsConstrainedNetworkAccess) */
     bh_network_kinds networks;                /* default: all (Apple's allowsCellularAccess = false: all but
                                                  BH_NETWORK_CELLULAR) */
-    uint32_t minimum_battery_percent;         /* held while the machine runs on battery with less charge, and then until
-                                                 the charge is 5 % above this or there is external power; 1 to 100 */
+    uint32_t minimum_battery_percent;         /* held while the machine runs on battery with less charge than this. A
+                                                 held task waits until the charge is 5 % above this, or there is
+                                                 external power; 1 to 100 */
     bh_thermal_state maximum_thermal_state;   /* default BH_THERMAL_SERIOUS */
     uint32_t maximum_cpu_pressure_percent;    /* percentage of the last ten seconds in which a process waited for a
                                                  processor (/proc/pressure); 1 to 100; default: no limit */
     uint32_t maximum_io_pressure_percent;     /* the same for disks */
     uint32_t maximum_memory_pressure_percent; /* the same for memory */
     uint32_t reserved_number;
-    uint64_t minimum_bytes_per_second;        /* tasks pause when an origin, or the network, is slower than this for
-                                                 slow_after_ms. Then one task, the slow probe, tests the throughput
-                                                 again. Default: no minimum */
+    uint64_t minimum_bytes_per_second;        /* tasks are held when an origin, or the network, was slower than this for
+                                                 slow_after_ms. After slow_pause_ms one task, the slow probe, tests the
+                                                 throughput again. Default: no minimum */
     const char *quiet_hours;                  /* hours of local time in which tasks are held: "22:00-06:30", or several
                                                  with days: "mon-fri 08:00-18:00, sat 10:00-14:00". If the end is before
                                                  the beginning, it is on the next day. Default: none */
@@ -656,7 +658,7 @@ BH_ENUM(bh_tls_version) {
     BH_TLS_1_3 = 13
 };
 
-/* Certificates that a session trusts, and its own. */
+/* The certificates that a session trusts, and the session's own certificate. */
 typedef struct bh_tls_settings {
     const char *ca_file;            /* absolute path of PEM certificates in place of the system's */
     const char *client_certificate; /* absolute path of PEM: a certificate and its chain */
@@ -693,7 +695,7 @@ typedef struct bh_header {
     const char *value;
 } bh_header;
 
-/* Settings of one task in place of its session's. 0 and NULL: the session's setting. */
+/* Settings of one task, which replace those of its session. 0 and NULL: the session's setting. */
 typedef struct bh_policy {
     size_t struct_size;
     bh_retry_policy retry;
@@ -765,12 +767,12 @@ typedef struct bh_session_configuration {
     bh_choice discretionary_if_launched; /* BH_YES: tasks of a launched host get BH_PRESET_DISCRETIONARY, as Apple does
                                             with tasks of an app in the background. Default BH_NO */
     uint32_t launch_if_stopped_ms;       /* if the consumer's process was stopped for this long (SIGSTOP, debugger,
-                                            freezer), and the session needs a host, the engine launches another one. 0:
-                                            never. The library does not resume stopped processes */
+                                            freezer), and the session needs its host, the engine launches another host.
+                                            0: never. The library does not continue stopped processes */
     uint32_t slow_after_ms;              /* default 60,000: how long the rate must be below
-                                            constraints.minimum_bytes_per_second before tasks pause */
-    uint32_t slow_pause_ms;              /* default 300,000: pause before the first probe of a slow origin; it doubles
-                                            with each failed probe, up to twelve times this */
+                                            constraints.minimum_bytes_per_second before tasks are held */
+    uint32_t slow_pause_ms;              /* default 300,000: pause before the first slow probe of an origin; the pause
+                                            doubles after each failed probe, up to twelve times this */
     uint32_t reserved;
 } bh_session_configuration;
 
@@ -804,9 +806,9 @@ BH_API BH_CHECK_RESULT bh_status bh_session_event_fd(bh_session *session, int *d
 BH_API BH_CHECK_RESULT bh_status bh_session_get_configuration(bh_session *session, int32_t timeout_ms,
                                                               bh_batch **configuration, bh_error *error);
 
-/* Replaces the stored configuration; its identifier is the session's or NULL. It applies to attempts that start later.
- * bytes_per_second, maximum_running_tasks, connections_per_origin, history_limit, and shorter delays and time-outs
- * apply immediately. */
+/* Replaces the stored configuration. The new identifier must be that of the session, or NULL. The new configuration
+ * applies to attempts that start later. Some fields apply immediately: bytes_per_second, maximum_running_tasks,
+ * connections_per_origin, history_limit, and shorter delays and time-outs. */
 BH_API BH_CHECK_RESULT bh_status bh_session_set_configuration(bh_session *session,
                                                               const bh_session_configuration *configuration,
                                                               int32_t timeout_ms, bh_error *error);
@@ -952,11 +954,11 @@ typedef struct bh_request {
     const char *destination;     /* absolute path of the file to make; NULL: the file is kept in the store until it is
                                     claimed, or the request is an upload */
     const char *idempotency_key; /* 1 to 255 bytes. If the session has used the key, the request finds the earlier task,
-                                    and existing files are not checked. If the request differs in more than rate,
-                                    constraints, priority, starts and expiry, the call fails with BH_KEY_CONFLICT. After
-                                    a failure or cancellation, the key is free when the task's event is acknowledged.
-                                    After a success, it is free when the event at the end of the round is acknowledged
-                                    */
+                                    and existing files are not checked. Both requests must be the same, except for rate,
+                                    constraints, priority, start times and expiry; otherwise the call fails with
+                                    BH_KEY_CONFLICT. After a failure or cancellation, the key is free when the task's
+                                    event is acknowledged. After a success, it is free when the event at the end of the
+                                    round is acknowledged */
     const bh_header *headers;    /* sent to the URL's origin only; stored with mode 0600. At most
                                     BH_HEADER_COUNT_MAXIMUM, names and values at most BH_HEADERS_SIZE_MAXIMUM bytes */
     size_t header_count;
@@ -978,14 +980,13 @@ typedef struct bh_request {
     const bh_part *parts;        /* or the body as a form */
     size_t part_count;
     const bh_policy *policy;     /* NULL: the session's rules. Requests may share one */
-    int64_t expires_ms;          /* until when the headers or the URL (see `refresh`) are valid. Before an attempt after
-                                    that time, the host gets a challenge. 0: not known; the host gets a challenge after
-                                    a 401 or 403 */
+    int64_t expires_ms;          /* until when the headers or the URL (see `refresh`) are valid. An attempt after that
+                                    time first opens a challenge. 0: not known; only a 401 or 403 opens a challenge */
     int64_t earliest_start_ms;   /* the task does not start before this time (Apple: earliestBeginDate); 0: no limit */
     int64_t latest_start_ms;     /* after this time no preset of the task or its session holds the task; not before
                                     earliest_start_ms; 0: no such time */
-    uint64_t expected_bytes_received; /* upper bound of the received bytes, for budgets: the task is held while less of
-                                         a budget is left (Apple: countOfBytesClientExpectsToReceive); 0: expected_size,
+    uint64_t expected_bytes_received; /* upper bound of the received bytes: the task is held while less than this is
+                                         left of a budget (Apple: countOfBytesClientExpectsToReceive); 0: expected_size,
                                          or not known */
     uint64_t expected_bytes_sent; /* the same for the sent bytes (Apple: countOfBytesClientExpectsToSend); 0: the size
                                      of the body */
@@ -1031,8 +1032,8 @@ typedef struct bh_enqueued {
  * invalid, the call is refused, and error->index is its number. Then the requests are applied in chunks, each
  * atomically. If the engine refuses one, error->index is its number and no request of its chunk is applied; later
  * chunks may be applied. `results` (optional) is a batch of bh_enqueued, one for each applied request. It is also set
- * when the engine refuses a request: to NULL if none was applied. BH_START copies all requests; otherwise a few
- * thousand are in memory at a time.
+ * when the engine refuses a request; it is then NULL if no request was applied. With BH_START, the call copies all
+ * requests; otherwise a few thousand are in memory at a time.
  * Errors: BH_INVALID_ARGUMENT, BH_DESTINATION_EXISTS, BH_DESTINATION_UNAVAILABLE, BH_DESTINATION_IN_USE,
  * BH_BODY_UNAVAILABLE, BH_KEY_CONFLICT, BH_STORE_FULL, BH_STORE_UNAVAILABLE. */
 BH_API BH_CHECK_RESULT bh_status bh_session_enqueue(bh_session *session, const bh_request *requests, size_t count,
@@ -1200,14 +1201,15 @@ typedef struct bh_challenge_response {
     const bh_header *headers; /* for BH_RESPOND_HEADERS; for a proxy Proxy-Authorization */
     size_t header_count;
     const char *url;          /* for BH_RESPOND_URL */
-    int64_t expires_ms;       /* until when the credential is valid. Before a later request the host gets a new
-                                 challenge; 0: until it is refused */
+    int64_t expires_ms;       /* until when the credential is valid. A request after that time first opens a new
+                                 challenge; 0: until the server refuses the credential */
 } bh_challenge_response;
 
-/* Responds to an open challenge, and acknowledges its event. One of the waiting tasks uses the response first, then the
- * others. Consumers and producers may call it. Errors: BH_NOT_FOUND when the challenge is not open. BH_INVALID_ARGUMENT
- * for a credential without BH_SCHEME_BASIC or _DIGEST, an empty one without _NEGOTIATE, Authorization for a proxy, a
- * URL for a challenge that is not for a URL, and expires_ms in the past. */
+/* Responds to an open challenge, and acknowledges its event. One of the waiting tasks uses the response first; the
+ * others follow. Consumers and producers may call it. Errors: BH_NOT_FOUND when the challenge is not open.
+ * BH_INVALID_ARGUMENT for a credential if the challenge offers neither BH_SCHEME_BASIC nor _DIGEST; for an empty
+ * credential if it does not offer _NEGOTIATE; for Authorization to a proxy; for a URL if the challenge is not for a
+ * URL; and for an expires_ms in the past. */
 BH_API BH_CHECK_RESULT bh_status bh_session_respond(bh_session *session, uint64_t challenge_id,
                                                     const bh_challenge_response *response, int32_t timeout_ms,
                                                     bh_error *error);
@@ -1225,9 +1227,9 @@ BH_ENUM(bh_reason) {
     BH_REASON_CONNECTING = 4, /* the task has not received a response yet */
     BH_REASON_STALLED = 5,   /* the server sends nothing */
     BH_REASON_FINISHING = 6, /* all bytes have been received, and the file is being made durable */
-    BH_REASON_DISK_FULL = 7, /* until there is space for the rest of the file and for a reserve: 32 MiB or 1 % of the
-                                file system, the smaller of both. Checked again at next_attempt_ms. A file larger than
-                                the file system fails immediately with BH_TOO_LARGE */
+    BH_REASON_DISK_FULL = 7, /* until there is space for the rest of the file and for a reserve, which is 32 MiB or 1 %
+                                of the file system, whichever is smaller. Checked again at next_attempt_ms. A file
+                                larger than the file system fails immediately with BH_TOO_LARGE */
     BH_REASON_CREDENTIAL = 8, /* until its challenge gets a response: bh_session_challenges */
     BH_REASON_CONNECTIVITY = 9, /* until there is a route to the server */
     BH_REASON_RATE = 10,     /* the task has used up its share of a rate limit */
@@ -1242,8 +1244,7 @@ BH_ENUM(bh_reason) {
     BH_REASON_QUIET_HOURS = 19, /* until next_attempt_ms */
     BH_REASON_BUDGET = 20,   /* the bytes of the day or month on this network are used up, until next_attempt_ms */
     BH_REASON_SLEEP = 21,    /* the machine is about to sleep, or sleeps */
-    BH_REASON_PORTAL = 22    /* all servers fail in the same manner: a portal demands a login, or the uplink does not
-                                work */
+    BH_REASON_PORTAL = 22    /* a portal demands a login, or the uplink does not work */
 };
 
 /* The size of a file, while no response has stated it. */
@@ -1311,7 +1312,7 @@ BH_API BH_CHECK_RESULT bh_status bh_session_task(bh_session *session, uint64_t t
                                                  bh_batch **task, bh_error *error);
 
 /* Ended tasks whose event was acknowledged, with ids greater than `after`, by id, up to `maximum` (1 to 10,000): a
- * batch of bh_task_info. The session keeps the newest, history_limit of them. */
+ * batch of bh_task_info. The history keeps the history_limit tasks that ended last. */
 BH_API BH_CHECK_RESULT bh_status bh_session_history(bh_session *session, uint64_t after, size_t maximum,
                                                     int32_t timeout_ms, bh_batch **tasks, bh_error *error);
 
@@ -1350,9 +1351,9 @@ BH_API bh_status bh_tasks_set_constraints(bh_session *session, const bh_task_sel
 /* For bh_tasks_reschedule: the time stays as it is. */
 #define BH_TIME_UNCHANGED (-1)
 
-/* Sets when the tasks start: times as in bh_request, 0 for none, or BH_TIME_UNCHANGED. A running task continues; the
- * time applies to its next attempt. A latest start before the earliest one is BH_INVALID_ARGUMENT: the message names
- * the task, and no task is changed. */
+/* Sets when the tasks may start. Each time is as in bh_request, 0 for none, or BH_TIME_UNCHANGED. A running task
+ * continues; the times apply to its next attempt. If the latest start of a task would be before its earliest start, the
+ * call returns BH_INVALID_ARGUMENT: the message names the task, and no task is changed. */
 BH_API bh_status bh_tasks_reschedule(bh_session *session, const bh_task_selection *selection,
                                      int64_t earliest_start_ms, int64_t latest_start_ms,
                                      int32_t timeout_ms, uint64_t *affected, bh_error *error);
@@ -1372,9 +1373,9 @@ BH_ENUM(bh_next_step) {
     BH_NEXT_STOPPED = 4    /* nothing: the task was suspended, or its engine ended */
 };
 
-/* One request of a task, redirects included (Apple: URLSessionTaskTransactionMetrics). Fields that end in _us are
- * microseconds after the start, or -1 if the attempt did not get so far, or did not need the step because its
- * connection was open. */
+/* One request of a task, redirects included (Apple: URLSessionTaskTransactionMetrics). Fields whose names end in _us
+ * are microseconds after the start. The value is -1 if the attempt did not reach the step, or did not need it because
+ * the connection was open. */
 typedef struct bh_attempt {
     size_t struct_size;
     uint64_t task_id;
@@ -1414,8 +1415,8 @@ typedef struct bh_attempt {
     uint8_t reserved[2];
 } bh_attempt;
 
-/* The attempts of a task, oldest first: a batch of at most 100 bh_attempt. If there were more, it has the first and the
- * newest ones. BH_NOT_FOUND if the task is neither listed nor in the session's history. */
+/* The attempts of a task, oldest first: a batch of at most 100 bh_attempt. If there were more, the batch has the first
+ * and the 99 newest ones. BH_NOT_FOUND if the task is neither listed nor in the session's history. */
 BH_API BH_CHECK_RESULT bh_status bh_task_attempts(bh_session *session, uint64_t task_id, int32_t timeout_ms,
                                                   bh_batch **attempts, bh_error *error);
 
@@ -1430,8 +1431,8 @@ typedef struct bh_wait_record {
 } bh_wait_record;
 
 /* When and why a task waited: a batch of the newest bh_wait_record, at most 1,000, oldest first. The task may be in the
- * history; otherwise BH_NOT_FOUND. Waits for a slot, for a rate and for a response are too short and too many to be
- * recorded. */
+ * history; otherwise BH_NOT_FOUND. Waits for a slot, for a rate limit and for a response are not recorded, because they
+ * are short and frequent. */
 BH_API BH_CHECK_RESULT bh_status bh_task_waits(bh_session *session, uint64_t task_id, int32_t timeout_ms,
                                                bh_batch **waits, bh_error *error);
 
@@ -1451,13 +1452,13 @@ typedef struct bh_progress {
     uint64_t body_size;        /* bytes of the request's body; 0 without a body */
 } bh_progress;
 
-/* Sends readings of the session's running tasks to this handle, for each task at most one in interval_ms (100 to
- * 60,000; 0: no more readings). Handles of any role may call it. */
+/* Makes the engine send readings of the session's running tasks to this handle: for each task, at most one in
+ * interval_ms (100 to 60,000; 0: no more readings). Handles of any role may call it. */
 BH_API bh_status bh_session_watch_progress(bh_session *session, uint32_t interval_ms,
                                            int32_t timeout_ms, bh_error *error);
 
-/* The newest readings since the last call, of at most 1,024 tasks at a time: a batch of bh_progress, which may be
- * empty. The call waits up to timeout_ms for the first reading. BH_START is refused. */
+/* The newest reading of each task that has changed since the last call, of at most 1,024 tasks: a batch of bh_progress,
+ * which may be empty. The call waits up to timeout_ms for the first reading. BH_START is refused. */
 BH_API BH_CHECK_RESULT bh_status bh_session_poll_progress(bh_session *session, int32_t timeout_ms,
                                                           bh_batch **progress, bh_error *error);
 
@@ -1499,11 +1500,12 @@ typedef struct bh_condition {
     int64_t value;      /* its meaning depends on `kind` */
     const char *name;   /* of the network; else NULL */
     const char *text;   /* the value in words: "on battery" */
-    const char *source; /* where it was read: a path, "NetworkManager", "configured"; or why it cannot be read */
+    const char *source; /* where the value was read: a path, "NetworkManager", "configured"; or why it cannot be read */
     int64_t since_ms;   /* when the engine first read the present value */
 } bh_condition;
 
-/* The present conditions, read for this call if no task depends on them: a batch of bh_condition, one of each kind. */
+/* The present conditions: a batch of bh_condition, one of each kind. Conditions on which no task depends are read for
+ * this call. */
 BH_API BH_CHECK_RESULT bh_status bh_store_conditions(bh_application *application, int32_t timeout_ms,
                                                      bh_batch **conditions, bh_error *error);
 
@@ -1517,7 +1519,7 @@ typedef struct bh_hold {
     bh_reason reason;
     uint32_t reserved;
     int64_t began_ms;
-    int64_t next_check_ms;   /* when the engine checks again, or 0: when the condition changes */
+    int64_t next_check_ms;   /* when the engine checks again; 0: only when the condition changes */
     uint64_t tasks;          /* number of tasks held */
 } bh_hold;
 
@@ -1525,8 +1527,8 @@ typedef struct bh_hold {
 BH_API BH_CHECK_RESULT bh_status bh_store_holds(bh_application *application, int32_t timeout_ms, bh_batch **holds,
                                                 bh_error *error);
 
-/* A network and its administrator's settings: NetworkManager's connection, else the interface of the default route.
- * bh_store_set_network ignores read-only fields. */
+/* A network, and the administrator's settings for it. With NetworkManager a network is one of its connections, else the
+ * interface of the default route. bh_store_set_network ignores read-only fields. */
 typedef struct bh_network {
     size_t struct_size;
     const char *name;          /* required: 1 to 255 bytes, as conditions and lists show it */
@@ -1571,21 +1573,22 @@ typedef struct bh_activity {
     uint64_t tolerance_ms;     /* how long a window is open; less than interval_ms; 0: half of it */
     bh_choice repeats;         /* BH_NO: it runs once and is removed. Default BH_YES */
     bh_quality_of_service quality_of_service;
-    const bh_request *request; /* the request that is enqueued, without idempotency_key, body files, earliest and latest
-                                  start; a destination needs BH_IF_EXISTS_REPLACE or BH_REQUEST_NAMED_BY_SERVER. While a
-                                  task of the activity has not ended, no second one is made. NULL: BH_EVENT_ACTIVITY */
-    int64_t first_ms;          /* opening of the first window, or of the next window of an existing activity; 0:
-                                  interval_ms after the call, or unchanged */
-    int64_t next_ms;           /* read only: opening of the open or the next window */
+    const bh_request *request; /* the request that the engine enqueues. It has no idempotency_key, body files, earliest
+                                  and latest start; a destination needs BH_IF_EXISTS_REPLACE or
+                                  BH_REQUEST_NAMED_BY_SERVER. While a task of the activity has not ended, no second task
+                                  is made. NULL: the engine makes a BH_EVENT_ACTIVITY instead */
+    int64_t first_ms;          /* when the first window opens, or the next window of an existing activity. 0:
+                                  interval_ms after the call; for an existing activity: unchanged */
+    int64_t next_ms;           /* read only: when the present window opened, or when the next one opens */
     int64_t next_ends_ms;      /* read only: end of that window */
     int64_t last_started_ms;   /* read only: time of the last start, or 0 */
     uint64_t last_task;        /* read only: id of the last task, or 0 */
     const char *url;           /* read only: of the request, or NULL */
 } bh_activity;
 
-/* Makes the activity, durably, or replaces the activity with the same identifier. A replaced activity keeps its next
- * window unless first_ms or interval_ms changes. A session has at most 1,000 activities. Consumers and producers may
- * call it. */
+/* Makes the activity, durably, or replaces the activity with the same identifier. In the second case, the next window
+ * stays as it was, unless first_ms or interval_ms changes. A session has at most 1,000 activities. Consumers and
+ * producers may call it. */
 BH_API BH_CHECK_RESULT bh_status bh_session_set_activity(bh_session *session, const bh_activity *activity,
                                                          int32_t timeout_ms, bh_error *error);
 
@@ -1631,7 +1634,7 @@ BH_ENUM(bh_item_kind) {
 /* Number of items; 0 for NULL. */
 BH_API size_t bh_batch_count(const bh_batch *batch);
 
-/* Whether more items exist: call again with `after` set to the last id. */
+/* Whether more items exist. To get them, call the function again with `after` set to the last id. */
 BH_API bool bh_batch_more(const bh_batch *batch);
 
 /* The item at `index`, or NULL when the batch has another kind or fewer items. `size` is sizeof the struct in the
@@ -1666,24 +1669,25 @@ BH_API BH_CHECK_RESULT bh_status bh_application_next_ticket(bh_application *appl
  * engine's process is stopped. May be repeated. BH_START is refused. */
 BH_API bh_status bh_ticket_wait(bh_ticket *ticket, int32_t timeout_ms, bh_error *error);
 
-/* Each returns the result of an ended operation, which a waiting call sets in its output parameter. Create and attach
- * have a session; acknowledge and the functions that change tasks have a count; functions with a bh_batch ** parameter
- * have a batch. For operations without a result call bh_ticket_wait with timeout_ms 0. Errors: the operation's own
- * status when it failed; BH_TIMEOUT or BH_ENGINE_UNRESPONSIVE while it has not ended; BH_WRONG_STATE when it has no
- * such result, or when its session or batch was already taken. bh_ticket_batch also returns the results of a refused
- * enqueue. */
+/* Each returns the result of an ended operation: what a waiting call sets in its output parameter. The result of create
+ * and attach is a session. The result of acknowledge and of the functions that change tasks is a count. The result of
+ * functions with a bh_batch ** parameter is a batch. For operations without a result call bh_ticket_wait with
+ * timeout_ms 0. Errors: the operation's own status when it failed; BH_TIMEOUT or BH_ENGINE_UNRESPONSIVE while it has
+ * not ended; BH_WRONG_STATE when it has no such result, or when its session or batch was already taken. bh_ticket_batch
+ * also returns the results of a refused enqueue. */
 BH_API BH_CHECK_RESULT bh_status bh_ticket_session(bh_ticket *ticket, bh_session **session,
                                                    bh_session_disposition *disposition, bh_error *error);
 BH_API BH_CHECK_RESULT bh_status bh_ticket_batch(bh_ticket *ticket, bh_batch **batch, bh_error *error);
 BH_API BH_CHECK_RESULT bh_status bh_ticket_count(bh_ticket *ticket, uint64_t *count, bh_error *error);
 
-/* A pointer that the host stores with the ticket; NULL at first. The operation may end before that. */
+/* A pointer that the host stores with the ticket; NULL until then. The operation may end before the host has stored it.
+ * */
 BH_API void bh_ticket_set_data(bh_ticket *ticket, void *data);
 BH_API void *bh_ticket_data(const bh_ticket *ticket);
 
 /* Frees the ticket. Its operation continues, except that a wait of BH_ROLE_CONSUME_WHEN_FREE ends.
- * bh_application_next_ticket does not return the ticket after that. A session that was not taken is closed. Events that
- * were not taken count as not returned. */
+ * bh_application_next_ticket does not return the ticket after that. A session that bh_ticket_session has not returned
+ * is closed. Events that bh_ticket_batch has not returned count as not polled. */
 BH_API void bh_ticket_release(bh_ticket *ticket);
 
 #if defined(__cplusplus)

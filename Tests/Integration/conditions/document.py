@@ -10,10 +10,10 @@ NAMES = ["laptop", "hotspot", "slow", "hot", "overnight", "month"]
 
 _HEAD = f"""{TITLE}
 
-`scripts/test conditions` runs these scenarios. It uses a fake `/sys` with its uevents, a system bus with a fake
-NetworkManager, links with a chosen speed, and a clock that the test sets. In each scenario the file is complete, only
-bytes in transit are fetched twice, and the last byte arrives within a second of the change. The wait records are those
-of the test runs (`bh_task_waits`). `scripts/document-scenarios` writes them here.
+`scripts/test conditions` runs these scenarios. They use a fake `/sys` with uevents, a system bus with a fake
+NetworkManager, links with a chosen speed, and a clock that the test sets. In each scenario the file is complete at the
+end, and only bytes in transit are fetched twice. The transfer stops within a second of the change. The wait records
+(`bh_task_waits`) are those of the test runs. `scripts/document-scenarios` writes them here.
 """
 
 

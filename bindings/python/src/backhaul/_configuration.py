@@ -48,13 +48,13 @@ class SessionConfiguration:
     #: True: tasks of a launched host get Preset.DISCRETIONARY, as Apple does with tasks of an app in the background.
     #: Default False.
     discretionary_if_launched: bool | None = None
-    #: If the consumer's process was stopped for this long (SIGSTOP, debugger, freezer), and the session needs a host,
-    #: the engine launches another one. 0: never. The library does not resume stopped processes.
+    #: If the consumer's process was stopped for this long (SIGSTOP, debugger, freezer), and the session needs its host,
+    #: the engine launches another host. 0: never. The library does not continue stopped processes.
     launch_if_stopped_ms: int = 0
-    #: Default 60,000: how long the rate must be below ``constraints.minimum_bytes_per_second`` before tasks pause.
+    #: Default 60,000: how long the rate must be below ``constraints.minimum_bytes_per_second`` before tasks are held.
     slow_after_ms: int = 0
-    #: Default 300,000: pause before the first probe of a slow origin; it doubles with each failed probe, up to twelve
-    #: times this.
+    #: Default 300,000: pause before the first slow probe of an origin; the pause doubles after each failed probe, up to
+    #: twelve times this.
     slow_pause_ms: int = 0
 
 

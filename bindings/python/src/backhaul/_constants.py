@@ -153,7 +153,7 @@ class Hosting(OpenEnum):
 class ApplicationFlags(IntFlag):
     """Flags of an application."""
 
-    #: This handle belongs to a tool, not to a host: launches take place as if it were not open.
+    #: This handle belongs to a tool, not to a host: it does not prevent launches.
     OBSERVES = 1
 
 
@@ -166,7 +166,7 @@ class LaunchState(OpenEnum):
     DUE = 1
     #: A launched host runs and has not completed.
     RUNNING = 2
-    #: Too many launches without completing: none follows until a host connects by itself.
+    #: Too many launches without completing: the engine launches none until a host connects that it did not launch.
     GAVE_UP = 3
 
 
@@ -212,7 +212,7 @@ class Redirects(OpenEnum):
     FOLLOW = 1
     #: Redirects to another origin fail with Status.REDIRECT_REFUSED.
     SAME_ORIGIN = 2
-    #: A redirect is a response like any other, accepted or not by its status.
+    #: A redirect is a response like any other: ``accepted_statuses`` decides.
     NONE = 3
 
 
@@ -500,9 +500,9 @@ class Reason(OpenEnum):
     STALLED = 5
     #: All bytes have been received, and the file is being made durable.
     FINISHING = 6
-    #: Until there is space for the rest of the file and for a reserve: 32 MiB or 1 % of the file system, the smaller of
-    #: both. Checked again at ``next_attempt_ms``. A file larger than the file system fails immediately with
-    #: Status.TOO_LARGE.
+    #: Until there is space for the rest of the file and for a reserve, which is 32 MiB or 1 % of the file system,
+    #: whichever is smaller. Checked again at ``next_attempt_ms``. A file larger than the file system fails immediately
+    #: with Status.TOO_LARGE.
     DISK_FULL = 7
     #: Until its challenge gets a response: ``challenges``.
     CREDENTIAL = 8
@@ -532,7 +532,7 @@ class Reason(OpenEnum):
     BUDGET = 20
     #: The machine is about to sleep, or sleeps.
     SLEEP = 21
-    #: All servers fail in the same manner: a portal demands a login, or the uplink does not work.
+    #: A portal demands a login, or the uplink does not work.
     PORTAL = 22
 
 

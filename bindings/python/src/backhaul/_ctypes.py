@@ -182,7 +182,7 @@ class bh_constraints(Structure):
 
 
 class bh_tls_settings(Structure):
-    """Certificates that a session trusts, and its own."""
+    """The certificates that a session trusts, and the session's own certificate."""
 
     _fields_ = [
         ("ca_file", c_char_p),
@@ -226,7 +226,7 @@ class bh_header(Structure):
 
 
 class bh_policy(Structure):
-    """Settings of one task in place of its session's. 0 and None: the session's setting."""
+    """Settings of one task, which replace those of its session. 0 and None: the session's setting."""
 
     _fields_ = [
         ("struct_size", c_size_t),
@@ -501,9 +501,9 @@ class bh_task_selection(Structure):
 
 
 class bh_attempt(Structure):
-    """One request of a task, redirects included (Apple: URLSessionTaskTransactionMetrics). Fields that end in _us are
-    microseconds after the start, or -1 if the attempt did not get so far, or did not need the step because its
-    connection was open."""
+    """One request of a task, redirects included (Apple: URLSessionTaskTransactionMetrics). Fields whose names end in
+    _us are microseconds after the start. The value is -1 if the attempt did not reach the step, or did not need it
+    because the connection was open."""
 
     _fields_ = [
         ("struct_size", c_size_t),
@@ -604,8 +604,8 @@ class bh_hold(Structure):
 
 
 class bh_network(Structure):
-    """A network and its administrator's settings: NetworkManager's connection, else the interface of the default route.
-    ``bh_store_set_network`` ignores read-only fields."""
+    """A network, and the administrator's settings for it. With NetworkManager a network is one of its connections, else
+    the interface of the default route. ``bh_store_set_network`` ignores read-only fields."""
 
     _fields_ = [
         ("struct_size", c_size_t),

@@ -14,7 +14,7 @@ from ._types import Path
 class RetryPolicy:
     """When a failed attempt is repeated."""
 
-    #: Attempts in a row without new durable bytes; default: no limit but the resource time-out.
+    #: Limit of the attempts in a row that store no new byte; default: no limit but the resource time-out.
     maximum_attempts: int = 0
     #: Default 1,000; it doubles with each attempt.
     first_delay_ms: int = 0
@@ -67,8 +67,8 @@ class Constraints:
     requires_unmetered: bool | None = None
     #: Default: all (Apple's allowsCellularAccess = false: all but NetworkKind.CELLULAR).
     networks: NetworkKind | None = None
-    #: Held while the machine runs on battery with less charge, and then until the charge is 5 % above this or there is
-    #: external power; 1 to 100.
+    #: Held while the machine runs on battery with less charge than this. A held task waits until the charge is 5 %
+    #: above this, or there is external power; 1 to 100.
     minimum_battery_percent: int = 0
     #: Default ThermalState.SERIOUS. "nominal", "fair", "serious" or "critical".
     maximum_thermal_state: str | ThermalState | None = None
@@ -79,8 +79,8 @@ class Constraints:
     maximum_io_pressure_percent: int = 0
     #: The same for memory.
     maximum_memory_pressure_percent: int = 0
-    #: Tasks pause when an origin, or the network, is slower than this for ``slow_after_ms``. Then one task, the slow
-    #: probe, tests the throughput again. Default: no minimum.
+    #: Tasks are held when an origin, or the network, was slower than this for ``slow_after_ms``. After
+    #: ``slow_pause_ms`` one task, the slow probe, tests the throughput again. Default: no minimum.
     minimum_bytes_per_second: int = 0
     #: Hours of local time in which tasks are held: "22:00-06:30", or several with days: "mon-fri 08:00-18:00, sat
     #: 10:00-14:00". If the end is before the beginning, it is on the next day. Default: none.
@@ -89,7 +89,7 @@ class Constraints:
 
 @dataclass(frozen=True, kw_only=True)
 class TLS:
-    """Certificates that a session trusts, and its own."""
+    """The certificates that a session trusts, and the session's own certificate."""
 
     #: Absolute path of PEM certificates in place of the system's.
     ca_file: Path | None = None
@@ -131,7 +131,7 @@ class Budget:
 
 @dataclass(frozen=True, kw_only=True)
 class Policy:
-    """Settings of one task in place of its session's. 0 and None: the session's setting."""
+    """Settings of one task, which replace those of its session. 0 and None: the session's setting."""
 
     retry: RetryPolicy = RetryPolicy()
     rules: TransferRules = TransferRules()

@@ -3,7 +3,7 @@ internal import CBackhaul
 
 /// When a failed attempt is repeated. Nil stands for the default.
 public struct RetryPolicy: Hashable, Sendable {
-    /// Attempts in a row without new durable bytes; default: no limit but the resource time-out.
+    /// Limit of the attempts in a row that store no new byte; default: no limit but the resource time-out.
     public var maximumAttempts: Int?
     /// Default 1,000 ms; it doubles with each attempt.
     public var firstDelay: Duration?
@@ -103,8 +103,8 @@ public struct Constraints: Hashable, Sendable {
     public var requiresUnmetered: Bool?
     /// Default: all (Apple's allowsCellularAccess = false: all but `NetworkKinds.cellular`).
     public var networks: NetworkKinds?
-    /// Held while the machine runs on battery with less charge, and then until the charge is 5 % above this or there is
-    /// external power; 1 to 100.
+    /// Held while the machine runs on battery with less charge than this. A held task waits until the charge is 5 %
+    /// above this, or there is external power; 1 to 100.
     public var minimumBatteryPercent: Int?
     /// Default `ThermalState.serious`.
     public var maximumThermalState: ThermalState?
@@ -115,8 +115,8 @@ public struct Constraints: Hashable, Sendable {
     public var maximumIOPressurePercent: Int?
     /// The same for memory.
     public var maximumMemoryPressurePercent: Int?
-    /// Tasks pause when an origin, or the network, is slower than this for `slowAfter`. Then one task, the slow probe,
-    /// tests the throughput again. Default: no minimum.
+    /// Tasks are held when an origin, or the network, was slower than this for `slowAfter`. After `slowPause` one task,
+    /// the slow probe, tests the throughput again. Default: no minimum.
     public var minimumBytesPerSecond: UInt64?
     /// Hours of local time in which tasks are held: "22:00-06:30", or several with days: "mon-fri 08:00-18:00, sat
     /// 10:00-14:00". If the end is before the beginning, it is on the next day. Default: none.
@@ -157,7 +157,7 @@ public struct Constraints: Hashable, Sendable {
     }
 }
 
-/// Certificates that a session trusts, and its own. Nil stands for the default.
+/// The certificates that a session trusts, and the session's own certificate. Nil stands for the default.
 public struct TLS: Hashable, Sendable {
     /// Absolute path of PEM certificates in place of the system's.
     public var caFile: String?
@@ -228,13 +228,13 @@ public struct SessionConfiguration: Hashable, Sendable {
     /// `true`: tasks of a launched host get `Preset.discretionary`, as Apple does with tasks of an app in the
     /// background. Default `false`.
     public var isDiscretionaryIfLaunched: Bool?
-    /// If the consumer's process was stopped for this long (SIGSTOP, debugger, freezer), and the session needs a host,
-    /// the engine launches another one. Nil: never. The library does not resume stopped processes.
+    /// If the consumer's process was stopped for this long (SIGSTOP, debugger, freezer), and the session needs its
+    /// host, the engine launches another host. Nil: never. The library does not continue stopped processes.
     public var launchIfStopped: Duration?
-    /// Default 60,000 ms: how long the rate must be below `constraints.minimumBytesPerSecond` before tasks pause.
+    /// Default 60,000 ms: how long the rate must be below `constraints.minimumBytesPerSecond` before tasks are held.
     public var slowAfter: Duration?
-    /// Default 300,000 ms: pause before the first probe of a slow origin; it doubles with each failed probe, up to
-    /// twelve times this.
+    /// Default 300,000 ms: pause before the first slow probe of an origin; the pause doubles after each failed probe,
+    /// up to twelve times this.
     public var slowPause: Duration?
 
     public init(identifier: String) { self.identifier = identifier }
