@@ -272,7 +272,7 @@ extension EngineLoop {
     }
 
     /// Ends a daemon at the request of a newer library, which takes over the store.
-    func exit(for library: Versions, _ connection: ClientConnection) {
+    func handOver(to library: Versions, _ connection: ClientConnection) {
         guard VersionNegotiation.mustExit(services.welcome, requestedBy: library) else {
             connection.deliver(.goodbye(Failure(.wrongState, "this engine is not replaced by that library version")))
             return

@@ -71,7 +71,7 @@ final class CommandReceiver {
         }
         switch message {
         case .hello(let hello): introduce(connection, hello)
-        case .requestExit(let versions): engine.exit(for: versions, connection)
+        case .requestExit(let versions): engine.handOver(to: versions, connection)
         case .command(let sequence, let repliedThrough, let command):
             guard connection.hello != nil else { return }
             let call = CommandCall(engine, connection, sequence: sequence, repliedThrough: repliedThrough)
