@@ -138,6 +138,7 @@ static void start(const char *store, int port) {
 }
 
 int main(int argc, char **argv) {
+    alarm(WAIT_MS / 1000); /* a request that never comes ends the measurement */
     if (argc >= 7 && strcmp(argv[1], "fill") == 0) {
         fill(argv + 2, (size_t)(argc - 6));
     } else if (argc == 4 && strcmp(argv[1], "start") == 0) {

@@ -26,11 +26,14 @@ ESTABLISHED = "01"
 
 def resident(store):
     """Returns the resident bytes of the store's daemon (proc_pid_status(5))."""
-    [daemon] = daemons_of(store)
+    daemons = daemons_of(store)
+    if len(daemons) != 1:
+        raise Wrong(f"the store has {len(daemons)} daemons")
+    [daemon] = daemons
     for line in Path(f"/proc/{daemon}/status").read_text().splitlines():
         if line.startswith("VmRSS:"):
             return int(line.split()[1]) << 10
-    raise Wrong("the daemon has no resident size")
+    raise Wrong("the daemon has ended")
 
 
 @contextmanager

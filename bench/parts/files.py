@@ -62,10 +62,10 @@ class Files:
             return f"{len(self.sizes):,} files with {self.bytes >> 20:,} MiB"
         return f"{len(self.sizes):,} × {f'{first >> 20:,} MiB' if first >= 1 << 20 else f'{first >> 10:,} KiB'}"
 
-    @property
-    def are_large(self):
-        """Whether their blocks should be released after each run."""
-        return self.bytes / len(self.sizes) >= 1 << 19
+
+def are_large(sizes):
+    """Whether the blocks of the files should be released after each run: few files, which need much space."""
+    return sum(sizes) / len(sizes) >= 1 << 19
 
 
 def free_blocks(folder):

@@ -8,7 +8,7 @@ from statistics import median
 from . import measure, report
 from .contenders import contenders
 from .counting import counting_environment, read_counts
-from .files import Files, free_blocks
+from .files import Files, are_large, free_blocks
 from .rows import PLAIN
 
 
@@ -35,6 +35,9 @@ class Transfers:
                          ("curl -Z", row.ceiling))
             add_bars(bars, row, protocol, runs, counts, len(files.sizes))
             results.append(as_values(row, protocol, files, runs, counts))
+            if not cell.is_large:
+                for folder in cell.folders:
+                    free_blocks(folder)
         free_blocks(files.folder)
         return results
 
@@ -45,15 +48,14 @@ class Transfers:
                 show_progress(f"{cell.name}, round {number + 1} of {rounds}: {contender.name}")
                 job = self._job(cell, contender, number)
                 runs[contender.name].append(measure.run(contender, job, cell.files, cell.server, self._environment))
-                finish(contender, job, cell.files, digests=number == 0)
+                cell.finish(contender, job, digests=number == 0)
         show_progress("")
         return runs
 
     def _is_counted(self, row, contender):
-        """The network does not change the counts, so those of the row without a delay suffice."""
         if self._extent == "ci":
             return bool(row.wal_bytes) and contender.name == "Backhaul"
-        return contender.durable and not row.delay
+        return contender.durable
 
     def _counted(self, cell):
         """Counts in separate runs what the durable contenders ask of the disk."""
@@ -63,7 +65,7 @@ class Transfers:
             job = self._job(cell, contender, "counted")
             environment = counting_environment(job, self._programs, self._daemon, self._environment)
             measure.run(contender, job, cell.files, cell.server, environment)
-            finish(contender, job, cell.files, digests=False)
+            cell.finish(contender, job, digests=False)
             counts[contender.name] = read_counts(job)
         show_progress("")
         return counts
@@ -75,25 +77,27 @@ class Transfers:
 
 
 class Cell:
-    """A row over one protocol."""
+    """A row over one protocol. `folders` are those that its runs have filled."""
 
     def __init__(self, row, protocol, files, server, taking_part):
         self.row, self.protocol, self.files, self.server = row, protocol, files, server
-        self.contenders = taking_part
+        self.contenders, self.folders = taking_part, []
+        self.is_large = are_large(files.sizes.values())
         self.name = f"{row.name} over {protocol}"
         network = " at {} ms of round-trip time and {} % loss".format(*row.delay) if row.delay else ""
         self.title = f"{self.name}{network}: {files.description}{' uploaded' if row.uploads else ''}"
+
+    def finish(self, contender, job, digests):
+        """Checks the files of a run, and releases the blocks of large ones."""
+        self.folders.append(job.folder)
+        measure.check(contender, job, self.files, digests)
+        if self.is_large and contender.keeps_files:
+            free_blocks(job.folder)
 
     def labels(self, values):
         """Renames the contenders that use another protocol than the cell's."""
         other = {each.name for each in self.contenders if not each.http2 and self.protocol != PLAIN}
         return {f"{name} (1.1)" if name in other else name: value for name, value in values.items()}
-
-
-def finish(contender, job, files, digests):
-    measure.check(contender, job, files, digests)
-    if files.are_large and contender.keeps_files:
-        free_blocks(job.folder)
 
 
 def add_bars(bars, row, protocol, runs, counts, file_count):
