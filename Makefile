@@ -83,7 +83,7 @@ soak: ## the long runs: random kills, hosts that exit in mid-transfer, valgrind,
 	@$(MAKE) --no-print-directory all
 	@scripts/test soak
 
-bench: ## time Backhaul beside curl, aria2c and wget2
+bench: ## time Backhaul beside curl, aria2c and wget2; chart and figures in build/bench.svg and .json
 	@scripts/setup build test bench
 	@$(MAKE) --no-print-directory $(LIBRARY) $(DAEMON)
 	@scripts/in-venv bench/run

@@ -1,10 +1,10 @@
 /*
  * The host that the bench times. It enqueues a list, waits for the end of the round, and acknowledges every event.
  *
- *   bench_host daemon|embedded STORE LIST [CA_FILE]      LIST has one "URL<tab>destination" in each line
+ *   bench_host daemon|embedded get|put STORE LIST [CA_FILE]
  *
- * It uses no idempotency keys and 32 transfers at once, as the other programs do. The exit status is 1 if a task
- * failed.
+ * Each line of LIST is "URL<tab>destination", or with put "URL<tab>file to upload". The host uses no idempotency keys,
+ * and 32 transfers at once, as the other programs do. The exit status is 1 if a task failed.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <backhaul.h>
@@ -36,7 +36,7 @@ static char *whole_file(const char *path) {
     return text;
 }
 
-static void enqueue(bh_session *session, char *text) {
+static void enqueue(bh_session *session, char *text, int uploads) {
     size_t count = 0, room = 0;
     bh_request *requests = NULL;
     for (char *url = strtok(text, "\t\n"); url; url = strtok(NULL, "\t\n")) {
@@ -47,7 +47,7 @@ static void enqueue(bh_session *session, char *text) {
         }
         requests[count] = (bh_request)BH_INIT(bh_request);
         requests[count].url = url;
-        requests[count].destination = strtok(NULL, "\t\n");
+        *(uploads ? &requests[count].body_file : &requests[count].destination) = strtok(NULL, "\t\n");
         count++;
     }
     check(bh_session_enqueue(session, requests, count, BH_WAIT_DEFAULT, NULL, &error), "enqueue");
@@ -82,22 +82,22 @@ int main(int argc, char **argv) {
     bh_session *session = NULL;
     bh_application_options options = BH_INIT(bh_application_options);
     bh_session_configuration configuration = BH_INIT(bh_session_configuration);
-    if (argc < 4 || argc > 5) {
-        fprintf(stderr, "usage: bench_host daemon|embedded STORE LIST [CA_FILE]\n");
+    if (argc < 5 || argc > 6) {
+        fprintf(stderr, "usage: bench_host daemon|embedded get|put STORE LIST [CA_FILE]\n");
         return 2;
     }
     options.identifier = "org.example.bench";
     options.hosting = strcmp(argv[1], "daemon") == 0 ? BH_HOSTING_DAEMON : BH_HOSTING_EMBEDDED;
-    options.store = argv[2];
+    options.store = argv[3];
     check(bh_application_open(&options, BH_WAIT_DEFAULT, &application, &error), "open");
     configuration.identifier = "bench";
     configuration.connections_per_origin = AT_ONCE;
     configuration.maximum_running_tasks = AT_ONCE;
-    configuration.tls.ca_file = argv[4];
+    configuration.tls.ca_file = argv[5];
     check(bh_session_create(application, &configuration, BH_ROLE_CONSUME, BH_WAIT_DEFAULT, &session, NULL, &error),
           "create");
-    char *text = whole_file(argv[3]);
-    enqueue(session, text);
+    char *text = whole_file(argv[4]);
+    enqueue(session, text, strcmp(argv[2], "put") == 0);
     free(text);
     int failed = wait_and_acknowledge(session);
     check(bh_session_complete(session, BH_WAIT_DEFAULT, &error), "complete");

@@ -1,6 +1,5 @@
 """The programs that are timed (contenders): their command lines, and whether they make files durable."""
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable
@@ -10,14 +9,20 @@ AT_ONCE = "32"
 
 @dataclass(frozen=True)
 class Job:
-    """The work of one cell for one contender: the URLs, and an empty folder for the files."""
+    """The work of one run: the URLs, the file of each URL, and where the contender may write.
+
+    The file is the destination of a download, or what an upload sends. `results` are the files that the work makes.
+    """
 
     urls: list
-    destinations: list
+    paths: list
+    results: list
     folder: Path
     scratch: Path
     certificate: Path
     tls: bool
+    uploads: bool
+    sources: Path
 
     def write(self, name, lines):
         path = self.scratch / name
@@ -25,7 +30,7 @@ class Job:
         return path
 
     def pairs(self):
-        return self.write("list", (f"{url}\t{path}" for url, path in zip(self.urls, self.destinations)))
+        return self.write("list", (f"{url}\t{path}" for url, path in zip(self.urls, self.paths)))
 
 
 @dataclass(frozen=True)
@@ -35,27 +40,31 @@ class Contender:
     durable: bool = False
     http2: bool = True
     keeps_files: bool = True
-    # Whether it is timed with many files, and with one large file.
-    many: bool = True
-    large: bool = True
 
 
 def curl(job):
-    config = job.write("config", (f'url = "{url}"\noutput = "{path}"' for url, path in zip(job.urls, job.destinations)))
+    option = "upload-file" if job.uploads else "output"
+    config = job.write("config", (f'url = "{url}"\n{option} = "{path}"' for url, path in zip(job.urls, job.paths)))
     command = ["curl", "-q", "-Z", "--parallel-max", AT_ONCE, "--no-progress-meter", "--fail", "--config", config]
     return command + (["--cacert", job.certificate] if job.tls else [])
 
 
 def curl_and_sync(job):
     command = " ".join(f"'{word}'" for word in curl(job))
-    files = " ".join(f"'{path}'" for path in job.destinations)
+    files = " ".join(f"'{path}'" for path in job.results)
     return ["sh", "-c", f"{command} && sync {files}"]
+
+
+def dd(job):
+    """Writes the same bytes without a network: the throughput of the disk."""
+    [path] = job.paths
+    return ["dd", f"if={job.sources / path.name}", f"of={path}", "bs=1M", "conv=fdatasync", "status=none"]
 
 
 def aria2c(*options):
     def command(job):
         listing = job.write("list", (f"{url}\n dir={path.parent}\n out={path.name}"
-                                     for url, path in zip(job.urls, job.destinations)))
+                                     for url, path in zip(job.urls, job.paths)))
         certificate = [f"--ca-certificate={job.certificate}"] if job.tls else []
         return ["aria2c", "--no-conf", "--quiet", f"--max-concurrent-downloads={AT_ONCE}", f"--input-file={listing}",
                 *options, *certificate]
@@ -69,20 +78,21 @@ def wget2(job):
             f"--max-threads={AT_ONCE}", f"--directory-prefix={job.folder}", f"--input-file={listing}", *certificate]
 
 
-def contenders(build, library):
-    """Returns the contenders in the order of a round. `build` is the folder with bench_host and raw.
+def contenders(programs):
+    """Returns the contenders in the order of a round. `programs` is the folder with bench_host and raw.
 
     aria2c is last, because the removal of its control files slows down the contender after it.
     """
     certificate = lambda job: [job.certificate] if job.tls else []
-    backhaul = lambda hosting: lambda job: [build / "bench_host", hosting, job.scratch / "store", job.pairs(),
-                                            *certificate(job)]
-    raw = lambda mode: lambda job: [build / "raw", mode, job.pairs(), *certificate(job)]
+    backhaul = lambda hosting: lambda job: [programs / "bench_host", hosting, "put" if job.uploads else "get",
+                                            job.scratch / "store", job.pairs(), *certificate(job)]
+    raw = lambda mode: lambda job: [programs / "raw", mode, job.pairs(), *certificate(job)]
     return [
         Contender("Backhaul", backhaul("daemon"), durable=True),
         Contender("Backhaul embedded", backhaul("embedded"), durable=True),
         Contender("curl -Z", curl),
-        Contender("curl + sync", curl_and_sync, durable=True, many=False),
+        Contender("curl + sync", curl_and_sync, durable=True),
+        Contender("dd, fdatasync", dd, durable=True),
         Contender("wget2", wget2),
         Contender("raw libcurl", raw("discard"), keeps_files=False),
         Contender("raw, written", raw("write")),

@@ -1,4 +1,4 @@
-"""One timed run of one contender, and the preparations that make runs comparable."""
+"""One run of one contender, and the preparations that make runs comparable."""
 
 import ctypes
 import hashlib
@@ -6,11 +6,14 @@ import mmap
 import os
 import subprocess
 import time
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 from daemons import daemons_of, end_daemons
 
 from .contenders import Job
+from .server import cpu_seconds
 
 
 @dataclass(frozen=True)
@@ -18,9 +21,16 @@ class Run:
     wall: float
     user: float
     system: float
+    #: The processor time of the server. It shares the processors with the contender.
     server: float
     #: The part of the daemon in the user and system time. The rest is the host's.
     daemon: float
+    #: Context switches of the contender and its daemon.
+    switches: int
+
+    @property
+    def cpu(self):
+        return self.user + self.system
 
 
 class Wrong(Exception):
@@ -39,16 +49,20 @@ def touch_memory(size):
         ctypes.memset(ctypes.addressof(ctypes.c_char.from_buffer(memory)), 1, size)
 
 
-def prepare(contender, files, server, protocol, folder):
+def prepare(row, files, server, tls, folder):
     """Makes an empty folder for the files, and another one for lists and stores."""
     target, scratch = folder / "files", folder / "scratch"
     target.mkdir(parents=True)
     scratch.mkdir()
-    names = list(files.digests)
-    tls = protocol != "HTTP/1.1"
-    base = f"{server.tls_url if tls else server.url}/{files.name}"
-    return Job([f"{base}/{name}" for name in names], [target / name for name in names], target, scratch,
-               server.certificates.authority, tls)
+    base, stored = f"{server.url(tls)}/{files.folder.name}", target
+    sources = results = [target / name for name in files.sizes]
+    if row.uploads:
+        sources = [files.folder / name for name in files.sizes]
+        stored = server.files / "put" / folder.name
+        results = [stored / name for name in files.sizes]
+        base = f"{server.url(tls)}/put/{folder.name}"
+    return Job([f"{base}/{name}" for name in files.sizes], sources, results, stored, scratch,
+               server.certificates.authority, tls, row.uploads, files.folder)
 
 
 def run(contender, job, files, server, environment):
@@ -57,7 +71,7 @@ def run(contender, job, files, server, environment):
     # The sync comes before the memory is touched, because it may take seconds, in which the balloon takes the memory
     # again. In the other order, only a contender after a durable one would find the memory ready.
     os.sync()
-    touch_memory(min(files.bytes(), 2 << 30))
+    touch_memory(min(files.bytes, 2 << 30))
     log = job.scratch / "output"
     with open(log, "wb") as output, open(os.devnull, "rb") as nothing:
         server_before = server.cpu_seconds()
@@ -69,40 +83,39 @@ def run(contender, job, files, server, environment):
         wall = time.perf_counter() - start
         server_after = server.cpu_seconds()
     # The daemon has done its work, and has not exited yet.
-    daemons = [cpu_seconds(daemon) for daemon in daemons_of(job.scratch)]
-    user, system = (sum(times) for times in zip((usage.ru_utime, usage.ru_stime), *daemons))
+    daemons = daemons_of(job.scratch)
+    times = [cpu_seconds(daemon) for daemon in daemons]
+    switches = usage.ru_nvcsw + usage.ru_nivcsw + sum(map(context_switches, daemons))
+    user, system = (sum(each) for each in zip((usage.ru_utime, usage.ru_stime), *times))
     end_daemons(job.scratch)
     if status != 0:
         said = log.read_text(errors="replace").strip()[-2000:]
         raise Wrong(f"{contender.name} ended with {os.waitstatus_to_exitcode(status)}: {said}")
-    return Run(wall, user, system, server_after - server_before, sum(map(sum, daemons)))
+    return Run(wall, user, system, server_after - server_before, sum(map(sum, times)), switches)
 
 
-def cpu_seconds(process):
-    """Returns the user and system time (proc_pid_stat(5), fields 14 and 15)."""
-    with open(f"/proc/{process}/stat") as file:
-        fields = file.read().rpartition(")")[2].split()
-    return tuple(int(fields[index]) / os.sysconf("SC_CLK_TCK") for index in (11, 12))
+def context_switches(process):
+    """Returns the context switches of all threads that the process has now. /proc/PID/status has only those of its
+    first thread."""
+    count = 0
+    for status in Path(f"/proc/{process}/task").glob("*/status"):
+        # A thread may end at any time.
+        with suppress(OSError):
+            count += sum(int(line.split()[1]) for line in status.read_text().splitlines() if "ctxt_switches" in line)
+    return count
 
 
 def check(contender, job, files, digests):
     if not contender.keeps_files:
         return
-    for path in job.destinations:
+    for path in job.results:
         try:
             size = path.stat().st_size
         except FileNotFoundError:
             raise Wrong(f"{contender.name} did not make {path.name}") from None
-        if size != files.size:
-            raise Wrong(f"{contender.name} made {path.name} with {size} bytes instead of {files.size}")
+        if size != files.sizes[path.name]:
+            raise Wrong(f"{contender.name} made {path.name} with {size} bytes instead of {files.sizes[path.name]}")
         if digests:
             with open(path, "rb") as file:
                 if hashlib.file_digest(file, "sha256").digest() != files.digests[path.name]:
                     raise Wrong(f"{contender.name} made {path.name} with other bytes")
-
-
-def free_space(job):
-    """Releases the blocks of the files and keeps their inodes. To delete the inodes now would slow down the next
-    contender."""
-    for path in job.folder.iterdir():
-        os.truncate(path, 0)

@@ -1,0 +1,41 @@
+"""What a contender asks of the disk: calls that sync, and bytes of Backhaul's write-ahead log (bench/counting.c).
+
+A run that is counted is not timed, because the counting takes time.
+"""
+
+import struct
+from dataclasses import dataclass
+
+_LAYOUT = "=8Q"
+
+
+@dataclass(frozen=True)
+class Counts:
+    fsync: int
+    fdatasync: int
+    syncfs: int
+    sync_file_range: int
+    wal_writes: int
+    wal_bytes: int
+
+    @property
+    def syncs(self):
+        """Calls that wait until bytes are durable. sync_file_range(2) only starts or awaits the writing of pages."""
+        return self.fsync + self.fdatasync + self.syncfs
+
+
+def counting_environment(job, programs, daemon, environment):
+    """Returns the environment of a counted run. The library passes few variables to its daemon, so a script that starts
+    the daemon sets them."""
+    counts = job.scratch / "counts"
+    counts.write_bytes(bytes(struct.calcsize(_LAYOUT)))
+    added = {"LD_PRELOAD": str(programs / "counting.so"), "BENCH_COUNTS": str(counts)}
+    script = job.scratch / "counted-daemon"
+    settings = " ".join(f"{name}='{value}'" for name, value in added.items())
+    script.write_text(f"#!/bin/sh\n{settings} exec '{daemon}' \"$@\"\n")
+    script.chmod(0o755)
+    return {**environment, **added, "BACKHAUL_DAEMON": str(script)}
+
+
+def read_counts(job):
+    return Counts(*struct.unpack(_LAYOUT, (job.scratch / "counts").read_bytes())[:6])

@@ -1,0 +1,127 @@
+"""Rows that transfer files: each contender in each round, and the bars that follow from its runs."""
+
+import os
+import sys
+from dataclasses import asdict
+from statistics import median
+
+from . import measure, report
+from .contenders import contenders
+from .counting import counting_environment, read_counts
+from .files import Files, are_large, free_blocks
+from .rows import PLAIN
+
+
+class Transfers:
+    """Runs rows. `extent` is full, quick or ci; `rounds` replaces the rows' numbers of rounds if it is set."""
+
+    def __init__(self, folder, programs, daemon, extent, rounds):
+        self._folder, self._programs, self._daemon = folder, programs, daemon
+        self._extent, self._rounds = extent, rounds
+        self._environment = {**os.environ, "HOME": str(folder), "LC_ALL": "C.UTF-8"}
+
+    def run(self, row, server, bars):
+        """Measures all protocols of a row, and returns its results as values for JSON."""
+        amount = row.amounts[self._extent]
+        files = Files(server.files / row.name, amount.sizes)
+        results = []
+        for protocol in row.bars:
+            taking_part = [each for each in contenders(self._programs)
+                           if each.name in row.contenders_of(self._extent, protocol)]
+            cell = Cell(row, protocol, files, server, taking_part)
+            runs = self._timed(cell, self._rounds or amount.rounds)
+            counts = self._counted(cell)
+            report.table(f"{cell.title}, {report.rounds(runs['Backhaul'])}", cell.labels(runs), cell.labels(counts),
+                         ("curl -Z", row.ceiling))
+            add_bars(bars, row, protocol, runs, counts, len(files.sizes))
+            results.append(as_values(row, protocol, files, runs, counts))
+            if not cell.is_large:
+                for folder in cell.folders:
+                    free_blocks(folder)
+        free_blocks(files.folder)
+        return results
+
+    def _timed(self, cell, rounds):
+        runs = {contender.name: [] for contender in cell.contenders}
+        for number in range(rounds):
+            for contender in cell.contenders:
+                show_progress(f"{cell.name}, round {number + 1} of {rounds}: {contender.name}")
+                job = self._job(cell, contender, number)
+                runs[contender.name].append(measure.run(contender, job, cell.files, cell.server, self._environment))
+                cell.finish(contender, job, digests=number == 0)
+        show_progress("")
+        return runs
+
+    def _is_counted(self, row, contender):
+        if self._extent == "ci":
+            return bool(row.wal_bytes) and contender.name == "Backhaul"
+        return contender.durable
+
+    def _counted(self, cell):
+        """Counts in separate runs what the durable contenders ask of the disk."""
+        counts = {}
+        for contender in (each for each in cell.contenders if self._is_counted(cell.row, each)):
+            show_progress(f"{cell.name}, counted: {contender.name}")
+            job = self._job(cell, contender, "counted")
+            environment = counting_environment(job, self._programs, self._daemon, self._environment)
+            measure.run(contender, job, cell.files, cell.server, environment)
+            cell.finish(contender, job, digests=False)
+            counts[contender.name] = read_counts(job)
+        show_progress("")
+        return counts
+
+    def _job(self, cell, contender, number):
+        name = f"{cell.row.name}-{'plain' if cell.protocol == PLAIN else 'tls'}-{number}-{contender.name}"
+        return measure.prepare(cell.row, cell.files, cell.server, cell.protocol != PLAIN,
+                               self._folder / "rounds" / name.replace(" ", "_").replace(",", ""))
+
+
+class Cell:
+    """A row over one protocol. `folders` are those that its runs have filled."""
+
+    def __init__(self, row, protocol, files, server, taking_part):
+        self.row, self.protocol, self.files, self.server = row, protocol, files, server
+        self.contenders, self.folders = taking_part, []
+        self.is_large = are_large(files.sizes.values())
+        self.name = f"{row.name} over {protocol}"
+        network = " at {} ms of round-trip time and {} % loss".format(*row.delay) if row.delay else ""
+        self.title = f"{self.name}{network}: {files.description}{' uploaded' if row.uploads else ''}"
+
+    def finish(self, contender, job, digests):
+        """Checks the files of a run, and releases the blocks of large ones."""
+        self.folders.append(job.folder)
+        measure.check(contender, job, self.files, digests)
+        if self.is_large and contender.keeps_files:
+            free_blocks(job.folder)
+
+    def labels(self, values):
+        """Renames the contenders that use another protocol than the cell's."""
+        other = {each.name for each in self.contenders if not each.http2 and self.protocol != PLAIN}
+        return {f"{name} (1.1)" if name in other else name: value for name, value in values.items()}
+
+
+def add_bars(bars, row, protocol, runs, counts, file_count):
+    for bar in row.bars[protocol]:
+        choices = [(median(report.ratios(bar.figure, runs["Backhaul"], runs[reference])), limit, reference)
+                   for reference, limit in bar.limits if reference in runs]
+        if choices:
+            bars.ratio(f"{row.name} over {protocol}", bar.figure, choices)
+    if protocol in row.wal_bytes and "Backhaul" in counts:
+        bars.at_most(f"{row.name} over {protocol}: bytes of the WAL for each file",
+                     counts["Backhaul"].wal_bytes / file_count, row.wal_bytes[protocol], "B")
+
+
+def as_values(row, protocol, files, runs, counts):
+    return {
+        "row": row.name, "protocol": protocol, "files": len(files.sizes), "bytes": files.bytes,
+        "runs": {name: [asdict(run) for run in each] for name, each in runs.items()},
+        "counts": {name: asdict(count) for name, count in counts.items()},
+        "wall_ratios": {name: report.ratios("wall", each, runs["curl -Z"]) for name, each in runs.items()},
+        "bars": [{"figure": bar.figure, "limits": [list(limit) for limit in bar.limits]}
+                 for bar in row.bars[protocol]],
+    }
+
+
+def show_progress(text):
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
