@@ -1,0 +1,54 @@
+"""The database of a store as the disk has it after each sync, rebuilt from a trace of the engine's system calls."""
+
+import sqlite3
+import struct
+
+PAGE = 4096
+_FRAME = 24
+_LOG_HEADER = 32
+
+
+class SyncedDatabase:
+    """Applies the writes to a store's write-ahead log (https://www.sqlite.org/fileformat.html#the_wal_file)."""
+
+    def __init__(self, store, folder):
+        """`store` must be idle. `folder` is for a copy of the database."""
+        self._copy = folder / "synced.sqlite3"
+        source, log = store / "backhaul.sqlite3", store / "backhaul.sqlite3-wal"
+        self._pages = dict(enumerate(_blocks(source.read_bytes()), start=1))
+        self._written = {}
+        self._frame = None
+        if log.exists():
+            data = log.read_bytes()
+            for start in range(_LOG_HEADER, len(data), _FRAME + PAGE):
+                self.write(start, data[start:start + _FRAME])
+                self.write(start + _FRAME, data[start + _FRAME:start + _FRAME + PAGE])
+            self.sync()
+
+    def write(self, offset, data):
+        """Notes one write to the log. SQLite writes the header of a frame and its page separately."""
+        if len(data) == _FRAME and offset >= _LOG_HEADER:
+            self._frame = struct.unpack(">I", data[:4])[0]
+        elif len(data) == PAGE and self._frame:
+            self._written[self._frame] = data
+            self._frame = None
+
+    def sync(self):
+        """Notes that all writes to the log are durable."""
+        self._pages.update(self._written)
+        self._written.clear()
+
+    def query(self, statement):
+        image = bytearray(b"".join(self._pages.get(number, bytes(PAGE)) for number in range(1, max(self._pages) + 1)))
+        # Without the log, the header must say that there is none.
+        image[18:20] = b"\1\1"
+        self._copy.write_bytes(image)
+        connection = sqlite3.connect(f"file:{self._copy}?immutable=1", uri=True)
+        try:
+            return connection.execute(statement).fetchall()
+        finally:
+            connection.close()
+
+
+def _blocks(data):
+    return [data[start:start + PAGE] for start in range(0, len(data), PAGE)]
