@@ -90,7 +90,7 @@ enum BusReply {
         case .done, .owner, .properties, .descriptor: nil
         case .refused(_, ""): "refuses, without a reason"
         case .refused(_, let sentence): "refuses: \(sentence.prefix(200))"
-        case .malformed: "answers something else than is documented"
+        case .malformed: "replies with something else than is documented"
         case .timedOut: "does not reply"
         }
     }
@@ -110,7 +110,9 @@ enum BusPresence: Equatable {
         switch reply {
         case .owner(let owner): self = .present(owner: owner)
         case .refused("org.freedesktop.DBus.Error.NameHasNoOwner", _): self = .absent(of: name)
-        default: self = .absent(why: "the system bus " + (reply.failureText ?? "answers something else than was asked"))
+        default:
+            let why = reply.failureText ?? "replies with something else than was requested"
+            self = .absent(why: "the system bus \(why)")
         }
     }
 

@@ -27,7 +27,7 @@ struct LogindView {
         isSettled = true
         guard case .properties(let properties) = reply else {
             isPreparing = nil
-            failureText = reply.failureText ?? "answers something else than was asked"
+            failureText = reply.failureText ?? "replies with something else than was requested"
             return []
         }
         guard case .bool(let isPreparing)? = properties["PreparingForSleep"] else {

@@ -62,7 +62,7 @@ struct NetworkManagerView {
 
     private static func propertyState(_ reply: BusReply) -> PropertyState {
         if case .properties(let properties) = reply { return .properties(properties) }
-        return .failureText(reply.failureText ?? "answers something else than was asked")
+        return .failureText(reply.failureText ?? "replies with something else than was requested")
     }
 
     // MARK: Readings

@@ -101,7 +101,7 @@ import Testing
         try bus.call("network", "hang")
         let watch = try watch()
         #expect(try watch.settled().network == Reading(source: "NetworkManager does not reply"))
-        try bus.call("network", "go_on")
+        try bus.call("network", "continue_process")
         try watch.until("its reply") { $0.network.value?.name == "Home" }
     }
 
