@@ -197,8 +197,8 @@ public final class ApplicationClient: Sendable {
         return ticket
     }
 
-    /// Sends a command. `then` is called once with the reply. The call may come on any thread; the thread owns no lock
-    /// then.
+    /// Sends a command. `then` is called once with the reply, on any thread. During that call, the thread owns no lock
+    /// of the client.
     func send(_ command: Command, then: @escaping @Sendable (Reply) -> Void) {
         if let failure = state.change({ $0.send(command, then) }) { then(.failed(failure)) }
     }

@@ -45,8 +45,8 @@ struct AttachedSession: Sendable {
 
     mutating func record(newest id: EventID) { newest = max(newest, id) }
 
-    /// Counts the events up to this one as returned by polls. Pushes start again after the last event that a poll has
-    /// returned.
+    /// Treats all events up to this one as already returned by polls. Pushes start again after the last event that a
+    /// poll has returned.
     mutating func begin(at id: EventID) {
         noteReturned(through: id)
         pushed.restart(at: returnedThrough)

@@ -117,7 +117,7 @@ extension Tolerances: WireValue {}
 protocol WireText: WireValue {
     init?(_ text: String)
     var text: String { get }
-    /// The words for an invalid text in the sentence "it has …".
+    /// What is wrong with an invalid text. It completes the error message "it has …".
     static var mistake: String { get }
 }
 

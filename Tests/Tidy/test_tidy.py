@@ -6,12 +6,12 @@ import pytest
 
 from tree import BUILT, PROJECT, header, kept, sources, swift, targets
 
-# The only module that may import each library.
+# For each library, the only module that may import it.
 OWNERS = {"CSQLite": "BackhaulStore", "CCurl": "BackhaulTransport", "CUV": "BackhaulLoop",
           "CSystemd": "BackhaulBus", "CCrypto": "BackhaulDisk"}
 # The libraries that come with the language, which every module may import.
 LANGUAGE = {"Swift", "Glibc", "Synchronization"}
-# Modules of the C library and of Glibc. A file that imports one of them calls C.
+# The modules through which Swift calls C: the C modules of the package, and Glibc.
 C_MODULES = {"CBackhaul", "CLinux", "CUV", "CCurl", "CSQLite", "CSystemd", "CCrypto", "Glibc"}
 
 # Programs, which are not part of the library and may print and exit.
@@ -32,7 +32,7 @@ def expect_none(places):
         pytest.fail("\n".join(f"{source.name}:{number}: {text}" for source, number, text in places), pytrace=False)
 
 
-def test_each_module_imports_only_its_dependencies_of_the_package():
+def test_each_module_imports_only_the_dependencies_that_package_swift_lists():
     wrong = []
     for target, dependencies in targets().items():
         for source in swift(f"Sources/{target}"):

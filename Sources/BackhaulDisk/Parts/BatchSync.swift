@@ -9,9 +9,9 @@ internal import Glibc
 struct BatchSyncDecision {
     /// The smallest batch that is synced together.
     static let minimumFiles = 4
-    /// The bytes of other dirty pages up to which syncfs(2) is used again after it was not.
+    /// While syncfs(2) is not used, it is used again when at most this many bytes of other dirty pages are left.
     static let lowerLimit: UInt64 = 8 << 20
-    /// The bytes of other dirty pages above which syncfs(2) is no longer used.
+    /// While syncfs(2) is used, it is no longer used when there are more bytes of other dirty pages than this.
     static let upperLimit: UInt64 = 32 << 20
 
     private var isAllowed = true

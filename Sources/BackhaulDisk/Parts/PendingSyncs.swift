@@ -2,8 +2,9 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import Glibc
 
-/// The delayed syncs of one batch of jobs. Syncs take most of the time of a batch. When they start together, files
-/// share the commits of the file system's journal, and names in one directory share its sync.
+/// The delayed syncs of one batch of jobs. Syncs take most of the time of a batch. If the syncs are done together,
+/// several files share one commit of the file system's journal. One sync of a directory serves all names that were
+/// added or removed in it.
 struct PendingSyncs {
     enum Scope {
         /// Content and length.
@@ -120,8 +121,8 @@ struct PendingSyncs {
         for name in names { name.then(outcomes[name.directory.path] ?? nil) }
     }
 
-    /// Throws if the host has closed the descriptor: another file may have its number, and the sync was then of that
-    /// file.
+    /// Throws if the host has closed the descriptor. Another file may have got its number, and then that file was
+    /// synced instead of this one.
     private func checkOwnership(_ file: File) throws(SystemError) {
         let wasOurs = file.scope == .attributesThenClose ? file.descriptor.close() : file.descriptor.isOurs
         if !wasOurs { throw SystemError(code: EBADF, messageStart: FileOperation.sync.messageStart) }

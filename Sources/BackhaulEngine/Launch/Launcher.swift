@@ -93,8 +93,8 @@ final class Launcher: Sendable {
         }
     }
 
-    /// The command's working directory, or the user's home. It is "/" if there is no home, as for users of some
-    /// services.
+    /// The command's working directory, or else the user's home. If the user has no home, it is "/". For example, a
+    /// user under which a system service runs has no home.
     private static func workingDirectory(of order: LaunchRequest) -> String {
         if let chosen = order.command.workingDirectory { return chosen }
         guard let home = order.environment["HOME"], access(home, X_OK) == 0 else { return "/" }

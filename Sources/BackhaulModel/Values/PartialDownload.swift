@@ -58,8 +58,8 @@ public struct Checkpoint: Equatable, Sendable {
     /// another boot, only the synced bytes.
     public var bootID: String
     public var facts = RepresentationMetadata()
-    /// The fingerprint of the bytes that were written at the time of the checkpoint. Nil in a checkpoint of an earlier
-    /// version of the library.
+    /// The fingerprint of all bytes that the part file had when the checkpoint was made, synced or not. Nil in a
+    /// checkpoint of an earlier version of the library.
     public var part: PartFingerprint?
     /// The checksum of the synced bytes.
     public var syncedChecksum: UInt32?
@@ -79,7 +79,7 @@ public struct Checkpoint: Equatable, Sendable {
         self.facts = facts
     }
 
-    /// The fingerprints that the part file must have: of the synced bytes, and in the same boot also of the written
+    /// The fingerprints that the part file must have: of the synced bytes, and in the same boot also of all written
     /// bytes. The list is empty for a checkpoint of an earlier version of the library.
     public func fingerprints(isSameBoot: Bool) -> [PartFingerprint] {
         guard let part else { return [] }
@@ -96,8 +96,8 @@ extension Checkpoint {
             validator: validator, finalURL: finalURL, size: size, syncedOffset: 0, bootID: "", facts: facts)
     }
 
-    /// Whether the checkpoint covers no bytes. Then it only states the facts that a file with the same entity tag must
-    /// have.
+    /// Whether the checkpoint covers no bytes, so that the download starts over. The checkpoint is then only compared
+    /// with the next response: if both have the same strong entity tag, they must also have the same size.
     var isMetadataOnly: Bool { syncedOffset == 0 && bootID.isEmpty }
 }
 

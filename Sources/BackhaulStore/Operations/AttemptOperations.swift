@@ -39,9 +39,9 @@ public struct AttemptOperations {
         }
     }
 
-    /// Records the finish intent and the summary of the response. If this engine crashes, the next one ends the task
-    /// without having seen the response. Returns false when the task has ended: then its file must not get its final
-    /// name.
+    /// Records the finish intent and the summary of the response. If this engine crashes, the next engine ends the
+    /// task without having seen the response. Returns false when the task has ended: then its file must not get its
+    /// final name.
     public func recordIntent(
         _ task: TaskID, _ intent: FinishIntent, response: ResponseSummary = ResponseSummary(),
         checksum: Checksum? = nil,

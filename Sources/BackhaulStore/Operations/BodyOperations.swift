@@ -59,7 +59,7 @@ public struct BodyOperations {
         try tables.bodies.storedFile(of: task)
     }
 
-    // MARK: Giving back
+    // MARK: Files that are moved back
 
     /// Consumed files of tasks that have not succeeded are moved back to their old paths. The transaction that removes
     /// the task adds its files to a list. A file stays in the list until it is moved back.

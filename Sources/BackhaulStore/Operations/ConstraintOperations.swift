@@ -1,7 +1,7 @@
 public import BackhaulModel
 
-/// Operations on the constraints of single tasks, which are set beside those of the session. All tasks of a session
-/// with equal constraints share one row.
+/// Operations on the constraints of single tasks, which apply in addition to those of the session. All tasks of a
+/// session with equal constraints share one row.
 public struct ConstraintOperations {
     let tables: Tables
 

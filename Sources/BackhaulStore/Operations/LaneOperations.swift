@@ -11,8 +11,9 @@ public struct LaneOperations {
     /// Returns the lane, or nil when it has no task any more.
     public func find(_ id: LaneID) throws(Failure) -> Lane? { try tables.lanes.lane(id) }
 
-    /// Returns whether any task can start without a command, now or after a delay. A task that waits for a credential
-    /// does not count; if its time-out passes, the next engine ends the task.
+    /// Returns whether any task can start without a command, now or after a delay. An idle engine does not exit while
+    /// such tasks exist. A task that waits for a credential does not count. If its time-out passes while no engine
+    /// runs, the next engine ends the task.
     public func anyStarts() throws(Failure) -> Bool { try tables.sessions.anyStarts() }
 
     /// Returns up to `limit` ready tasks of the lane, in the order in which they get slots: by priority, then by age.
@@ -74,7 +75,7 @@ public struct LaneOperations {
         return found
     }
 
-    /// Returns the numbers of ready tasks, for listings. This call is slow for many tasks, because it reads all of
-    /// them.
+    /// Counts the ready tasks of each lane with the same constraints, for listings. This call is slow for many tasks,
+    /// because it reads all of them.
     public func waitingCounts() throws(Failure) -> [WaitingCount] { try tables.readyTasks.counts() }
 }

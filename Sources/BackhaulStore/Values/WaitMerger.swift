@@ -21,7 +21,7 @@ struct WaitMerger {
         let limits = [end, to].compactMap(\.self)
         var last = wait.endedMilliseconds
         if let limit = limits.min(), last.map({ $0 > limit }) ?? (limit <= now || end != nil) { last = limit }
-        // A wait without an end may have begun in this millisecond, but a finished wait must have a duration.
+        // A finished wait without a duration is dropped. A wait that has not ended is kept, even if it has just begun.
         if let last, last <= first { return }
         found.append(
             WaitRecord(wait.reason, wait.sentence, beganMilliseconds: first, endedMilliseconds: last))

@@ -10,19 +10,24 @@ _HEAD = """# HTTP: what servers do, and how tasks end
 This page shows what a task does for each behaviour of a server. Each row is one case. The text before the colon says
 what the server does; the text after it says what the task does. *The host* is the program that embeds the library.
 
-The link in a row leads to its test. `scripts/test behaviours` runs each row over its transports:
+The link in a row leads to the file that defines the row. `scripts/test behaviours` runs each row over its transports:
 
 - *1.1*: HTTP/1.1
 - *2*: HTTP/2 over TLS
 - *proxy*: HTTP/1.1, forwarded by squid
 - *tunnel*: HTTP/2 over TLS, through a CONNECT tunnel of squid
 
-A row leaves out a transport in two cases. The protocol has no such behaviour: HTTP/2 has no chunks, for example. Or a
-conforming proxy changes the response: it sends its own, repeats the request, or repairs an error.
+A row omits a transport for one of three reasons:
+
+- The protocol does not have the behaviour. For example, HTTP/2 has no chunks.
+- A conforming proxy changes the messages. For example, it sends its own response, repeats the request, or corrects
+  an error.
+- The row takes long. Such a row runs without a proxy.
 
 *Drops* means that the server drops the connection inside the body. In the section on ranges, most servers do this
 first, and the row says what they do next. *Fails with the status* means that the task ends with `BH_HTTP_STATUS` and
-that status. In the last three sections, the source names the test of another project from which the case comes.
+the server's status. In the last three sections, most cases come from the tests of another project, and the source names
+the test.
 
 This page is generated from `Tests/Integration/behaviours`. Change the rows there, then run
 `scripts/document-behaviours`.

@@ -13,18 +13,21 @@ ROWS = [
         {"file": (Response(401),)}, Expected("failed", "AUTHENTICATION_REQUIRED", 401),
         session={"asks_for_credentials": True},
         request={"answers": ("refuse",)}, source="RFC 9110, 15.5.2, requires the field"),
-    Row("401-answered", "demands Basic, and the host gives user and password: the task sends them and succeeds",
+    Row("401-answered", "demands Basic authentication, and the host gives user and password: the task sends them and "
+        "succeeds",
         {"file": (BASIC, whole(FILE))}, GOOD, session={"asks_for_credentials": True},
         request={"answers": ("credential",)},
         asked=({"authorization": None}, {"authorization": "Basic dXNlcjpwYXNzd29yZA=="})),
-    Row("401-refused", "demands Basic, and the host refuses the challenge: the task fails with "
+    Row("401-refused", "demands Basic authentication, and the host refuses the challenge: the task fails with "
         "`BH_AUTHENTICATION_REQUIRED`", {"file": (BASIC,)},
         Expected("failed", "AUTHENTICATION_REQUIRED", 401), session={"asks_for_credentials": True},
         request={"answers": ("refuse",)}, asked=({},)),
-    Row("401-default", "demands Basic, and the host chooses default handling: the task fails with the status",
+    Row("401-default", "demands Basic authentication, and the host chooses default handling: the task repeats the "
+        "request without a credential, then fails with the status",
         {"file": (BASIC,)}, Expected("failed", "HTTP_STATUS", 401), session={"asks_for_credentials": True},
         request={"answers": ("default",)}, asked=({}, {"authorization": None})),
-    Row("401-bearer", "demands Bearer, and the host gives a header field: the task sends the field and succeeds",
+    Row("401-bearer", "demands a Bearer token, and the host gives a header field: the task sends the field and "
+        "succeeds",
         {"file": (Response(401, {"WWW-Authenticate": 'Bearer realm="api", error="invalid_token"'}), whole(FILE))}, GOOD,
         session={"asks_for_credentials": True}, request={"answers": ("bearer",)},
         asked=({}, {"authorization": "Bearer fresh"})),
@@ -42,27 +45,27 @@ ROWS = [
         asked=({"path": "file", "authorization": None}, {"path": "real", "authorization": None},
                {"path": "file", "authorization": None}, {"path": "real",
                "authorization": "Basic dXNlcjpwYXNzd29yZA=="})),
-    Row("401-own-header", "rejects the host's Authorization field, without `asks_for_credentials`: the task fails "
-        "with the status",
+    Row("401-own-header", "rejects the host's Authorization field in a session without `asks_for_credentials`: the "
+        "task fails with the status",
         {"file": (BASIC,)}, Expected("failed", "HTTP_STATUS", 401),
         request={"headers": {"Authorization": "Bearer old"}},
         asked=({"authorization": "Bearer old"},)),
-    Row("403-refreshed", "responds with 403 to a task whose headers expire: the host is asked for new ones, and the "
-        "task succeeds",
+    Row("403-refreshed", "responds with 403 to a task whose header fields can expire: the host gets a challenge and "
+        "gives new header fields, and the task succeeds",
         {"file": (Response(403), whole(FILE))}, GOOD,
         request={"headers": {"Authorization": "Bearer old"}, "refresh": "headers", "answers": ("bearer",)},
         asked=({"authorization": "Bearer old"}, {"authorization": "Bearer fresh"})),
-    Row("401-refreshed-url", "responds with 401 to a task whose URL expires: the host is asked for a new one, and the "
-        "task succeeds",
+    Row("401-refreshed-url", "responds with 401 to a task whose URL can expire: the host gets a challenge and gives a "
+        "new URL, and the task succeeds",
         {"file": (Response(401), whole(FILE)), "new": (whole(FILE),)}, GOOD,
         request={"refresh": "url", "answers": ("url",)}, asked=({"path": "file"}, {"path": "new"})),
-    Row("refresh-before-start", "receives no request before the host has replaced headers that have expired",
+    Row("refresh-before-start", "receives no request until the host has replaced the expired header fields",
         {"file": (whole(FILE),)}, GOOD,
         request={"headers": {"Authorization": "Bearer old"}, "refresh": "headers", "expired": True,
         "answers": ("bearer",)},
         asked=({"authorization": "Bearer fresh"},)),
-    Row("secret-in-error", "repeats the secret in its error page: neither the event nor its message contains the "
-        "secret",
+    Row("secret-in-error", "repeats the credential in its error page: neither the event nor its message contains the "
+        "credential",
         {"file": (BASIC, Response(403, {}, b"Basic dXNlcjpwYXNzd29yZA== is not welcome"))},
         Expected("failed", "HTTP_STATUS", 403, message_without="dXNlcjpwYXNzd29yZA"),
         session={"asks_for_credentials": True},

@@ -1,4 +1,4 @@
-"""Conditions, digests and sizes: RFC 9110, section 13; RFC 9530."""
+"""Checksums, digests, sizes and file names: RFC 9530; RFC 6266."""
 
 import base64
 import hashlib
@@ -21,63 +21,68 @@ ROWS = [
     Row("checksum-512", "sends bytes that match the task's SHA-512 checksum: the task succeeds",
         {"file": (whole(FILE),)},
         GOOD, request={"checksum": "sha-512:" + hashlib.sha512(FILE.data).hexdigest()}),
-    Row("checksum-wrong", "always sends other bytes: after a second attempt from byte 0 the task fails with "
-        "`BH_CHECKSUM_MISMATCH`, without a file",
+    Row("checksum-wrong", "always sends bytes that do not match the task's checksum: the task starts over once, then "
+        "fails with `BH_CHECKSUM_MISMATCH`, without a file",
         {"file": (whole(OTHER),)}, Expected("failed", "CHECKSUM_MISMATCH"), request={"checksum": FILE.sha256},
         asked=({"range": None}, {"range": None})),
-    Row("checksum-second-attempt", "sends other bytes once: the task starts over, and the second attempt succeeds",
+    Row("checksum-second-attempt", "first sends bytes that do not match the task's checksum, then the right ones: the "
+        "task starts over, and succeeds",
         {"file": (whole(OTHER), whole(FILE))},
         GOOD, request={"checksum": FILE.sha256}, asked=({}, {"range": None})),
-    Row("checksum-resumed", "drops the connection inside the body: the checksum is verified over all bytes",
+    Row("checksum-resumed", "drops, then sends the rest: the task verifies the checksum of all bytes",
         {"file": (whole(FILE, drop_after=30_000), rest(FILE))}, GOOD, request={"checksum": FILE.sha256}),
-    Row("size-right", "sends as many bytes as expected: the task succeeds", {"file": (whole(FILE),)}, GOOD,
+    Row("size-right", "sends as many bytes as the task's `expected_size`: the task succeeds",
+        {"file": (whole(FILE),)}, GOOD,
         request={"expected_size": len(FILE)}),
-    Row("size-wrong", "announces another size than expected: the task fails with `BH_SIZE_MISMATCH`",
+    Row("size-wrong", "announces another size than the task's `expected_size`: the task fails with `BH_SIZE_MISMATCH`",
         {"file": (whole(FILE),)},
         Expected("failed", "SIZE_MISMATCH"), request={"expected_size": 5}),
-    Row("size-wrong-chunked", "sends another size than expected without announcing it: the task fails with "
-        "`BH_SIZE_MISMATCH`",
+    Row("size-wrong-chunked", "announces no size, and sends another number of bytes than the task's `expected_size`: "
+        "the task fails with `BH_SIZE_MISMATCH`",
         {"file": (whole(FILE, framing="chunked"),)}, Expected("failed", "SIZE_MISMATCH"), request={"expected_size": 5}),
     Row("repr-digest-right", "sends the right Repr-Digest: the task succeeds",
         {"file": (whole(FILE, headers={"Repr-Digest": field_of(FILE.data)}),)}, GOOD, source="RFC 9530, 3"),
-    Row("repr-digest-wrong", "always sends a Repr-Digest of other bytes: the task fails with `BH_CHECKSUM_MISMATCH`",
+    Row("repr-digest-wrong", "always sends a Repr-Digest that does not match the bytes: the task fails with "
+        "`BH_CHECKSUM_MISMATCH`",
         {"file": (whole(FILE, headers={"Repr-Digest": field_of(OTHER.data)}),)},
         Expected("failed", "CHECKSUM_MISMATCH"),
         source="RFC 9530, 3"),
-    Row("repr-digest-wrong-once", "sends a Repr-Digest of other bytes once: the task retries from byte 0, and succeeds",
+    Row("repr-digest-wrong-once", "sends a Repr-Digest that does not match the bytes once: the task starts over, and "
+        "succeeds",
         {"file": (whole(FILE, headers={"Repr-Digest": field_of(OTHER.data)}), whole(FILE))}, GOOD),
-    Row("repr-digest-ignored", "sends a wrong Repr-Digest to a task that ignores it: the task succeeds",
+    Row("repr-digest-ignored", "sends a wrong Repr-Digest to a task that ignores digests: the task succeeds",
         {"file": (whole(FILE, headers={"Repr-Digest": field_of(OTHER.data)}),)}, GOOD,
         request={"ignores_digests": True}),
     Row("repr-digest-unknown", "sends a Repr-Digest of an unknown algorithm: the digest is ignored",
         {"file": (whole(FILE, headers={"Repr-Digest": "whirl=:AAAA:"}),)}, GOOD),
-    Row("repr-digest-several", "sends several digests, one of a known algorithm: the known one is verified",
+    Row("repr-digest-several", "sends several digests, one of them with a known algorithm: this one is verified",
         {"file": (whole(FILE, headers={"Repr-Digest": "whirl=:AAAA:, " + field_of(FILE.data, "sha-512")}),)}, GOOD),
     Row("repr-digest-broken", "sends an invalid Repr-Digest: the digest is ignored",
         {"file": (whole(FILE, headers={"Repr-Digest": "sha-256=oops"}),)}, GOOD),
-    Row("content-digest-wrong", "always sends a Content-Digest of other bytes: the task fails with "
+    Row("content-digest-wrong", "always sends a Content-Digest that does not match the bytes: the task fails with "
         "`BH_CHECKSUM_MISMATCH`",
         {"file": (whole(FILE, headers={"Content-Digest": field_of(OTHER.data)}),)},
         Expected("failed", "CHECKSUM_MISMATCH"), source="RFC 9530, 2"),
-    Row("content-digest-of-part", "sends the Content-Digest of a part with 206: the digest is not compared with the "
-        "whole file",
+    Row("content-digest-of-part", "sends a part of the file with 206, and the Content-Digest of this part: the digest "
+        "is not compared with the whole file",
         {"file": (whole(FILE, drop_after=30_000), lambda seen: _part(seen))}, GOOD, source="RFC 9530, 2"),
-    Row("named-plain", "sends a file name: the file gets this name", {"file": (whole(
+    Row("named-plain", "sends a file name to a task with `named_by_server`: the file gets this name", {"file": (whole(
         FILE, headers={"Content-Disposition": 'attachment; filename="report.pdf"'}),)}, Expected(file=FILE.data,
         message="report.pdf"),
         request={"named_by_server": True}, source="RFC 6266"),
-    Row("named-extended", "sends an extended and a plain file name: the file gets the extended one",
+    Row("named-extended", "sends an extended file name (`filename*`) and a plain one: the file gets the extended name",
         {"file": (whole(FILE, headers={
             "Content-Disposition": "attachment; filename=\"x.pdf\"; filename*=UTF-8''na%C3%AFve.pdf"}),)},
         Expected(file=FILE.data, message="naïve.pdf"), request={"named_by_server": True}, source="RFC 8187"),
-    Row("named-with-path", "sends a file name with a path: the file gets the last component of it",
+    Row("named-with-path", "sends a path as file name: the file gets the last component of the path",
         {"file": (whole(FILE, headers={"Content-Disposition": 'attachment; filename="../../etc/passwd"'}),)},
         Expected(file=FILE.data, message="passwd"), request={"named_by_server": True}),
-    Row("named-by-url", "sends no file name: the file gets the name in the URL", {"file": (whole(FILE),)},
+    Row("named-by-url", "sends no file name to a task with `named_by_server`: the file gets the last component of the "
+        "URL's path", {"file": (whole(FILE),)},
         Expected(file=FILE.data, message="file"), request={"named_by_server": True}),
     Row("last-modified-only", "sends Last-Modified without an ETag: the task succeeds", {
         "file": (whole(FILE, etag=None, modified=MODIFIED),)}, GOOD),
-    Row("error-body", "sends a body with its error status: the event has the start of this body",
+    Row("error-body", "sends a body with its error status: the event has the first 4 KiB of this body",
         {"file": (Response(403, {}, FILE.data),)},
         Expected("failed", "HTTP_STATUS", 403, error_body=FILE.data[:4_096]), asked=({},)),
 ]

@@ -1,4 +1,4 @@
-"""Further cases of curl's tests of resuming, redirects and cookies."""
+"""Further cases from curl's tests of resuming, redirects and cookies."""
 
 from behaviours.row import UNCHANGED, Content, Expected, Response, Row, redirect, rest, whole
 
@@ -23,36 +23,35 @@ def sets(*cookies, then="real"):
 
 
 ROWS = [
-    Row("curl-38", "ignores the range and responds with 200: the response is not appended to the bytes of the first "
-        "one",
+    Row("curl-38", "drops, then ignores the range and responds with 200: the download starts over with this response",
         {"file": (DROPPED, whole(FILE))}, GOOD, asked=({"range": None}, RANGE), source=test(38)),
     Row("curl-188", "redirects the request for the rest: the range is sent to the new URL",
         {"file": (DROPPED, redirect("{base}/file?again"), rest(FILE))}, GOOD,
         asked=({"range": None}, RANGE, {**RANGE, "path": "file?again"}), source=test(188)),
-    Row("curl-189", "redirects the request for the rest to another origin: the task does not mix the bytes of both",
+    Row("curl-189", "redirects the request for the rest to another origin: the file has bytes of only one origin",
         {"file": (DROPPED, redirect("{other}/real")),
          "real": (rest(OTHER, etag=FILE.etag), whole(OTHER, etag=FILE.etag))}, Expected(file=OTHER.data),
         asked=({"path": "file", "range": None}, {**RANGE, "path": "file"}, {**RANGE, "path": "real"},
                {"path": "file", "range": None}, {"path": "real", "range": None}), source=test(189)),
-    Row("curl-1273", "sends all bytes but not the last chunk, then responds with 416 without Content-Range: the "
-        "download starts over",
+    Row("curl-1273", "sends all bytes, but not the chunk of size 0 that ends the body; then responds with 416 without "
+        "Content-Range: the download starts over",
         {"file": (whole(FILE, framing="chunked", drop_after=len(FILE)), Response(416), whole(FILE))}, GOOD,
         transports=("h1",), source=test(1273)),
-    Row("curl-1042", "sends all bytes but not the last chunk, then responds to the range request with 200: the "
-        "download starts over",
+    Row("curl-1042", "sends all bytes, but not the chunk of size 0 that ends the body; then responds to the range "
+        "request with 200: the download starts over",
         {"file": (whole(FILE, framing="chunked", drop_after=len(FILE)), whole(FILE))}, GOOD, transports=("h1",),
         source=test(1042)),
-    Row("curl-42", "redirects to a reference with too many `..` segments: the reference is resolved at the root",
+    Row("curl-42", "redirects to a reference with too many `..` segments: the reference is resolved from the root",
         {"file": (lambda seen: redirect("../../../../.." + seen.path.rsplit("/", 1)[0] + "/real"),),
          "real": (whole(FILE),)}, GOOD, asked=({}, {"path": "real"}), source=test(42)),
-    Row("curl-54", "responds with 302 and a blank Location and a body: the task fails with the status",
+    Row("curl-54", "responds with 302, a blank Location and a body: the task fails with the status",
         {"file": (redirect(" ").with_changes(body=b"nowhere"),)}, Expected("failed", "HTTP_STATUS", 302),
         transports=("h1",),
         source=test(54)),
     Row("curl-276", "redirects to a query that contains a URL and more question marks: the query is sent unchanged",
         to("real?site=http://another/?second/276"), GOOD, asked=({}, {"path": "real?site=http://another/?second/276"}),
         source=test(276)),
-    Row("curl-1138", "redirects to a URL with UTF-8 in it: the UTF-8 is sent percent-encoded",
+    Row("curl-1138", "redirects to a URL with UTF-8 letters: the letters are sent percent-encoded",
         to("real?name=پول"), GOOD,
         asked=({}, {"path": lambda path: path.lower() == "real?name=%d9%be%d9%88%d9%84"}), transports=("h1",),
         source=test(1138)),
@@ -64,15 +63,17 @@ ROWS = [
     Row("curl-330", "redirects to another origin: the host's own Cookie field is not sent there",
         to("{other}/real"), GOOD,
         request={"headers": {"Cookie": "mine=1"}}, asked=({"cookie": "mine=1"}, {"cookie": None}), source=test(330)),
-    Row("curl-cookie-origin", "redirects to another port of the same name: the cookie is sent there, as browsers do",
+    Row("curl-cookie-origin", "sets a cookie, then redirects to another port of the same host name: the cookie is "
+        "sent there, as in browsers",
         {"file": (Response(302, {"Location": "{other}/real", "Set-Cookie": "a=1; Path=/"}),), "real": (whole(FILE),)},
         GOOD, session=KEEPS, asked=({"cookie": None}, {"cookie": "a=1"}), source="RFC 6265, 8.5"),
-    Row("curl-31", "sets cookies with blanks and some invalid ones: the valid cookies are sent without the blanks",
+    Row("curl-31", "sets cookies with spaces, and invalid cookies: only the valid cookies are sent, without the spaces",
         sets("  spaced =  value ; Path=/ ", "bad-domain=1; Domain=.foo.moo", "=empty"), GOOD, session=KEEPS,
         asked=({}, {"cookie": lambda value: "spaced=value" in value and "bad-domain" not in value}),
         transports=UNCHANGED,
         source=test(31)),
-    Row("curl-329", "sets a cookie with Max-Age=0 and an Expires in the future: Max-Age counts",
+    Row("curl-329", "sets a cookie with Max-Age=0 and an Expires in the future: Max-Age overrides Expires, so the "
+        "cookie is not sent",
         sets("a=1; Path=/; Expires=Fri, 02 Feb 2035 11:56:27 GMT; Max-Age=0", "b=2; Path=/"), GOOD, session=KEEPS,
         asked=({}, {"cookie": "b=2"}), source=test(329)),
     Row("curl-1228", "sets a cookie for /depth and redirects to /depths: the cookie is not sent there",

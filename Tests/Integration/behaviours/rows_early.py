@@ -47,8 +47,9 @@ ROWS = [
             "connection", "close", transports=("h1",), source="RFC 9112, 9.6"),
     refused("early-413-instead-of-100", "responds with 413 in place of 100 (Continue)", "read", transports=("h1",),
             after=0, source="RFC 9110, 10.1.1"),
-    refused("early-401-reset", "responds with 401 during the upload of a task without a credential and resets the "
-        "stream with NO_ERROR", "reset", status=401, transports=OVER_2, is_apart=True, source="RFC 9113, 8.1"),
+    refused("early-401-reset", "responds with 401 during the upload, in a session without `asks_for_credentials`, and "
+        "resets the stream with NO_ERROR",
+        "reset", status=401, transports=OVER_2, is_apart=True, source="RFC 9113, 8.1"),
     *(Row(f"early-401-asks-{then}", f"demands a credential during the upload and {what}: the task sends the whole "
           "body again with the credential",
           early(_ASKS, then, DONE, is_apart=True), STORED, session={"asks_for_credentials": True},
@@ -82,7 +83,7 @@ ROWS = [
           "connection: the task fails", early(DONE.with_changes(status=status), "reset"), NOT_STORED, request=PUT,
           session=QUICK, transports=UNCHANGED) for status in (200, 201)),
     Row("early-201-put-reset-passes", "responds with 201 during a PUT and resets the stream or connection once: the "
-        "task sends the PUT again, which is idempotent", early(DONE, "reset", DONE), STORED, request=PUT,
+        "task sends the PUT again, because PUT is idempotent", early(DONE, "reset", DONE), STORED, request=PUT,
         asked=({}, {"method": "PUT", "body": whole}), transports=UNCHANGED),
     *(Row(f"early-{status}-post-reset", f"responds with {status} during a POST and resets the stream or connection: "
           "the task fails, because the server may have processed the POST",

@@ -27,8 +27,8 @@ ROWS = [
     Row("body-short", "always sends less than it announced: the task retries, then fails with `BH_CONNECTION_LOST`",
         {"file": (whole(FILE, etag=None, drop_after=10),)}, Expected("failed", "CONNECTION_LOST"),
         session={"maximum_attempts": 2}),
-    Row("body-short-chunks", "drops the connection inside a chunked body: the task retries, and makes no file of the "
-        "part",
+    Row("body-short-chunks", "drops the connection inside a chunked body: the task retries, and the received part "
+        "does not become the file",
         {"file": (whole(FILE, etag=None, framing="chunked", drop_after=100), whole(FILE))}, GOOD),
     Row("body-bad-chunk", "sends a chunk size that is not a number: the task fails",
         {"file": (Response(raw=b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\nabc\r\n"),)},
@@ -46,8 +46,8 @@ ROWS = [
     Row("body-length-huge", "announces more bytes than a file can have: the task fails at once with `BH_TOO_LARGE`",
         {"file": (Response(200, {"Content-Length": "99999999999999999999"}, b"abc"),)},
         Expected("failed", "TOO_LARGE"), session=PATIENT, transports=("h1",)),
-    Row("body-length-huge-for-disk", "announces more bytes than the file system has: the task fails at once with "
-        "`BH_TOO_LARGE`",
+    Row("body-length-huge-for-disk", "announces more bytes than the file system has space for: the task fails at once "
+        "with `BH_TOO_LARGE`",
         {"file": (Response(200, {"Content-Length": str(2**63 - 1)}, b"abc"),)},
         Expected("failed", "TOO_LARGE", message=f"announced {2**63 - 1} bytes"), session=PATIENT, transports=("h1",)),
     Row("body-chunked-and-length", "sends both a chunked body and Content-Length: Content-Length is ignored",
@@ -85,7 +85,7 @@ ROWS = [
     Row("transfer-coding-case", "writes the transfer coding as CHUNKED: the file is the content of the chunks",
         {"file": (Response(raw=b"HTTP/1.1 200 OK\r\nTransfer-Encoding: CHUNKED\r\n\r\n3\r\nabc\r\n0\r\n\r\n"),)},
         Expected(file=b"abc"), transports=("h1",), source="RFC 9112, 7"),
-    Row("body-chunk-syntax", "sends an invalid size after a valid chunk: the task fails with `BH_BAD_RESPONSE`, "
+    Row("body-chunk-syntax", "sends an invalid chunk size after a valid chunk: the task fails with `BH_BAD_RESPONSE`, "
         "without a retry",
         {"file": (Response(raw=b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nxyz\r\n"),)},
         Expected("failed", "BAD_RESPONSE"), asked=({},), transports=("h1",), source="RFC 9112, 7.1"),
@@ -94,7 +94,8 @@ ROWS = [
         Expected("failed", "BAD_RESPONSE", message="which has none"), session={"maximum_attempts": 2},
         transports=("h1",),
         source="RFC 9110, 15.3.6"),
-    Row("body-coded", "sends a Content-Encoding: the file is the bytes as sent. The engine decodes nothing",
+    Row("body-coded", "sends a body with a Content-Encoding: the file has the bytes as sent, because the engine "
+        "decodes nothing",
         {"file": (Response(200, {"Content-Encoding": "gzip"}, b"not even gzip"),)}, Expected(file=b"not even gzip"),
         asked=({"accept-encoding": None},), transports=("h1", "h2", "tunnel")),
     Row("interim-100", "sends 100 before its final response: the task ignores the 100",
@@ -105,7 +106,7 @@ ROWS = [
     Row("silent", "sends no response: the task retries after the request time-out", {"file": (Response(silent=True),
         whole(FILE))},
         GOOD, session={"request_timeout_ms": 400}, transports=("h1", "h2", "tunnel")),
-    Row("stalled", "stops sending inside the body: after the request time-out the download continues from there",
+    Row("stalled", "stops sending inside the body: after the request time-out, the task requests the rest",
         {"file": (whole(FILE, stall_after=30_000), lambda seen: _rest(seen))}, GOOD,
         session={"request_timeout_ms": 400}, transports=("h1", "h2", "tunnel")),
     Row("too-large", "announces more than maximum_size: the task fails before it receives the body",

@@ -14,7 +14,8 @@ def raw(data, expected, name, what, **more):
 ROWS = [
     raw(b"", Expected("failed", "CONNECTION_LOST"), "hostile-empty", "closes the connection without a response: the "
         "task fails with `BH_CONNECTION_LOST`"),
-    raw(b"SSH-2.0-OpenSSH_9.2\r\n", Expected("failed"), "hostile-not-http", "speaks another protocol: the task fails"),
+    raw(b"SSH-2.0-OpenSSH_9.2\r\n", Expected("failed"), "hostile-not-http", "speaks a protocol other than HTTP: the "
+        "task fails"),
     raw(b"HTTP/0.9 200 OK\r\n\r\nabc", Expected("failed"), "hostile-http-09", "speaks HTTP/0.9: the task fails"),
     raw(b"HTTP/1.1 20 OK\r\nContent-Length: 3\r\n\r\nabc", Expected("failed"), "hostile-short-status",
         "sends a status of two digits: the task fails"),
@@ -26,9 +27,11 @@ ROWS = [
         Expected("failed", "HTTP_STATUS", 403, message_without="\x1b"), "hostile-reason-refused",
         "sends control characters in the reason phrase of 403: the error message does not contain them"),
     raw(b"HTTP/1.1 200 OK\r\n" + b"X-Flood: %s\r\n" % (b"a" * 1_000) * 2_000 + b"Content-Length: 3\r\n\r\nabc",
-        Expected("failed"), "hostile-header-flood", "sends two megabytes of header: the task fails at a limit"),
+        Expected("failed"), "hostile-header-flood", "sends two megabytes of header fields: the task fails, because "
+        "the size of a header is limited"),
     raw(b"HTTP/1.1 200 OK\r\nX-Long: " + b"a" * 300_000 + b"\r\nContent-Length: 3\r\n\r\nabc", Expected("failed"),
-        "hostile-header-line", "sends a header line of 300 KB: the task fails at a limit"),
+        "hostile-header-line", "sends a header line of 300 KB: the task "
+        "fails, because the length of a line is limited"),
     raw(b"HTTP/1.1 200 OK\r\n folded: 1\r\nContent-Length: 3\r\n\r\nabc", Expected("failed"), "hostile-folded",
         "starts its header with a folded line: the task fails", source="RFC 9112, 5.2"),
     raw(b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nX-Nul: a\x00b\r\n\r\nabc", Expected("failed"), "hostile-nul",
@@ -43,7 +46,7 @@ ROWS = [
         "sends a header line of 120 KB: the task fails, and its message names the limit of 100 KiB"),
     raw(b"HTTP/1.1 200 OK\nContent-Length: 3\n\nabc", Expected(file=b"abc"), "hostile-bare-lf",
         "ends its lines with LF instead of CRLF: the task succeeds", source="RFC 9112, 2.2"),
-    Row("hostile-redirect-flood", "redirects to a new URL each time: the task fails at the limit",
+    Row("hostile-redirect-flood", "redirects to a new URL each time: the task fails at the limit of redirects",
         {"file": (redirect("{base}/file?1"), redirect("{base}/file?2"), redirect("{base}/file?3"))},
         Expected("failed", "REDIRECT_REFUSED")),
     Row("hostile-location", "sends control characters in its Location: the task fails, and its message does not "

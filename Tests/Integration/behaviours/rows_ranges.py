@@ -1,4 +1,4 @@
-"""Ranges and resumption: RFC 9110, sections 13.1.5 and 14; RFC 9110, section 15.3.7."""
+"""Ranges and resumption: RFC 9110, sections 13.1.5, 14 and 15.3.7."""
 
 from behaviours.row import MODIFIED, UNCHANGED, Content, Expected, Response, Row, redirect, rest, unsatisfiable, whole
 
@@ -45,24 +45,24 @@ ROWS = [
         source="RFC 9110, 13.1.5: If-Range needs a strong validator"),
     Row("range-no-validator", "drops the connection after a response without a validator: the download starts over",
         first(whole(FILE), etag=None), GOOD, asked=ANEW),
-    Row("range-fresh-last-modified", "drops the connection, with a Last-Modified in the same second as Date: the "
-        "download starts over",
+    Row("range-fresh-last-modified", "drops the connection after a Last-Modified of the same second as Date, without "
+        "an ETag: the download starts over",
         {"file": (lambda seen: _fresh().with_changes(drop_after=CUT), lambda seen: _fresh())}, GOOD, asked=ANEW,
         source="RFC 9110, 8.8.2.2: a date of the same second is a weak validator"),
     Row("range-ignored", "responds to the range request with 200: the download starts over with this response",
         first(whole(FILE)), GOOD, asked=RESUMED,
         source="RFC 9110, 14.2"),
-    Row("range-changed", "has changed the file and responds to the range request with 200: the new representation is "
-        "the file", first(whole(OTHER)),
+    Row("range-changed", "responds to the range request with 200, because the file has changed: the download starts "
+        "over with this response", first(whole(OTHER)),
         Expected(file=OTHER.data), asked=RESUMED, source="RFC 9110, 13.1.5"),
-    Row("range-other-entity-tag", "responds with 206 and another ETag: the download starts over, without a mixture "
-        "of both",
+    Row("range-other-entity-tag", "responds with 206 and another ETag: the download starts over, and the file has "
+        "bytes of only one representation",
         first(rest(OTHER), whole(OTHER)), Expected(file=OTHER.data), asked=AGAIN, source="RFC 9110, 15.3.7"),
-    Row("range-without-entity-tag", "responds with 206 without the ETag: the download starts over",
+    Row("range-without-entity-tag", "responds with 206 and no ETag: the download starts over",
         first(rest(FILE, etag=None), whole(FILE)), GOOD, asked=AGAIN, source="RFC 9110, 15.3.7"),
     Row("range-other-size", "responds with 206 and another complete size: the download starts over",
         first(rest(FILE, size=len(FILE) + 1), whole(FILE)), GOOD, asked=AGAIN),
-    Row("range-wrong-start", "responds with 206 from another offset: the download starts over",
+    Row("range-wrong-start", "responds with 206 and a range from another offset: the download starts over",
         first(rest(FILE, headers={"Content-Range": f"bytes 7-{len(FILE) - 1}/{len(FILE)}"}), whole(FILE)), GOOD,
         asked=AGAIN, transports=UNCHANGED),
     Row("range-without-content-range", "responds with 206 without Content-Range: the download starts over",
@@ -77,7 +77,7 @@ ROWS = [
     Row("range-unknown-size", "responds with 206 and `*` as the complete size: the task keeps the size of "
         "the first response",
         first(UNSIZED, whole(FILE)), GOOD, asked=RESUMED, transports=UNCHANGED, source="RFC 9110, 14.4"),
-    Row("range-other-unit", "responds with 206 in another unit than bytes: the download starts over",
+    Row("range-other-unit", "responds with 206 and a range in a unit other than bytes: the download starts over",
         first(rest(FILE, headers={"Content-Range": f"lines 1-2/{len(FILE)}"}), whole(FILE)), GOOD, asked=AGAIN,
         transports=UNCHANGED),
     Row("range-shorter", "responds with 206 and a part of the requested range: the task requests the rest",
@@ -95,8 +95,8 @@ ROWS = [
     Row("range-unasked", "responds with 206 to a request without a range: the task fails with `BH_BAD_RESPONSE`",
         {"file": (rest(FILE),)},
         Expected("failed", "BAD_RESPONSE", 206), transports=UNCHANGED, source="RFC 9110, 14.2"),
-    Row("range-416-whole", "sends all bytes but not the last chunk, then responds with 416 and the same size: the "
-        "file is complete",
+    Row("range-416-whole", "sends all bytes, but not the chunk of size 0 that ends the body; then responds with 416 "
+        "and the same size: the file is complete",
         {"file": (whole(FILE, framing="chunked", drop_after=len(FILE)), unsatisfiable(len(FILE), ETag=FILE.etag))},
         GOOD,
         transports=("h1",), source="RFC 9110, 15.5.17"),
@@ -119,15 +119,15 @@ ROWS = [
         {"file": (redirect("{base}/real"),), "real": (whole(FILE, drop_after=CUT), rest(FILE))}, GOOD,
         asked=({"path": "file"}, {"path": "real", "range": None}, {"path": "file"}, {"path": "real",
         "range": goes_on})),
-    Row("range-redirected-elsewhere", "drops, then redirects to another path with the same strong ETag: the task does "
-        "not mix the two files",
+    Row("range-redirected-elsewhere", "drops, then redirects to another path, whose file has the same strong ETag: "
+        "the download starts over",
         {"file": (redirect("{base}/one"), redirect("{base}/two")), "one": (DROPPED,),
          "two": (rest(OTHER, etag=FILE.etag), whole(OTHER, etag=FILE.etag))}, Expected(file=OTHER.data),
         asked=({"path": "file"}, {"path": "one", "range": None}, {"path": "file"}, {"path": "two", "range": goes_on},
                {"path": "file"}, {"path": "two", "range": None}),
         source="RFC 9110, 8.8.1: an ETag belongs to one resource"),
-    Row("range-redirected-signed", "drops, then redirects to the same path with another query and strong ETag: the "
-        "download continues",
+    Row("range-redirected-signed", "drops, then redirects to the same path with another query, and sends the same "
+        "strong ETag: the download continues",
         {"file": (redirect("{base}/real?signature=1"), redirect("{base}/real?signature=2")),
          "real": (whole(FILE, drop_after=CUT), rest(FILE))}, GOOD,
         asked=({"path": "file"}, {"path": "real?signature=1"}, {"path": "file"},
@@ -135,18 +135,18 @@ ROWS = [
     Row("range-coded", "responds to the range request with another Content-Encoding: the download starts over",
         first(rest(FILE, headers={"Content-Encoding": "gzip"}), whole(FILE)), GOOD, asked=AGAIN,
         source="RFC 9110, 8.8.3.3: another coding is another representation"),
-    Row("range-same-tag-empty", "responds to the range request with an empty 200 and the same strong ETag: the "
+    Row("range-same-tag-empty", "responds to the range request with 200, an empty body and the same strong ETag: the "
         "download starts over",
         first(EMPTIED, whole(FILE)), GOOD, asked=AGAIN, transports=UNCHANGED, source="RFC 9110, 8.8.1"),
-    Row("range-same-tag-tail", "responds to the range request with a 200 that has only the rest, and the same strong "
-        "ETag: the download starts over",
+    Row("range-same-tag-tail", "responds to the range request with 200, only the rest of the bytes and the same "
+        "strong ETag: the download starts over",
         first(TAIL, whole(FILE)), GOOD, asked=AGAIN, transports=UNCHANGED, source="RFC 9110, 8.8.1"),
-    Row("range-same-tag-empty-always", "drops, then always sends an empty 200 with the same strong ETag: the task "
-        "fails with `BH_BAD_RESPONSE`",
+    Row("range-same-tag-empty-always", "drops, then always responds with 200, an empty body and the same strong ETag: "
+        "the task fails with `BH_BAD_RESPONSE`",
         first(EMPTIED), Expected("failed", "BAD_RESPONSE", message="under the entity tag"), asked=AGAIN,
         transports=UNCHANGED, source="RFC 9110, 8.8.1"),
-    Row("range-same-tag-short-chunks", "drops, then always sends a shorter chunked body with the same strong ETag: "
-        "the task fails",
+    Row("range-same-tag-short-chunks", "drops, then always responds with 200, a shorter chunked body and the same "
+        "strong ETag: the task fails",
         first(EMPTIED.with_changes(body=FILE.data[:9], framing="chunked")), Expected("failed"),
         session={"maximum_attempts": 3},
         transports=("h1",), source="RFC 9110, 8.8.1"),
@@ -161,15 +161,16 @@ ROWS = [
         first(lambda seen: Response(206, {"ETag": FILE.etag, "Content-Range": [
             f"bytes {seen.offset}-{len(FILE) - 1}/{len(FILE)}", f"bytes 0-{len(FILE) - 1}/{len(FILE)}"]},
             FILE.data[seen.offset:]), whole(FILE)), GOOD, asked=AGAIN, transports=("h1", "h2")),
-    Row("range-control-characters", "sends an ETag with a control character, then another one: the ETag is not used "
-        "as a validator",
+    Row("range-control-characters", "drops after an ETag with a control character: the ETag is not used as a "
+        "validator, and the download starts over",
         {"file": (whole(FILE, drop_after=CUT, etag='"a\x01"'), whole(OTHER, etag='"a\x02"'))},
         Expected(file=OTHER.data), asked=ANEW, transports=("h1",), source="RFC 9110, 8.8.3"),
-    Row("range-tag-bytes", "sends an ETag that is not valid UTF-8, then another one: the ETag is not used as a "
-        "validator",
+    Row("range-tag-bytes", "drops after an ETag that is not valid UTF-8: the ETag is not used as a validator, and the "
+        "download starts over",
         {"file": (whole(FILE, drop_after=CUT, etag='"\udce9"'), whole(OTHER, etag='"\udce8"'))},
         Expected(file=OTHER.data), asked=ANEW, transports=("h1",), source="RFC 9110, 8.8.3"),
-    Row("range-post", "drops the response to a POST that may be repeated: the download starts over without a range",
+    Row("range-post", "drops during the response to a POST that the task may repeat: the task sends the POST again, "
+        "without a range",
         {"file": (DROPPED, whole(FILE))}, GOOD, request={"method": "POST", "body": b"query", "to_file": True,
         "retries": True},
         asked=({"method": "POST", "range": None}, {"method": "POST", "range": None})),

@@ -31,12 +31,13 @@ ROWS = [
     *(Row(f"redirect-{status}", f"responds with {status} and a Location: the task follows the redirect",
           to("{base}/real", status), GOOD, asked=({"path": "file"}, {"path": "real", "method": "GET"}))
       for status in (301, 302, 303, 307, 308)),
-    Row("redirect-relative", "redirects to a relative reference: the reference is resolved against the URL",
+    Row("redirect-relative", "redirects to a relative reference: the reference is resolved against the URL of the "
+        "request",
         to("real"), GOOD,
         source="RFC 3986, 5"),
     Row("redirect-absolute-path", "redirects to an absolute path: the path is resolved against the origin",
         {"file": (lambda seen: redirect(seen.path.rsplit("/", 1)[0] + "/real"),), "real": (whole(FILE),)}, GOOD),
-    Row("redirect-query", "redirects to a query without a path: the path stays",
+    Row("redirect-query", "redirects to a query without a path: the path stays the same",
         {"file": (redirect("?again=1"), whole(FILE))}, GOOD, asked=({"path": "file"}, {"path": "file?again=1"})),
     Row("redirect-fragment", "redirects to a URL with a fragment: the fragment is not sent",
         to("{base}/real#part"), GOOD,
@@ -51,7 +52,7 @@ ROWS = [
     Row("redirect-other-origin-headers", "redirects to another origin: the host's header fields are not sent there",
         to("{other}/real"),
         GOOD, request=SECRET, asked=(KEPT, DROPPED),
-        source="RFC 9110, 15.4: Authorization and other fields for one origin"),
+        source="RFC 9110, 15.4: Authorization and other fields belong to one origin"),
     Row("redirect-back-headers", "redirects to another origin and back: the host's header fields are not sent again",
         {"file": (redirect("{other}/away"),), "away": (redirect("{base}/real"),), "real": (whole(FILE),)}, GOOD,
         request=SECRET, asked=(KEPT, DROPPED, DROPPED)),
@@ -61,7 +62,8 @@ ROWS = [
     Row("redirect-chain", "redirects nine times: the task follows all redirects",
         {"file": (redirect("{base}/1"),), **{str(n): (redirect("{base}/%d" % (n + 1)),) for n in range(1, 9)},
          "9": (whole(FILE),)}, GOOD),
-    Row("redirect-loop", "redirects to itself: the task fails at the limit", {"file": (redirect("{base}/file"),)},
+    Row("redirect-loop", "redirects to itself: the task fails at the limit of redirects",
+        {"file": (redirect("{base}/file"),)},
         Expected("failed", "REDIRECT_REFUSED")),
     Row("redirect-limit", "redirects more often than maximum_redirects: the task fails",
         {"file": (redirect("{base}/1"),), "1": (redirect("{base}/2"),), "2": (whole(FILE),)},
@@ -76,11 +78,11 @@ ROWS = [
         "the file",
         {"file": (redirect("{base}/real").with_changes(body=b"moved"),)}, Expected(file=b"moved", http_status=302),
         request={"policy": {"redirects": "none", "accepted_statuses": "302"}}),
-    Row("redirect-same-origin-only", "redirects within the origin, for a task with same-origin redirects only: the "
-        "task follows the redirect",
+    Row("redirect-same-origin-only", "redirects within its origin, and the task permits only such redirects: the task "
+        "follows the redirect",
         to("{base}/real"), GOOD, request={"policy": {"redirects": "same_origin"}}),
-    Row("redirect-other-origin-refused", "redirects to another origin, for a task with same-origin redirects only: "
-        "the task fails",
+    Row("redirect-other-origin-refused", "redirects to another origin, and the task permits only same-origin "
+        "redirects: the task fails",
         to("{other}/real"), Expected("failed", "REDIRECT_REFUSED"), request={"policy": {"redirects": "same_origin"}},
         asked=({},)),
     Row("redirect-without-location", "responds with 302 without a Location: the task fails with the status",

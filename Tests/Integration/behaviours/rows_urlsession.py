@@ -1,4 +1,4 @@
-"""Further cases of TestURLSession in swift-corelibs-foundation."""
+"""Further cases from TestURLSession in swift-corelibs-foundation."""
 
 from behaviours.row import UNCHANGED, Content, Expected, Response, Row, redirect, whole
 
@@ -36,7 +36,7 @@ ROWS = [
         Expected(response_body=b"done"),
         request={"body": b"", "method": "POST"}, asked=({"method": "POST", "body": b""}, {"method": "GET"}),
         source=test("httpRedirectionWithCode303")),
-    Row("urlsession-encoded-query", "redirects to an encoded query: the query is sent unchanged, and not encoded twice",
+    Row("urlsession-encoded-query", "redirects to a percent-encoded query: the query is sent unchanged",
         to("{base}/real?param%3D1%26x=a%20b%2Bc"), GOOD, asked=({}, {"path": "real?param%3D1%26x=a%20b%2Bc"}),
         source=test("httpRedirectionWithEncodedQuery")),
     Row("urlsession-complete-relative-path", "redirects to an absolute path with `..` segments: the segments are "
@@ -52,7 +52,7 @@ ROWS = [
         session={"request_timeout_ms": 400}, transports=UNCHANGED,
         asked=({"path": "file"}, {"path": "real"}, {"path": "file"}, {"path": "real"}),
         source=test("httpRedirectionTimeout")),
-    Row("urlsession-redirect-cookies", "sets cookies in each of two redirects: the last request has both",
+    Row("urlsession-redirect-cookies", "sets a cookie in each of two redirects: the last request has both cookies",
         {"file": (redirect("{base}/two", 302, **{"Set-Cookie": "a=1; Path=/"}),),
          "two": (redirect("{base}/real", 302, **{"Set-Cookie": "b=2; Path=/"}),), "real": (whole(FILE),)}, GOOD,
         session=KEEPS, source=test("redirectionWithSetCookies"),
@@ -63,7 +63,7 @@ ROWS = [
         {"file": (redirect("{base}/real", 302, **{"Set-Cookie": "theirs=1; Path=/"}),), "real": (whole(FILE),)}, GOOD,
         request={"headers": {"Cookie": "mine=1"}}, asked=({"cookie": "mine=1"}, {"cookie": "mine=1"}),
         source=test("setCookieHeadersCanBeIgnored")),
-    raw("urlsession-no-space", "sends fields without a space after the colon: the fields are accepted",
+    raw("urlsession-no-space", "sends header fields without a space after the colon: the fields are accepted",
         b"HTTP/1.1 200 OK\r\nContent-Length:3\r\nETag:\"x\"\r\n\r\nabc", Expected(file=b"abc"),
         source=test("dataTaskAcceptsResponseHeaderValueWithoutWhitespace")),
     raw("urlsession-no-length", "sends a body without a length and closes the connection: the file is what arrived",
@@ -81,8 +81,8 @@ ROWS = [
           ("version", "sends an invalid HTTP version", b"HTTP/x.y 200 OK\r\nContent-Length: 3\r\n\r\nabc"),
           ("no-header", "sends a body without a header", b"just some text that has no header at all\r\n"),
       )),
-    Row("urlsession-401-more-fields", "demands `basic` in small letters, between other fields: the host gets a "
-        "challenge, and the task succeeds",
+    Row("urlsession-401-more-fields", "demands `basic` authentication in small letters, between other header fields: "
+        "the host gets a challenge, and the task succeeds",
         {"file": (Response(401, {"X-Before": "1", "WWW-Authenticate": "basic Realm=\"staff\"", "X-After": "2"}, b"no"),
                   whole(FILE))}, GOOD, session={"asks_for_credentials": True}, request={"answers": ("credential",)},
         asked=({"authorization": None}, {"authorization": "Basic dXNlcjpwYXNzd29yZA=="}),

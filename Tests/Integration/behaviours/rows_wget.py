@@ -1,4 +1,4 @@
-"""Further cases of wget's tests of resuming, redirects, names and cookies."""
+"""Further cases from wget's tests of resuming, redirects, names and cookies."""
 
 from behaviours.row import MODIFIED, UNCHANGED, Content, Expected, Response, Row, redirect, rest, unsatisfiable, whole
 
@@ -23,23 +23,23 @@ def visits(*cookies, last):
 
 
 ROWS = [
-    Row("wget-c-partial", "drops, and then has a larger file with a new ETag: the download starts over",
+    Row("wget-c-partial", "drops, then responds with a larger file and a new ETag: the download starts over",
         {"file": (DROPPED, whole(Content(90_000, seed=4)))}, Expected(file=Content(90_000, seed=4).data),
         asked=({"range": None}, {"range": lambda value: value.startswith("bytes="), "if-range": FILE.etag}),
         source=test("tests/Test-c-partial.px")),
-    Row("wget-c-shorter", "drops, and then has a file that is shorter than the stored part (416): the download starts "
-        "over",
+    Row("wget-c-shorter", "drops, then responds with 416, because its file is now shorter than the received part: the "
+        "download starts over",
         {"file": (DROPPED, unsatisfiable(len(SHORTER), ETag=SHORTER.etag), whole(SHORTER))},
         Expected(file=SHORTER.data), asked=({}, {"range": lambda value: value.startswith("bytes=")}, {"range": None}),
         source=test("tests/Test-c-shorter.px")),
-    Row("wget-c-full", "sends all bytes but not the last chunk, then responds with 416 without a size: the download "
-        "starts over",
+    Row("wget-c-full", "sends all bytes, but not the chunk of size 0 that ends the body; then responds with 416 "
+        "without a size: the download starts over",
         {"file": (whole(FILE, framing="chunked", drop_after=len(FILE)), Response(416, {"ETag": FILE.etag}),
                   whole(FILE))},
         GOOD, transports=("h1",), asked=({}, {"range": f"bytes={len(FILE)}-"}, {"range": None}),
         source=test("testenv/Test-c-full.py")),
-    Row("wget-start-pos", "announces `Accept-Ranges: none`, drops, and responds to the range request with 200: the "
-        "200 is the file",
+    Row("wget-start-pos", "announces `Accept-Ranges: none`, drops, and responds to the next request with 200: the "
+        "download starts over with this response",
         {"file": (DROPPED.with_changes(headers={**DROPPED.headers, "Accept-Ranges": "none"}), whole(FILE))}, GOOD,
         source=test("tests/Test--start-pos.px")),
     Row("wget-204", "responds with 204 and an ETag: the file is empty", {"file": (Response(204, {"ETag": '"x"'}),)},
@@ -53,16 +53,18 @@ ROWS = [
          "SVG,%20Scalable%20Graphics/rec%20(tiny)/": (whole(FILE),)}, GOOD,
         asked=({}, {"path": "SVG,%20Scalable%20Graphics/rec%20(tiny)/"}),
         source=test("testenv/Test-redirect-crash.py")),
-    Row("wget-name-after-redirect", "sends a file name with its redirect and another one after it: the file gets the "
-        "last name",
+    Row("wget-name-after-redirect", "sends one file name with its redirect, and another with the file: the file gets "
+        "the second name",
         {"file": (redirect("{base}/real", 302, **{"Content-Disposition": 'attachment; filename="early.txt"'}),),
          "real": (whole(FILE, headers={"Content-Disposition": 'attachment; filename="late.txt"'}),)},
         Expected(file=FILE.data, message="late.txt", message_without="early.txt"), request={"named_by_server": True},
         source=test("tests/Test-HTTP-Content-Disposition.px")),
-    Row("wget-name-not-asked-for", "sends a file name to a task with a destination: the file gets the host's name",
+    Row("wget-name-not-asked-for", "sends a file name to a task whose destination has a file name: the server's file "
+        "name is ignored",
         {"file": (whole(FILE, headers={"Content-Disposition": 'attachment; filename="theirs.txt"'}),)},
         Expected(file=FILE.data, message_without="theirs.txt"), source=test("tests/Test--no-content-disposition.px")),
-    Row("wget-name-after-401", "sends file names with its 401 and with the file: the file gets the latter",
+    Row("wget-name-after-401", "sends one file name with its 401, and another with the file: the file gets the second "
+        "name",
         {"file": (Response(401, {"WWW-Authenticate": 'Basic realm="x"',
                                  "Content-Disposition": 'attachment; filename="refusal.txt"'}, b"who?"),
                   whole(FILE, headers={"Content-Disposition": 'attachment; filename="hello.txt"'}))},
@@ -79,18 +81,20 @@ ROWS = [
         request={"answers": ("credential",)},
         asked=({"cookie": None}, {"cookie": "sess=0213", "authorization": "Basic dXNlcjpwYXNzd29yZA=="}),
         source=test("testenv/Test-cookie-401.py")),
-    Row("wget-cookie-expires", "expires one of two cookies: only the other one is sent then",
+    Row("wget-cookie-expires", "sets two cookies, then makes one of them expire: the next request has only the other "
+        "cookie",
         visits("old=1; Path=/", "new=2", "old=1; Path=/; Expires=Tue, 06 Nov 2001 12:32:43 GMT", last=whole(FILE)),
         GOOD, session=KEEPS, source=test("testenv/Test-cookie-expires.py"),
         asked=({"cookie": None}, {"cookie": "old=1"},
                {"cookie": lambda value: sorted(value.split("; ")) == ["new=2", "old=1"]}, {"cookie": "new=2"})),
-    Row("wget-cookie-domain", "sets a cookie for another domain and one for its own: only its own is sent",
+    Row("wget-cookie-domain", "sets one cookie for another domain and one for its own domain: only the cookie for its "
+        "own domain is sent",
         {"file": (Response(302, {"Location": "{base}/real",
                                  "Set-Cookie": ["bad=1; Path=/; Domain=.example.com", "good=2"]}),),
          "real": (whole(FILE),)}, GOOD, session=KEEPS, asked=({}, {"cookie": "good=2"}),
         source=test("testenv/Test-cookie-domain-mismatch.py")),
-    Row("wget-timestamps", "responds with 304 and Last-Modified to a request without a condition: the task fails, "
-        "and makes no file",
+    Row("wget-timestamps", "responds with 304 and Last-Modified to a request without a condition: the task fails with "
+        "the status, without a file",
         {"file": (Response(304, {"Last-Modified": MODIFIED}),)}, Expected("failed", "HTTP_STATUS", 304),
         transports=UNCHANGED, source=test("tests/Test-N-current.px")),
     Row("wget-same-name-other-bytes", "drops, then sends other bytes with the same ETag: the checksum does not match, "

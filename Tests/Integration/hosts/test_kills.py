@@ -89,7 +89,7 @@ def test_a_finished_file_is_not_fetched_again_after_a_kill(host, misbehaving, do
 
 @pytest.mark.parametrize("seed", range(4))
 def test_kills_while_files_are_finished_lose_and_repeat_nothing(host, misbehaving, downloads, seed):
-    """Many tiny files, so that most kills come between the steps of finishing one."""
+    """Many tiny files, so that most kills come between the steps that finish a file."""
     generator = random.Random(seed)
     contents = {str(i): Content(generator.randrange(1, 3_000), i) for i in range(400)}
     requests = [Request(misbehaving.serve(f"/{name}", content), downloads / name, key=name)

@@ -108,7 +108,8 @@ def test_a_download_without_a_strong_validator_starts_again(interrupted, misbeha
         "a longer resource", "a shorter resource", "416 with another total", "416 without a total",
     ],
 )
-def test_no_response_to_a_range_request_mixes_two_representations(host, misbehaving, downloads, store, behaviour):
+def test_after_any_response_to_a_range_request_the_file_has_bytes_of_one_representation(
+        host, misbehaving, downloads, store, behaviour):
     event = interrupted_by_the_server(host, misbehaving, downloads, store, [behaviour])
     assert event.state is TaskState.SUCCEEDED, event.error_message
     assert os.listdir(downloads) == ["a"]

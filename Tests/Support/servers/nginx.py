@@ -1,4 +1,4 @@
-"""Runs nginx on free ports of loopback, from its own folder: HTTP/1.1 plain, HTTP/1.1 and HTTP/2 over TLS."""
+"""Runs nginx on two free ports of loopback: one for HTTP/1.1 without TLS, one for HTTP/1.1 and HTTP/2 with TLS."""
 
 import json
 import os
@@ -31,7 +31,7 @@ http {{
         ssl_certificate {certificates.chain};
         ssl_certificate_key {certificates.key};
         location / {{ alias {files}/; }}
-        # The same files, each connection at a walking pace.
+        # The same files, at most 200 KiB/s for each connection.
         location /slow/ {{ alias {files}/; limit_rate 200k; }}
         # The same files for "user" with "password".
         location /private/ {{

@@ -162,7 +162,7 @@ struct ExplanationTests {
         #expect(lines.contains("      backhaul configure --maximum-cpu-pressure 0 --session photos"))
     }
 
-    @Test("an explanation does not advise to change a session whose own field overrides its preset")
+    @Test("if the session overrides this constraint of its preset, an explanation advises to change the transfer only")
     func opposite() {
         var facts = WaitFacts()
         facts.requirements.preset = Int32(BH_PRESET_DISCRETIONARY)
@@ -172,14 +172,14 @@ struct ExplanationTests {
         #expect(!lines.contains { $0.contains(" configure ") })
     }
 
-    @Test("an explanation advises how to override the constraints that launched programs get from their session")
+    @Test("an explanation advises how to remove the preset of a transfer that a launched program enqueued")
     func launched() {
         let lines = explanation(task(BH_REASON_POWER)).lines
         #expect(lines.contains("      backhaul constrain 12 --none --session photos"))
         #expect(sentence(lines).contains("by a program that was launched (--discretionary-if-launched)"))
     }
 
-    @Test("an explanation advises one command against both the overnight preset and the session's own quiet hours")
+    @Test("if quiet hours come from the overnight preset and from the session, one advised command removes both")
     func hiddenHours() {
         var facts = WaitFacts()
         facts.requirements.preset = Int32(BH_PRESET_OVERNIGHT)

@@ -52,7 +52,7 @@ struct BusCombinationTests {
         #expect(bus.closes == 0)
     }
 
-    @Test("without a message bus the condition sleep is not pending")
+    @Test("without a message bus, the watch does not wait for a reading of the condition `sleep`")
     func noBus() async throws {
         let harness = try WatchHarness(FakeTree())
         defer { harness.stop() }

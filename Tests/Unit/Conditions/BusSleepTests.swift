@@ -69,7 +69,7 @@ import Testing
         try bus.call("logind", "wait_for_inhibitors", "0")
     }
 
-    @Test("sleep is delayed only while the condition sleep is needed")
+    @Test("the system's sleep is delayed only while the condition `sleep` is needed")
     func wantedLater() throws {
         let watch = try #require(BusWatch.start(address: bus.address, subscriptions: .network))
         _ = try watch.settled()
@@ -107,7 +107,7 @@ import Testing
         try bus.call("logind", "wait_for_inhibitors", "1")
     }
 
-    @Test("while logind restarts, the condition sleep is unknown; then the watch delays sleep again")
+    @Test("while logind restarts, the condition `sleep` is unknown; then the watch delays the system's sleep again")
     func restarts() throws {
         let watch = try watch()
         try bus.call("logind", "wait_for_inhibitors", "1")

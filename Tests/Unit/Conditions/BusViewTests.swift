@@ -128,7 +128,7 @@ import Testing
         #expect(view.prepare(false, isDelayed: false) == [.inhibit])
     }
 
-    @Test("without a valid reply of logind, the condition sleep is unknown until logind announces a sleep")
+    @Test("without a valid reply of logind, the condition `sleep` is unknown until logind announces a sleep")
     func silentLogind() {
         for answer in [.properties([:]), .properties(["PreparingForSleep": .uint32(1)]), .timedOut, .malformed]
             as [BusReply] {

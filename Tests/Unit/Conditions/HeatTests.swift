@@ -19,7 +19,7 @@ struct HeatTests {
         HeatState.read(SystemTree(root: tree.root), after: before)
     }
 
-    @Test("the trip points of a thermal zone give the thermal state", arguments: [
+    @Test("the trip points of a thermal zone determine the thermal state", arguments: [
         ("20000", ThermalState.nominal), ("84999", .nominal), ("85000", .fair), ("94999", .fair), ("95000", .serious),
         ("101999", .serious), ("102000", .critical), ("120000", .critical), ("-20000", .nominal),
     ])

@@ -166,7 +166,7 @@ struct PowerTests {
         #expect(engine.conditions.allNeeds.isEmpty)
     }
 
-    @Test("replaced constraints of a task take effect at once, beside those of its session")
+    @Test("replaced constraints of a task take effect at once, in addition to those of its session")
     func restated() throws {
         let bytes = pattern(4_000_000)
         origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 2_000_000))

@@ -47,7 +47,7 @@ struct ThroughputTests {
         #expect(store.bytes(of: store.files + "/a") == bytes)
     }
 
-    @Test("a slow probe stops, and the next pause is longer")
+    @Test("if a slow probe finds that its server is still slow, the probe stops, and the next pause is longer")
     func stillSlow() throws {
         origin.serve("/a", .init(bytes: pattern(2_000_000), entityTag: "\"1\"", bytesPerSecond: 40_000))
         let engine = try FakeConditionsEngine(store)

@@ -89,7 +89,7 @@ struct UploadTests {
         #expect(received.value("content-length") == "\(received.body.count)")
     }
 
-    @Test("the upload of a file that was changed after the enqueue fails as changed, without a request")
+    @Test("if a file changes after the host has checked it, its upload fails with `bodyChanged` and sends no request")
     func changedBefore() throws {
         let file = try store.file("c", pattern(10))
         _ = try store.file("c", pattern(11))
@@ -116,7 +116,7 @@ struct UploadTests {
         #expect((origin.received.first?.body.count ?? 0) < 4_000_000)
     }
 
-    @Test("the upload of a missing file fails as unavailable")
+    @Test("the upload of a missing file fails with the status `bodyUnavailable`")
     func gone() throws {
         let file = try store.file("g", pattern(10))
         unlink(file.path)

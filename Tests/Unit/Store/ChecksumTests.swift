@@ -57,7 +57,7 @@ struct ChecksumTests {
         }
     }
 
-    @Test("the failure of a damaged page has the page's number and a remedy, and the store is not used again")
+    @Test("the failure for a damaged page names the page's number and a remedy, and the store is not used again")
     func message() throws {
         let filled = try FilledStore.shared.get()
         var bytes = filled.bytes

@@ -107,7 +107,7 @@ struct DatabaseTests {
         #expect(refusal()?.status == .storeDamaged)
     }
 
-    @Test("garbage in the middle of a database is reported as damage when it is read, without a trap")
+    @Test("garbage in the middle of a database is reported as damage when it is read, without a crash")
     func garbage() throws {
         let session = try makeStore(tasks: 5_000)
         var status = stat()

@@ -84,7 +84,7 @@ struct GroupCommitTests {
         #expect(results == (0..<500).map { .success($0) })
     }
 
-    @Test("a full database fails the calls whose work is lost, and works again with more space")
+    @Test("if a call does not fit into a full database, the call fails; with more space, calls succeed again")
     func full() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -104,7 +104,7 @@ struct GroupCommitTests {
         #expect(try store.enqueue((0..<4_000).map { .numbered($0) }, in: session).count == 4_000)
     }
 
-    @Test("a full disk fails new work and keeps work that is already durable", .enabled(if: Tmpfs.isAllowed))
+    @Test("on a full disk new work fails, and work that is already durable is kept", .enabled(if: Tmpfs.isAllowed))
     func fullDisk() throws {
         let disk = try #require(Tmpfs(at: scratch.path, size: "2m"))
         let store = try TestStore(scratch.path + "/store")

@@ -172,7 +172,7 @@ struct RescheduleTests {
         #expect(try store.tasks(of: session).allSatisfy { $0.latestStartMilliseconds == nil })
     }
 
-    @Test("a task drops its preset at its latest start, and gets it back with a later latest start")
+    @Test("a task loses its preset at its latest start, and gets it back if the latest start is postponed")
     func latest() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

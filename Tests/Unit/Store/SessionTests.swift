@@ -107,7 +107,7 @@ struct SessionTests {
         } == 2)
     }
 
-    @Test("attaching to an unknown session fails as not found")
+    @Test("attaching to an unknown session fails with the status `notFound`")
     func notFound() throws {
         let store = try TestStore(scratch.path)
         #expect(#expect(throws: Failure.self) { try attach(store, .of(1)) }?.status == .notFound)
@@ -283,7 +283,7 @@ struct CommandTests {
         } == nil)
     }
 
-    @Test("sequence numbers of commands that are out of range are refused without a trap")
+    @Test("a command whose sequence number is out of range is refused without a crash")
     func outOfRange() throws {
         let store = try TestStore(scratch.path)
         for body in [

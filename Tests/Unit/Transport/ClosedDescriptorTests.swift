@@ -63,7 +63,7 @@ struct ClosedDescriptorTests {
         }
     }
 
-    @Test("if the host closes a transfer's connection, the transfer fails as lost, and the next one succeeds")
+    @Test("if the host closes a transfer's socket, the transfer fails with `connectionLost`; the next one succeeds")
     func one() async {
         await #expect(processExitsWith: .success) {
             let requests = Lock(0)

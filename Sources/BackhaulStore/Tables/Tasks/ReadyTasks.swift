@@ -36,8 +36,8 @@ struct ReadyTasks {
         }
     }
 
-    /// Returns the numbers of ready tasks, for listings. This call is slow for many tasks, because it reads all of
-    /// them.
+    /// Counts the ready tasks of each lane with the same constraints, for listings. This call is slow for many tasks,
+    /// because it reads all of them.
     func counts() throws(Failure) -> [WaitingCount] {
         try connection.all(Self.count, read: WaitingCount.init(row:))
     }

@@ -71,7 +71,7 @@ struct DeadlineControllerTests {
         #expect(fixture.runtime.storeAwaits(Int64.self))
     }
 
-    @Test("the earliest of several latest starts comes next")
+    @Test("of several latest starts, the controller plans the one that is due first")
     func earliest() {
         let now = Clock.wallMilliseconds
         #expect(deadlines.latestStart(at: now + 60_000).count == 1)

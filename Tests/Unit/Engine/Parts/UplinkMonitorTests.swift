@@ -21,7 +21,7 @@ struct UplinkMonitorTests {
         ["a", "b", "c"].flatMap { uplink.ended(task(at: $0 + suffix), .unreachable) }
     }
 
-    @Test("the uplink is held after failures of three origins in a row")
+    @Test("tasks for the uplink are held after failures of three origins in a row")
     func held() {
         #expect(loseUplink().count(\.isReconsider) == 1)
         #expect(uplink.isHeld)
@@ -30,7 +30,7 @@ struct UplinkMonitorTests {
         #expect(!uplink.isHeld(for: task(at: "192.168.0.1")))
     }
 
-    @Test("failures of servers on this machine or link do not hold the uplink")
+    @Test("failures of servers on this machine or link do not hold tasks for the uplink")
     func local() {
         #expect(loseUplink(".local").isEmpty)
         #expect(!uplink.isHeld)
@@ -45,7 +45,7 @@ struct UplinkMonitorTests {
         #expect(uplink.responded(task(at: "d.example")).isEmpty)
     }
 
-    @Test("the uplink is not held if only two of the three origins in use have failed")
+    @Test("tasks for the uplink are not held if only two of the three origins in use have failed")
     func othersWork() {
         fixture.running.tasks = [task(at: "works.example"), task(at: "a.example"), task(at: "b.example")]
         _ = uplink.ended(task(at: "a.example"), .unreachable)

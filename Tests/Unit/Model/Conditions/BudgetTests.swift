@@ -83,7 +83,7 @@ struct BudgetPeriodTests {
         #expect(text(period.nextDay) == next)
     }
 
-    @Test("a budget's month December ends with the year")
+    @Test("the December of a budget ends with the year")
     func december() {
         let period = BudgetPeriod.month(at: 1_798_000_000_000, startsOn: 1, localOffsetMilliseconds: Berlin.offset)
         #expect(period.days.count == 31)

@@ -188,7 +188,7 @@ struct ConditionsFilterTests {
         #expect(last == 30_000)
     }
 
-    @Test("extreme clock values do not trap in the filter of conditions", arguments: [.min, -1, .max] as [Int64])
+    @Test("the filter of conditions does not crash on extreme clock values", arguments: [.min, -1, .max] as [Int64])
     func nonsense(now: Int64) {
         var filter = ConditionsFilter()
         _ = filter.take(onBattery, now: 100_000)

@@ -190,7 +190,7 @@ struct HoldTests {
             ])
     }
 
-    @Test("kinds of networks of session and task that exclude each other hold the task without an end")
+    @Test("if session and task permit no common kind of network, the task's hold has no end time")
     func excluded() {
         let situation = Situation {
             $0.session.networks = .wifi

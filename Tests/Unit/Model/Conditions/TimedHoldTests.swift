@@ -28,7 +28,7 @@ struct TimedHoldTests {
         #expect(situation.sentences == ["it is in its quiet hours 21:00-02:00, until 02:00 tomorrow"])
     }
 
-    @Test("quiet hours that together cover the week hold a task without an end")
+    @Test("if the quiet hours of session and task together cover the week, the task's hold has no end time")
     func neverLoud() {
         let situation = Situation {
             $0.session.quietHours = QuietHours("07:00-23:00")
@@ -49,7 +49,7 @@ struct TimedHoldTests {
         #expect(date(situation.holds.first) == 1_796_079_600_000)
     }
 
-    @Test("a budget of 0 bytes holds a task without an end")
+    @Test("the hold of a task by a budget of 0 bytes has no end time")
     func noBudget() {
         let situation = Situation { $0.budgets = [.monthOfHotspot(limit: 0, used: 0)] }
         #expect(situation.reasons == [.budget])
@@ -75,7 +75,7 @@ struct TimedHoldTests {
             situation.reasons == [.budget, .quietHours, .budget, .power, .metered, .portal, .heat, .sleep])
     }
 
-    @Test("the next change of the holds by time comes from quiet hours or from a budget's period")
+    @Test("the holds next change when quiet hours begin or end, or when a budget's period ends")
     func nextChange() {
         var situation = Situation()
         #expect(DeferralDecision.nextChange(situation.effective, situation.facts) == nil)
@@ -85,7 +85,7 @@ struct TimedHoldTests {
         #expect(DeferralDecision.nextChange(situation.effective, situation.facts) == situation.now + 20 * 60_000)
     }
 
-    @Test("a task that expects more bytes than are left of a budget waits for the next month")
+    @Test("a task that expects more bytes than its monthly budget has left waits for the next month")
     func fits() {
         let budget = BudgetUsage.monthOfHotspot(used: 4_000_000_000)
         #expect(DeferralDecision.fits(1_000_000_000, [budget]) == nil)
@@ -98,7 +98,7 @@ struct TimedHoldTests {
         #expect(date(hold) == 1_796_079_600_000)
     }
 
-    @Test("a task that expects more bytes than the whole budget waits without an end")
+    @Test("if a task expects more bytes than the whole budget, its hold has no end time")
     func neverFits() {
         let hold = DeferralDecision.fits(6_000_000_000, [.monthOfHotspot(used: 0)])
         #expect(hold?.reason == .budget)

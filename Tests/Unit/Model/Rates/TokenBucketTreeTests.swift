@@ -196,7 +196,7 @@ struct TokenBucketTreeTests {
         #expect(!budget.isWaiting(1))
     }
 
-    @Test("extreme rate limits do not trap")
+    @Test("token buckets do not crash on extreme rate limits and times")
     func extremes() {
         for rate in [1, UInt64.max] {
             var budget = Budget()
