@@ -760,8 +760,8 @@ typedef struct bh_session_configuration {
     uint32_t connections_per_origin;     /* default 6; at most 256. Tasks over HTTP/2 share one connection */
     uint32_t maximum_running_tasks;      /* default 64; at most 1,024 */
     uint32_t history_limit;              /* default 1,000: ended tasks that bh_session_history keeps; at most 100,000.
-                                            With BH_HISTORY_NONE the history is empty, and bh_task_attempts finds a
-                                            task only until the event of its end is acknowledged */
+                                            With BH_HISTORY_NONE the history is empty, and a task's attempts are
+                                            kept only until the event of its end is acknowledged */
     bh_cookies cookies;
     bh_tolerances tolerances;
     bh_choice sends_launch_events;       /* BH_YES, the default: finished rounds and challenges of the session launch

@@ -157,8 +157,8 @@ struct FileSystem: Sendable {
         _ = try call(.status) { faccessat(AT_FDCWD, path, rights, AT_EACCESS) }
     }
 
-    /// Renames a file. An existing file `to` is replaced only if `replace` is true. This is one atomic step, so the name
-    /// `to` exists at every moment. A directory is never replaced.
+    /// Renames a file. An existing file `to` is replaced only if `replace` is true. This is one atomic step, so the
+    /// name `to` exists at every moment. A directory is never replaced.
     func rename(
         _ from: String, in fromDirectory: Int32, to: String, in toDirectory: Int32, replace: Bool
     ) throws(SystemError) {

@@ -32,8 +32,8 @@ class SessionConfiguration:
     connections_per_origin: int = 0
     #: Default 64; at most 1,024.
     maximum_running_tasks: int = 0
-    #: Default 1,000: ended tasks that ``history`` keeps; at most 100,000. With HISTORY_NONE the history is empty, and
-    #: ``bh_task_attempts`` finds a task only until the event of its end is acknowledged.
+    #: Default 1,000: ended tasks that ``history`` keeps; at most 100,000. With HISTORY_NONE the history is empty, and a
+    #: task's attempts are kept only until the event of its end is acknowledged.
     history_limit: int = 0
     #: Where a session's cookies are kept (RFC 6265). Default: Cookies.NONE. "none", "memory" or "persistent".
     cookies: str | Cookies | None = None

@@ -213,7 +213,7 @@ public struct SessionConfiguration: Hashable, Sendable {
     /// Default 64; at most 1,024.
     public var maximumRunningTasks: Int?
     /// Default 1,000: ended tasks that `Session.history` keeps; at most 100,000. With `HistoryLimit.none` the history
-    /// is empty, and bh_task_attempts finds a task only until the event of its end is acknowledged.
+    /// is empty, and a task's attempts are kept only until the event of its end is acknowledged.
     public var historyLimit: HistoryLimit?
     /// Where a session's cookies are kept (RFC 6265). Default: `CookiePolicy.none`.
     public var cookies: CookiePolicy?
