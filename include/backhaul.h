@@ -150,12 +150,13 @@
  *   There is no endless wait; -1 is refused. A call that times out returns BH_TIMEOUT. If the engine's process is
  *   stopped (SIGSTOP), the call returns BH_ENGINE_UNRESPONSIVE instead, and `detail` is that process's id. If
  *   error->ticket is not NULL, the operation continues. Then do not repeat the call: the ticket returns the outcome
- *   later. If error->ticket is NULL, the call may be repeated. If the call had no bh_error, its operation continues,
- *   too, and a session that the operation attaches is closed. With BH_START in place of a time-out, a call starts the
- *   operation and does not wait for the engine. It returns BH_STARTED with a ticket, or an error without a ticket;
- *   never BH_OK. It sets no output parameters, so they may be NULL. Before it returns, it copies its arguments, and an
- *   enqueue checks directories and files. Without a bh_error it returns BH_INVALID_ARGUMENT. Hosts with an event loop
- *   use BH_START together with bh_application_event_fd and bh_application_next_ticket.
+ *   later. If error->ticket is NULL, the call may be repeated. If the call had no bh_error, the operation continues,
+ *   too, but the host gets no ticket. If the operation then attaches a session, the library closes this session. With
+ *   BH_START in place of a time-out, a call starts the operation and does not wait for the engine. It returns
+ *   BH_STARTED with a ticket, or an error without a ticket; never BH_OK. It sets no output parameters, so they may be
+ *   NULL. Before it returns, it copies its arguments, and an enqueue checks directories and files. Without a bh_error
+ *   it returns BH_INVALID_ARGUMENT. Hosts with an event loop use BH_START together with bh_application_event_fd and
+ *   bh_application_next_ticket.
  */
 #ifndef BACKHAUL_H
 #define BACKHAUL_H
@@ -387,8 +388,8 @@ typedef struct bh_launch_command {
     uint32_t first_delay_ms;        /* default 60,000: delay after a launch that ended without completing; it doubles
                                        with each such launch */
     uint32_t longest_delay_ms;      /* default 3,600,000: the limit of that delay */
-    uint32_t maximum_launches;      /* default 8: after this many launches in a row without completing, the engine
-                                       launches none until a host connects that it did not launch. Events stay */
+    uint32_t maximum_launches;      /* default 8: after this many launches in a row without completing, the engine stops
+                                       launching, until a host connects that was started in another way. Events stay */
 } bh_launch_command;
 
 /* Flags of an application. */
@@ -502,8 +503,8 @@ BH_ENUM(bh_launch_state) {
     BH_LAUNCH_NONE = 0,    /* no command is registered, or no session needs its host */
     BH_LAUNCH_DUE = 1,     /* the host is launched at next_launch_ms, unless a host connects before */
     BH_LAUNCH_RUNNING = 2, /* a launched host runs and has not completed */
-    BH_LAUNCH_GAVE_UP = 3  /* too many launches without completing: the engine launches none until a host connects that
-                              it did not launch */
+    BH_LAUNCH_GAVE_UP = 3  /* too many launches without completing: the engine has stopped launching, until a host
+                              connects that was started in another way */
 };
 
 /* A registered launch command and its state. */
@@ -608,8 +609,8 @@ BH_ENUM(bh_preset) {
 BH_ENUM(bh_thermal_state) {
     BH_THERMAL_DEFAULT = 0,
     BH_THERMAL_NOMINAL = 1,
-    BH_THERMAL_FAIR = 2,    /* above a passive or active trip point, or the processor is throttled; a fan alone does not
-                               count */
+    BH_THERMAL_FAIR = 2,    /* above a passive or active trip point, or a cooling device slows a processor down; whether
+                               a fan runs does not count */
     BH_THERMAL_SERIOUS = 3, /* above a hot trip point, or within 10 degrees of a critical one */
     BH_THERMAL_CRITICAL = 4 /* within 3 degrees of a critical trip point, or above it: no task runs */
 };
@@ -624,8 +625,9 @@ BH_FLAGS(bh_network_kinds) {
     BH_NETWORK_OTHER = 32
 };
 
-/* What a task needs to run; while a condition does not meet a constraint, the task is held. Results have the values
- * that the host has set, without defaults. If session and request both have a constraint, the stricter one applies. */
+/* What a task needs to run; while a condition does not meet a constraint, the task is held. In structs that the library
+ * returns, the constraints have the values that the host has set; their defaults are not filled in. If session and
+ * request both have a constraint, the stricter one applies. */
 typedef struct bh_constraints {
     bh_preset preset;
     bh_choice requires_external_power;        /* BH_YES: held while the machine runs on battery */
@@ -721,9 +723,10 @@ BH_ENUM(bh_role) {
 
 /* Violations by servers that a session tolerates. */
 BH_FLAGS(bh_tolerances) {
-    BH_TOLERATE_MISSING_CLOSE_NOTIFY = 1, /* a body that ends with its TLS connection is complete without close_notify
-                                             (RFC 9112, section 9.8). Without this flag the task fails with
-                                             BH_TLS_TRUNCATED, because an attacker can truncate the body */
+    BH_TOLERATE_MISSING_CLOSE_NOTIFY = 1, /* if the end of the TLS connection marks the end of a body, the body counts
+                                             as complete even without close_notify (RFC 9112, section 9.8). Without
+                                             this flag the task fails with BH_TLS_TRUNCATED, because an attacker can
+                                             truncate the body */
     BH_TOLERATE_EARLY_RESPONSE = 2        /* a successful response makes an upload succeed even if its body was not sent
                                              completely. Without this flag the whole body must be sent */
 };
@@ -733,7 +736,8 @@ BH_ENUM(bh_cookies) {
     BH_COOKIES_DEFAULT = 0,   /* BH_COOKIES_NONE */
     BH_COOKIES_NONE = 1,
     BH_COOKIES_MEMORY = 2,    /* in the engine, until it exits */
-    BH_COOKIES_PERSISTENT = 3 /* in the store; cookies without an expiry in the engine, until it exits */
+    BH_COOKIES_PERSISTENT = 3 /* as BH_COOKIES_MEMORY; cookies with an expiry are also kept in the store, for the
+                                 next engine */
 };
 
 /* For bh_session_configuration.history_limit: no ended task is kept. */
@@ -756,7 +760,8 @@ typedef struct bh_session_configuration {
     uint32_t connections_per_origin;     /* default 6; at most 256. Tasks over HTTP/2 share one connection */
     uint32_t maximum_running_tasks;      /* default 64; at most 1,024 */
     uint32_t history_limit;              /* default 1,000: ended tasks that bh_session_history keeps; at most 100,000.
-                                            BH_HISTORY_NONE keeps no task, and attempts only until their task ends */
+                                            With BH_HISTORY_NONE the history is empty, and a task's attempts are
+                                            kept only until the event of its end is acknowledged */
     bh_cookies cookies;
     bh_tolerances tolerances;
     bh_choice sends_launch_events;       /* BH_YES, the default: finished rounds and challenges of the session launch
@@ -771,8 +776,8 @@ typedef struct bh_session_configuration {
                                             0: never. The library does not continue stopped processes */
     uint32_t slow_after_ms;              /* default 60,000: how long the rate must be below
                                             constraints.minimum_bytes_per_second before tasks are held */
-    uint32_t slow_pause_ms;              /* default 300,000: pause before the first slow probe of an origin; the pause
-                                            doubles after each failed probe, up to twelve times this */
+    uint32_t slow_pause_ms;              /* default 300,000: pause before the first slow probe of an origin. The pause
+                                            doubles after each failed probe, until it is twelve times this value */
     uint32_t reserved;
 } bh_session_configuration;
 
@@ -946,8 +951,9 @@ typedef struct bh_part {
 #define BH_ENQUEUE_COUNT_MAXIMUM 10000000
 
 /* A download or an upload. A request with a body and without a destination is an upload, and its event has the
- * response's body. A request with both is a download with that method; after each broken connection it starts again
- * from the first byte. Fields that contradict each other are refused, and the message names both. */
+ * response's body. A request with a body and a destination is a download that sends the body; after each broken
+ * connection it starts again from the first byte. Fields that contradict each other are refused, and the message names
+ * both. */
 typedef struct bh_request {
     size_t struct_size;
     const char *url;             /* required: http or https, without user and password */
@@ -960,7 +966,8 @@ typedef struct bh_request {
                                     event is acknowledged. After a success, it is free when the event at the end of the
                                     round is acknowledged */
     const bh_header *headers;    /* sent to the URL's origin only; stored with mode 0600. At most
-                                    BH_HEADER_COUNT_MAXIMUM, names and values at most BH_HEADERS_SIZE_MAXIMUM bytes */
+                                    BH_HEADER_COUNT_MAXIMUM headers. All names and values together have at most
+                                    BH_HEADERS_SIZE_MAXIMUM bytes */
     size_t header_count;
     const void *user_data;       /* any bytes, which are returned with events and lists */
     size_t user_data_size;
@@ -1021,8 +1028,8 @@ typedef struct bh_enqueued {
     size_t struct_size;
     uint64_t request;         /* number of the request in the array, from 0 */
     uint64_t task_id;
-    uint64_t event_id;        /* id of the event at the end of the task that the idempotency key found, until the event
-                                 is acknowledged; else 0 */
+    uint64_t event_id;        /* if the idempotency key found a task that has ended: the id of the event of its end,
+                                 until this event is acknowledged; else 0 */
     bh_enqueue_disposition disposition;
     bh_task_state task_state; /* state of the task that the key found. BH_TASK_SUCCEEDED without event_id: its event was
                                  acknowledged and is not delivered again; another transfer needs another key */
@@ -1430,9 +1437,9 @@ typedef struct bh_wait_record {
     int64_t ended_ms;        /* or 0 while the wait lasts */
 } bh_wait_record;
 
-/* When and why a task waited: a batch of the newest bh_wait_record, at most 1,000, oldest first. The task may be in the
- * history; otherwise BH_NOT_FOUND. Waits for a slot, for a rate limit and for a response are not recorded, because they
- * are short and frequent. */
+/* When and why a task waited: a batch of the newest bh_wait_record, at most 1,000, oldest first. The task may also be
+ * in the history. Waits for a slot, for a rate limit and for a response are not recorded, because they are short and
+ * frequent. Errors: BH_NOT_FOUND if the task is neither listed nor in the history. */
 BH_API BH_CHECK_RESULT bh_status bh_task_waits(bh_session *session, uint64_t task_id, int32_t timeout_ms,
                                                bh_batch **waits, bh_error *error);
 
@@ -1639,7 +1646,7 @@ BH_API bool bh_batch_more(const bh_batch *batch);
 
 /* The item at `index`, or NULL when the batch has another kind or fewer items. `size` is sizeof the struct in the
  * caller's header. The item's struct_size is the smaller of `size` and the library's size, so that a copy can be passed
- * back to the library. Fields that the library does not have read as 0. A struct that an item points to has the
+ * back to the library. Fields that the library does not know have the value 0. A struct that an item points to has the
  * library's struct_size: see BH_HAS. */
 BH_API const void *bh_batch_item(const bh_batch *batch, size_t index, bh_item_kind kind, size_t size);
 

@@ -25,8 +25,9 @@ extension ConditionsWatch {
         }
     }
 
-    /// Subscribes to the needed conditions only, or closes the bus if none is needed. The connection is not replaced:
-    /// its end would also end the delay of a sleep that is being prepared.
+    /// Subscribes to the needed conditions only, or closes the bus if none is needed. While one is needed, the
+    /// connection stays open. If it were closed while the system prepares for sleep, the sleep would no longer be
+    /// delayed.
     func closeBus(except needs: ConditionSet) {
         let subscriptions = needs.intersection(ConditionsWatch.busNeeds)
         if subscriptions.isEmpty {
@@ -45,8 +46,8 @@ extension ConditionsWatch {
         }
     }
 
-    /// Stores readings of the bus. After a new subscription the earlier readings stay until each subscription has a
-    /// reply. Otherwise the network would seem to change when sleep becomes needed too.
+    /// Stores readings of the bus. After a new subscription, the readings are incomplete until each subscription has a
+    /// reply. Until then, the earlier readings stay.
     private func busReadingsChanged(_ readings: BusReadings) {
         let isWhole = readings.isSettled && readings.requested.isSuperset(of: systemBus?.subscriptions ?? [])
         if isWhole || bus?.isSettled != true || isBusSettled { bus = readings }

@@ -2,8 +2,8 @@ internal import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// The system calls on files, each with its error. In debug builds, a call first checks whether the fault plan of a
-/// test makes it fail. Release builds do not contain fault plans.
+/// The system calls on files. A call that fails throws a `SystemError`, which names the operation. In debug builds, a
+/// call first checks whether the fault plan of a test makes it fail. Release builds do not contain fault plans.
 struct FileSystem: Sendable {
     #if DEBUG
     var faults: FaultPlan?
@@ -157,8 +157,8 @@ struct FileSystem: Sendable {
         _ = try call(.status) { faccessat(AT_FDCWD, path, rights, AT_EACCESS) }
     }
 
-    /// Renames a file in one atomic step. If a file `to` exists, it is replaced only with `replace`, and at no moment
-    /// is the name missing. A directory is never replaced.
+    /// Renames a file. An existing file `to` is replaced only if `replace` is true. This is one atomic step, so the
+    /// name `to` exists at every moment. A directory is never replaced.
     func rename(
         _ from: String, in fromDirectory: Int32, to: String, in toDirectory: Int32, replace: Bool
     ) throws(SystemError) {
@@ -172,7 +172,7 @@ struct FileSystem: Sendable {
         }
     }
 
-    /// Adds a hard link to the file in this directory. A symbolic link is not followed.
+    /// Makes a hard link `name` in the directory, to the file at `path`. A symbolic link is not followed.
     func link(_ path: String, to name: String, in directory: Int32) throws(SystemError) {
         _ = try call(.link) { linkat(AT_FDCWD, path, directory, name, 0) }
     }

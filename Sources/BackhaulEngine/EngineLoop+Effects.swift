@@ -144,13 +144,15 @@ extension EngineLoop {
         if change.sessionRemoved { removed(change) }
     }
 
-    /// Forgets a session that was removed. Consumers that wait for it are tried again.
+    /// Forgets a session that was removed. If a consumer waits for a session of this name, the engine tries again to
+    /// open the session for it.
     func removed(_ change: Change) {
         forget(change.session)
         clients.claims.released(NamedSession(change))
     }
 
-    /// Notifies clients of the application about new events, and parts that depend on ended tasks.
+    /// Passes the ended tasks to the activities, checks whether a host must be launched, and notifies clients of the
+    /// application about new events.
     func announce(_ change: Change) {
         hosts.activities.tasksEnded(change.tasks)
         guard change.newestEvent > .zero else { return }
@@ -158,7 +160,7 @@ extension EngineLoop {
         clients.events.announce(change)
     }
 
-    /// Handles ends of tasks that are in the store now.
+    /// Handles ends of tasks after the store has committed these ends.
     func ended(_ endings: [Ending], _ change: Change?) {
         for ending in endings {
             base.transfers.runner(ending.end.task, ending.attempt)?.take(.concluded)
@@ -181,7 +183,8 @@ extension EngineLoop {
         tasks.reachability.tasksStopped(lanes) { [unowned self] lane in base.transfers.isRunning(in: lane) }
     }
 
-    /// Forgets the repeats of a task, because it has ended or the host has changed it.
+    /// Forgets how often the task's request was repeated with credentials or immediately, because the task has ended
+    /// or the host has changed it.
     func forgetRepeats(of task: TaskID) {
         base.credentials.setRepeats(nil, of: task)
         base.transfers.setImmediateRepeats(nil, of: task)

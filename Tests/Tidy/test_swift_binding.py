@@ -1,7 +1,7 @@
 """The Swift binding's enumerations and option sets match include/backhaul.h, and it fills and reads every field.
 
-These types are written by hand, because Swift has its own documentation. The compiler accepts no constant of C as the
-raw value of a case, so these tests compare the values.
+These types are written by hand, with documentation comments for Swift. The compiler accepts no constant of C as the raw
+value of a case, so these tests compare the values.
 """
 
 import re

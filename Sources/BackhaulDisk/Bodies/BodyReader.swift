@@ -18,9 +18,9 @@ public final class BodyReader: Sendable {
     }
 
     /// Reads `count` bytes from `offset`. The file must contain these bytes. Before and after each read, the file's
-    /// identity, size and time are compared with those at the enqueue. The bytes are returned only if both are equal,
-    /// so no server gets the whole of a file that was changed. Fails with `bodyChanged`, `bodyUnavailable` or
-    /// `outOfResources`.
+    /// identity, size and time are compared with those at the enqueue. The bytes are returned only if both comparisons
+    /// find no change. So if the file is changed during an upload, the server never gets a complete body. Fails with
+    /// `bodyChanged`, `bodyUnavailable` or `outOfResources`.
     public func read(
         at offset: UInt64, count: Int, then: @escaping @Sendable (Result<[UInt8], Failure>) -> Void
     ) {
@@ -116,9 +116,9 @@ extension SystemError {
 }
 
 extension BodyFile {
-    /// Returns whether the status is that of this file. A device of 0 is not compared, because devices may change with
-    /// each boot. If the inode is 0, only the size is compared: the file is a copy in the store, which its name
-    /// identifies.
+    /// Returns whether the status is that of this file. A device of 0 is unknown, and is not compared: the numbers of
+    /// devices may change with each boot. If the inode is 0, the file is a copy in the store. The name of a copy
+    /// identifies it, so only the size is compared.
     func isSame(as status: FileStatus) -> Bool {
         guard status.isRegular, status.size == size else { return false }
         if inode == 0 { return true }

@@ -75,6 +75,7 @@ def test_new_fields_are_at_the_end_or_replace_reserved_bytes(earlier, manifest):
 
 
 def test_no_struct_has_shrunk_and_those_without_a_size_have_not_grown(earlier, manifest):
+    """Only structs with the field ``struct_size`` may grow."""
     for name, struct in earlier["structs"].items():
         size, grows = manifest["structs"][name]["size"], "struct_size" in struct["fields"]
         assert size >= struct["size"] if grows else size == struct["size"], name

@@ -17,8 +17,8 @@ from transport.dripping import DrippingServer
 
 ONE_TRY = {"maximum_attempts": 1, **QUICK}
 SHORT, LONG = Content(20_000), Content(400_000)
-#: The pace of a response that takes four seconds. In this time a transport that checks its sockets once a second
-#: checks them several times.
+#: The pace of a response that takes four seconds. If a transport checks its sockets once a second, it checks them
+#: several times during such a response.
 PACE = Behaviour(pace=100_000)
 #: The resolver returns all addresses of a name in /etc/hosts (host.conf(5)).
 RESOLVE_ALL = {"RESOLV_MULTI": "on"}
@@ -26,7 +26,7 @@ RESOLVE_ALL = {"RESOLV_MULTI": "on"}
 
 @pytest.fixture
 def network(place):
-    """Two network namespaces: servers listen in one, hosts start in the other with the test's names."""
+    """Two network namespaces: servers listen in one; hosts start in the other, and know the test's server names."""
     try:
         made = SilentNetwork(place)
     except Unavailable as reason:
@@ -71,7 +71,7 @@ def test_a_silent_address_disturbs_no_download_of_another_session(one, dripping,
     task = one.download(dripping.url + "/a", downloads / "a")
     until(lambda: dripping.dripped, lambda count: count > 0)
     fail_to_connect(one, downloads)
-    # This number is reached after two more seconds of the download, or after another request of it.
+    # A response has 40 bytes in two seconds. If the engine repeats the request, the second response counts, too.
     enough = dripping.dripped + 40
     until(lambda: dripping.dripped, lambda count: count > enough or one.task(task).state.has_ended)
     dripping.finish()
@@ -105,7 +105,8 @@ NAMES = {
 
 
 def test_a_file_arrives_from_the_address_that_responds(network, place, library, server, downloads):
-    """All cases run at once, each with its own engine: sockets of other transfers would make libcurl run more often."""
+    """All cases run at the same time. Each has its own engine, because an engine with the sockets of several transfers
+    would run libcurl more often than an engine with one transfer."""
     network.name(NAMES)
     cases = {f"{size}.{name}": content for name in NAMES for size, content in (("short", SHORT), ("long", LONG))}
     with ExitStack() as stack:

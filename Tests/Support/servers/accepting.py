@@ -33,7 +33,7 @@ class AcceptingServer:
         for address in list(self._listeners):
             self._stop_listening(address)
         for connection in list(self._open):
-            # Shuts down the TCP socket below TLS too, because its thread may be reading.
+            # Shuts down the TCP socket, even if the connection uses TLS: the connection's thread may be reading.
             with suppress(OSError):
                 socket.socket.shutdown(connection, socket.SHUT_RDWR)
 

@@ -52,8 +52,8 @@ struct PollTicketTests {
     func unanswered() throws {
         defer { application.close() }
         #expect(try events(session.poll(after: .zero, maximum: 10)).count == 2)
-        // This poll begins at the first event, which is only in the store, so it is unfinished when its ticket is
-        // released.
+        // The poll above took the events out of the client's memory. So this poll must request them from the engine,
+        // and has no reply yet when its ticket is released.
         session.poll(after: .zero, maximum: 10).release()
         // The engine replies in order, so the reply to the poll arrives before this reply.
         _ = try answer(application.sessions())

@@ -32,8 +32,8 @@ class SessionConfiguration:
     connections_per_origin: int = 0
     #: Default 64; at most 1,024.
     maximum_running_tasks: int = 0
-    #: Default 1,000: ended tasks that ``history`` keeps; at most 100,000. HISTORY_NONE keeps no task, and attempts only
-    #: until their task ends.
+    #: Default 1,000: ended tasks that ``history`` keeps; at most 100,000. With HISTORY_NONE the history is empty, and a
+    #: task's attempts are kept only until the event of its end is acknowledged.
     history_limit: int = 0
     #: Where a session's cookies are kept (RFC 6265). Default: Cookies.NONE. "none", "memory" or "persistent".
     cookies: str | Cookies | None = None
@@ -53,8 +53,8 @@ class SessionConfiguration:
     launch_if_stopped_ms: int = 0
     #: Default 60,000: how long the rate must be below ``constraints.minimum_bytes_per_second`` before tasks are held.
     slow_after_ms: int = 0
-    #: Default 300,000: pause before the first slow probe of an origin; the pause doubles after each failed probe, up to
-    #: twelve times this.
+    #: Default 300,000: pause before the first slow probe of an origin. The pause doubles after each failed probe, until
+    #: it is twelve times this value.
     slow_pause_ms: int = 0
 
 

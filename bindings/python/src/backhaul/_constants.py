@@ -166,7 +166,8 @@ class LaunchState(OpenEnum):
     DUE = 1
     #: A launched host runs and has not completed.
     RUNNING = 2
-    #: Too many launches without completing: the engine launches none until a host connects that it did not launch.
+    #: Too many launches without completing: the engine has stopped launching, until a host connects that was started in
+    #: another way.
     GAVE_UP = 3
 
 
@@ -235,7 +236,8 @@ class ThermalState(OpenEnum):
 
     DEFAULT = 0
     NOMINAL = 1
-    #: Above a passive or active trip point, or the processor is throttled; a fan alone does not count.
+    #: Above a passive or active trip point, or a cooling device slows a processor down; whether a fan runs does not
+    #: count.
     FAIR = 2
     #: Above a hot trip point, or within 10 degrees of a critical one.
     SERIOUS = 3
@@ -282,8 +284,9 @@ class Role(OpenEnum):
 class Tolerances(IntFlag):
     """Violations by servers that a session tolerates."""
 
-    #: A body that ends with its TLS connection is complete without ``close_notify`` (RFC 9112, section 9.8). Without
-    #: this flag the task fails with Status.TLS_TRUNCATED, because an attacker can truncate the body.
+    #: If the end of the TLS connection marks the end of a body, the body counts as complete even without
+    #: ``close_notify`` (RFC 9112, section 9.8). Without this flag the task fails with Status.TLS_TRUNCATED, because an
+    #: attacker can truncate the body.
     MISSING_CLOSE_NOTIFY = 1
     #: A successful response makes an upload succeed even if its body was not sent completely. Without this flag the
     #: whole body must be sent.
@@ -298,7 +301,7 @@ class Cookies(OpenEnum):
     NONE = 1
     #: In the engine, until it exits.
     MEMORY = 2
-    #: In the store; cookies without an expiry in the engine, until it exits.
+    #: As Cookies.MEMORY; cookies with an expiry are also kept in the store, for the next engine.
     PERSISTENT = 3
 
 

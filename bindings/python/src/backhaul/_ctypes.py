@@ -161,8 +161,9 @@ class bh_transfer_rules(Structure):
 
 
 class bh_constraints(Structure):
-    """What a task needs to run; while a condition does not meet a constraint, the task is held. Results have the values
-    that the host has set, without defaults. If session and request both have a constraint, the stricter one applies."""
+    """What a task needs to run; while a condition does not meet a constraint, the task is held. In structs that the
+    library returns, the constraints have the values that the host has set; their defaults are not filled in. If session
+    and request both have a constraint, the stricter one applies."""
 
     _fields_ = [
         ("preset", c_int32),
@@ -316,8 +317,9 @@ class bh_part(Structure):
 
 class bh_request(Structure):
     """A download or an upload. A request with a body and without a destination is an upload, and its event has the
-    response's body. A request with both is a download with that method; after each broken connection it starts again
-    from the first byte. Fields that contradict each other are refused, and the message names both."""
+    response's body. A request with a body and a destination is a download that sends the body; after each broken
+    connection it starts again from the first byte. Fields that contradict each other are refused, and the message names
+    both."""
 
     _fields_ = [
         ("struct_size", c_size_t),

@@ -56,8 +56,9 @@ class TransferRules:
 
 @dataclass(frozen=True, kw_only=True)
 class Constraints:
-    """What a task needs to run; while a condition does not meet a constraint, the task is held. Results have the values
-    that the host has set, without defaults. If session and request both have a constraint, the stricter one applies."""
+    """What a task needs to run; while a condition does not meet a constraint, the task is held. In structs that the
+    library returns, the constraints have the values that the host has set; their defaults are not filled in. If session
+    and request both have a constraint, the stricter one applies."""
 
     #: A predefined set of constraints. Default: no constraints. "discretionary" or "overnight".
     preset: str | Preset | None = None

@@ -116,7 +116,7 @@ struct ChallengeTests {
 
     private static let session = "func urlSession(_ session: BackgroundURLSession, "
 
-    @Test("a delegate method for session challenges does not compile, so pinning cannot be ignored", arguments: [
+    @Test("a delegate method for session challenges, which would never be called, does not compile", arguments: [
         "didReceive challenge: URLAuthenticationChallenge, completionHandler: @escaping "
             + "(BackgroundURLSession.AuthChallengeDisposition, URLCredential?) -> Void) {}",
         "didReceive challenge: URLAuthenticationChallenge, completionHandler: @Sendable @escaping "

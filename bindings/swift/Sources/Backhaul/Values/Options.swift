@@ -90,9 +90,9 @@ public struct TransferRules: Hashable, Sendable {
     }
 }
 
-/// What a task needs to run; while a condition does not meet a constraint, the task is held. Results have the values
-/// that the host has set, without defaults. If session and request both have a constraint, the stricter one applies.
-/// Nil stands for the default.
+/// What a task needs to run; while a condition does not meet a constraint, the task is held. In structs that the
+/// library returns, the constraints have the values that the host has set; their defaults are not filled in. If session
+/// and request both have a constraint, the stricter one applies. Nil stands for the default.
 public struct Constraints: Hashable, Sendable {
     /// A predefined set of constraints. Default: no constraints.
     public var preset: Preset?
@@ -212,8 +212,8 @@ public struct SessionConfiguration: Hashable, Sendable {
     public var connectionsPerOrigin: Int?
     /// Default 64; at most 1,024.
     public var maximumRunningTasks: Int?
-    /// Default 1,000: ended tasks that `Session.history` keeps; at most 100,000. `HistoryLimit.none` keeps no task, and
-    /// attempts only until their task ends.
+    /// Default 1,000: ended tasks that `Session.history` keeps; at most 100,000. With `HistoryLimit.none` the history
+    /// is empty, and a task's attempts are kept only until the event of its end is acknowledged.
     public var historyLimit: HistoryLimit?
     /// Where a session's cookies are kept (RFC 6265). Default: `CookiePolicy.none`.
     public var cookies: CookiePolicy?
@@ -233,8 +233,8 @@ public struct SessionConfiguration: Hashable, Sendable {
     public var launchIfStopped: Duration?
     /// Default 60,000 ms: how long the rate must be below `constraints.minimumBytesPerSecond` before tasks are held.
     public var slowAfter: Duration?
-    /// Default 300,000 ms: pause before the first slow probe of an origin; the pause doubles after each failed probe,
-    /// up to twelve times this.
+    /// Default 300,000 ms: pause before the first slow probe of an origin. The pause doubles after each failed probe,
+    /// until it is twelve times this value.
     public var slowPause: Duration?
 
     public init(identifier: String) { self.identifier = identifier }
