@@ -126,7 +126,7 @@ def nonsense():
 
 @pytest.mark.parametrize(
     ("simulation", "words"),
-    [("without_bus", "bus"), ("hanging_bus", "reply"), ("restarted_manager", "NetworkManager"),
+    [("without_bus", "bus"), ("hanging_bus", "not repl"), ("restarted_manager", "NetworkManager"),
      ("vanished_system", "power_supply")], indirect=["simulation"])
 def test_unreadable_conditions_hold_nothing_and_are_listed_as_unknown(simulation, words):
     assert not simulation.is_known
