@@ -111,6 +111,8 @@ struct NetworkTests {
         let task = try fetch(host)
         let nextAttempt = try host.waits(task, for: .portal).nextAttemptMilliseconds
         origin.serve("/a", .init(bytes: pattern(1_000)))
+        // Without the first network, the engine does not know that the second is another one.
+        #expect(waitUntil { engine.conditions.read.contains(.network) })
         engine.setConditions { $0.network = Reading(Network(name: "Phone", kind: .cellular), source: "test") }
         let event = try eventsOfRound(host.session)[0]
         #expect(ended(event)?.outcome.state == .succeeded)
