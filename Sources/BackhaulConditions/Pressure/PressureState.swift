@@ -35,8 +35,11 @@ enum PressureResource: String, CaseIterable, Sendable {
     static func percent(_ text: String) -> UInt8? {
         for line in text.split(separator: "\n") {
             let fields = line.split(separator: " ")
-            guard fields.first == "some", let field = fields.first(where: { $0.hasPrefix("avg10=") }),
-                let number = Double(field.dropFirst("avg10=".count)), number.isFinite, number >= 0
+            guard fields.first == "some", let field = fields.first(where: { $0.hasPrefix("avg10=") }) else { continue }
+            let digits = field.dropFirst("avg10=".count)
+            // `Double` also accepts signs, exponents, hexadecimal digits and names of special values.
+            guard digits.utf8.allSatisfy({ $0 == UInt8(ascii: ".") || UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }),
+                let number = Double(digits)
             else { continue }
             return UInt8(min(number, 100))
         }

@@ -113,6 +113,7 @@ struct BusCombinationTests {
         async let second = harness.readAll()
         #expect(await first.externalPower.value == true)
         #expect(await second.externalPower.value == true)
+        #expect(bus.starts.count == 1)
     }
 
     @Test("a listing of conditions reports that the bus has not replied")
