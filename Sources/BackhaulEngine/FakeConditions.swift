@@ -7,7 +7,6 @@ public final class FakeConditions: Sendable {
         var conditions: Conditions
         var needs: ConditionSet = []
         var allNeeds: ConditionSet = []
-        var read: ConditionSet = []
         var pending: ConditionSet = []
         var isReadyToSleep = false
         var changed: (@Sendable () -> Void)?
@@ -33,9 +32,6 @@ public final class FakeConditions: Sendable {
     /// All conditions that the engine has needed until now.
     public var allNeeds: ConditionSet { state.withLock { $0.allNeeds } }
 
-    /// The conditions that the engine has read at least once since it began to need them.
-    public var read: ConditionSet { state.withLock { $0.read } }
-
     /// Whether the engine has synced its bytes for a sleep of the machine.
     public var isReadyToSleep: Bool { state.withLock { $0.isReadyToSleep } }
 
@@ -56,17 +52,13 @@ public final class FakeConditions: Sendable {
             set {
                 fake.state.change { state in
                     state.needs = newValue
-                    state.read.formIntersection(newValue)
                     state.allNeeds.formUnion(newValue)
                 }
             }
         }
 
         var current: Conditions {
-            var conditions = fake.state.change { state in
-                state.read.formUnion(state.needs)
-                return state.conditions
-            }
+            var conditions = fake.state.withLock { $0.conditions }
             if let name = conditions.network.value?.name, let isMetered = metered[name] {
                 conditions.isMetered = Reading(isMetered, source: "configured")
             }

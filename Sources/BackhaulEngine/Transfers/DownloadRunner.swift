@@ -236,8 +236,9 @@ final class DownloadRunner: TransferRunner {
                 attempt: stored)
         }, then: { [self] result in
             switch result {
-            case .success(true): handle(.intentRecorded)
-            case .success(false): handle(.intentRefused)
+            case .success(let isRecorded):
+                attempt.commitSucceeded()
+                handle(isRecorded ? .intentRecorded : .intentRefused)
             case .failure(let failure):
                 attempt.retryCommit(after: failure) { [unowned self] in recordIntent(intent) }
             }

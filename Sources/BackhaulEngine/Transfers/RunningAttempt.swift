@@ -183,7 +183,7 @@ final class RunningAttempt {
 
     // MARK: Commits
 
-    /// The failure of the last commit that failed; nil if none has failed.
+    /// The failure of the last commit; nil if that commit succeeded.
     var commitFailure: Failure? { failedCommit?.failure }
 
     /// Commits again after a second. The store's file system may have space then, and nothing is lost meanwhile.
@@ -195,6 +195,9 @@ final class RunningAttempt {
         failedCommit = FailedCommit(failure: failure, timer: timer)
         timer.start(milliseconds: 1_000)
     }
+
+    /// A commit succeeded, so an earlier failure is not reported any more.
+    func commitSucceeded() { failedCommit = nil }
 
     /// Runs `body` in a transaction, and `then` on the loop if this attempt still runs.
     func store<Value: Sendable>(

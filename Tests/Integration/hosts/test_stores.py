@@ -3,6 +3,7 @@
 import os
 import sqlite3
 import subprocess
+import threading
 from contextlib import closing
 
 import pytest
@@ -10,6 +11,8 @@ import pytest
 from backhaul import Reason, Request, Status, StoreError, TaskState
 from servers.behaviour import Behaviour
 from servers.content import Content, sha256_of
+from servers.hung import FreezingDisk
+from servers.paced import PacedServer
 from testbed.host import Host, until
 
 NOBODY = 65534
@@ -206,6 +209,17 @@ def test_a_full_disk_refuses_new_work_and_loses_nothing(small_disk, downloads, e
         one.end()
 
 
+def fill_store(one, disk, folder):
+    """Fills the disk of the host's store, and returns the file that fills it."""
+    filler = fill(disk)
+    # The database has unused space in its files, which must be used up first.
+    with pytest.raises(StoreError):
+        for number in range(10_000):
+            one.enqueue([Request("http://127.0.0.1:9/", folder / f"unused-{number}", suspended=True,
+                                 user_data=b"x" * 1_000)])
+    return filler
+
+
 def test_a_download_waits_while_its_store_is_full_and_then_succeeds(
         small_disk, downloads, misbehaving):
     content = Content(500_000)
@@ -215,12 +229,7 @@ def test_a_download_waits_while_its_store_is_full_and_then_succeeds(
         one.session(request_timeout_ms=1_000, first_delay_ms=1, longest_delay_ms=2)
         task = one.download(url, downloads / "a")
         until(lambda: one.task(task), lambda info: info.offset >= 400_000)
-        filler = fill(small_disk)
-        # The database has unused space in its files, which must be used up first.
-        with pytest.raises(StoreError):
-            for number in range(10_000):
-                one.enqueue([Request("http://127.0.0.1:9/", downloads / str(number), suspended=True,
-                                     user_data=b"x" * 1_000)])
+        filler = fill_store(one, small_disk, downloads)
         misbehaving.serve("/a", content)
         info = until(lambda: seen(one, task), lambda info: info and info.reason is Reason.DISK_FULL)
         assert "store" in info.reason_text and "free some space" in info.reason_text
@@ -229,6 +238,33 @@ def test_a_download_waits_while_its_store_is_full_and_then_succeeds(
         assert sha256_of(downloads / "a") == content.sha256
     finally:
         one.end()
+
+
+def test_a_download_that_is_placed_after_its_store_was_full_does_not_report_a_full_store(small_disk, tmp_path):
+    content = Content(500_000)
+    sends_rest = threading.Event()
+    one = Host(small_disk / "store").open()
+    with FreezingDisk(tmp_path / "disk") as disk, PacedServer(
+            content, 10_000_000, lambda delivery: delivery.sent > 400_000 and not sends_rest.wait(60)) as server:
+        try:
+            one.session()
+            task = one.download(server.url, disk.folder / "a")
+            until(lambda: one.task(task), lambda info: info.offset >= 400_000)
+            filler = fill_store(one, small_disk, tmp_path)
+            sends_rest.set()
+            until(lambda: seen(one, task), lambda info: info and info.reason is Reason.DISK_FULL)
+            # All bytes have arrived, and only the name of the file is missing.
+            disk.freeze()
+            filler.unlink()
+            info = until(lambda: seen(one, task), lambda info: info and info.reason is not Reason.DISK_FULL)
+            assert info.reason is Reason.FINISHING
+            disk.thaw()
+            until(lambda: seen(one, task), lambda info: info and info.state is TaskState.SUCCEEDED)
+            assert len(server.deliveries) == 1
+            assert sha256_of(disk.folder / "a") == content.sha256
+        finally:
+            disk.thaw()
+            one.end()
 
 
 def seen(one, task):

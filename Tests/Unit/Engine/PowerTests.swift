@@ -148,7 +148,7 @@ struct PowerTests {
         let host = try engine.session(.named { $0.requiresExternalPower = true })
         let task = try host.enqueue(store.request(origin.url("/a"), "a"))[0]
         _ = try host.waits(task, for: .power)
-        #expect(engine.conditions.needs.contains(.power))
+        #expect(waitUntil { engine.conditions.needs.contains(.power) })
         _ = try answer(host.session.control(.cancel, TaskSelection()))
         #expect(ended(try eventsOfRound(host.session)[0])?.outcome.state == .cancelled)
         #expect(waitUntil { engine.conditions.needs.isEmpty })
