@@ -57,6 +57,20 @@ struct ChecksumTests {
         }
     }
 
+    @Test("two pages that exchanged their places are reported or have no effect", arguments: [1, 7])
+    func exchanged(distance: Int) throws {
+        let filled = try FilledStore.shared.get()
+        let size = FilledStore.pageSize
+        for page in stride(from: 0, to: filled.bytes.count / size - distance, by: distance + 1) {
+            let first = page * size..<(page + 1) * size
+            let second = (page + distance) * size..<(page + distance + 1) * size
+            var bytes = filled.bytes
+            bytes.replaceSubrange(first, with: filled.bytes[second])
+            bytes.replaceSubrange(second, with: filled.bytes[first])
+            try filled.expectContentsOrDamage(bytes, at: "\(scratch.path)/\(page)")
+        }
+    }
+
     @Test("the failure for a damaged page names the page's number and a remedy, and the store is not used again")
     func message() throws {
         let filled = try FilledStore.shared.get()
