@@ -12,12 +12,12 @@ DAEMON := $(BUILD)/libexec/backhaul/backhauld
 SWIFT_SOURCES := $(shell find Sources include -type f) Package.swift packaging/symbols.map
 VERSION := $(shell awk '/define BH_VERSION_(MAJOR|MINOR|PATCH)/ {printf "%s%s", d, $$3; d = "."}' include/backhaul.h)
 
-# The Swift runtime is linked statically, so that the binaries need no installed Swift. The linker is lld, because
-# gold leaves local symbols of the modules in the table of exported symbols. The library should add little to the size
-# of a host's process: each function has its own section, the linker removes unused functions and merges identical
-# ones, and relocations are packed, which glibc supports from version 2.36 on. Package.swift chooses for each module
-# whether it is optimized for speed or for size. Only debug builds check that accesses to one variable do not overlap,
-# because a failed check would end the host's process.
+# The Swift runtime is linked statically, so that the binaries need no installed Swift. The linker is lld, because gold
+# keeps local symbols of the modules in the table of exported symbols. The library should add little to the size of a
+# host's process: each function has its own section, and the linker removes unused functions and merges identical
+# functions. From version 2.36 on, glibc supports packed relocations, so relocations are packed there. Package.swift
+# chooses for each module whether it is optimized for speed or for size. A release build does not check whether two
+# accesses to a variable overlap, because a failed check would end the host's process. Debug builds check this.
 SWIFT_RELEASE := swift build -c release --scratch-path $(BUILD)/swift/release --disable-local-rpath \
     -Xswiftc -static-stdlib -Xswiftc -use-ld=lld -Xswiftc -Xfrontend -Xswiftc -function-sections \
     -Xswiftc -enforce-exclusivity=unchecked -Xlinker --gc-sections -Xlinker --icf=all
@@ -31,8 +31,8 @@ LIBRARY_LINK := -Xlinker --version-script=$(CURDIR)/packaging/symbols.map -Xlink
 
 EXAMPLES := $(patsubst examples/c/%.c,$(BUILD)/examples/%,$(wildcard examples/c/*.c))
 
-# The clang of the Swift toolchain, so that the set-up need not install a C compiler. `make` looks for it only when a
-# recipe uses CC.
+# CC is the clang of the Swift toolchain, so the set-up does not have to install a C compiler. `make` searches for this
+# clang only when a recipe uses CC.
 CC = $(shell scripts/toolchain)/bin/clang
 C_FLAGS := -std=c11 -O2 -g -Wall -Wextra -Werror -pedantic -Iinclude
 
@@ -50,7 +50,7 @@ $(LIBRARY): $(SWIFT_SOURCES) | setup-build
 	cp --remove-destination $(BUILD)/swift/release/release/libBackhaulLibrary.so $@
 	@ln -sf libbackhaul.so.1 $(@D)/libbackhaul.so
 
-# The products share one scratch folder, so they are built one after the other.
+# All products use the same scratch folder, so `make` builds one product at a time.
 $(COMMAND): $(SWIFT_SOURCES) $(LIBRARY)
 	$(SWIFT_RELEASE) --product backhaul
 	@mkdir -p $(@D)
@@ -72,7 +72,8 @@ demo: ## the demonstration in one minute: enqueue, kill, continue without a host
 	@$(MAKE) --no-print-directory $(DAEMON) $(BUILD)/examples/collection
 	@scripts/demo $(BUILD)/examples/collection
 
-# While the Swift suites build their tests, the other suites run, which mostly wait for servers and clocks.
+# The Swift suites first build their tests. The other suites run at the same time, because they mostly wait for servers
+# and clocks.
 test: ## everything that must hold, some 19 minutes on two processors
 	@scripts/setup build test
 	@$(MAKE) --no-print-directory all $(EXAMPLES)

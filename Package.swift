@@ -1,5 +1,5 @@
 // swift-tools-version: 6.2
-// Backhaul's modules. Dependencies point downwards only: a target may use what stands above it here.
+// Backhaul's modules. A target uses only targets that are above it in this file.
 import PackageDescription
 
 let strict: [SwiftSetting] = [
@@ -8,8 +8,9 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
-/// For modules that work seldom, once for a call of the host, or wait for SQLite or a disk, and for the model, with
-/// which small files take the same processor time either way.
+/// Optimizes a module for size. Most of these modules do little work: they run once for a call of the host, or they
+/// wait for SQLite or a disk. The model is also optimized for size: an optimization for speed would save no processor
+/// time in transfers of small files.
 let small: [SwiftSetting] = strict + [.unsafeFlags(["-Osize"], .when(configuration: .release))]
 
 let package = Package(
@@ -20,7 +21,8 @@ let package = Package(
         .executable(name: "backhauld", targets: ["backhauld"]),
     ],
     targets: [
-        // System modules: a module map and typed inline shims for what Swift cannot call (variadic functions, macros).
+        // System modules. Each has a module map, and typed inline functions for what Swift cannot call (variadic
+        // functions, macros).
         .systemLibrary(name: "CBackhaul", path: "include"),
         .systemLibrary(name: "CBackhaulTables", path: "Sources/CBackhaulTables"),
         .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
@@ -31,29 +33,29 @@ let package = Package(
             name: "CSQLite", path: "Sources/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(
             name: "CCrypto", path: "Sources/CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
-        // Its headers only: the library is looked up when first needed.
+        // Only the headers of libsystemd are needed here. The library is loaded when it is first used.
         .systemLibrary(name: "CSystemd", path: "Sources/CSystemd", providers: [.apt(["libsystemd-dev"])]),
 
-        // Threads, locks, descriptors, clocks: the only module that knows pthread.
+        // Threads, locks, descriptors and clocks. No other module uses pthread.
         .target(name: "BackhaulPlatform", dependencies: ["CLinux"], swiftSettings: small),
         // Values and decisions, without any I/O.
         .target(name: "BackhaulModel", swiftSettings: small),
-        // The database. The only SQL.
+        // The database. No other module has SQL.
         .target(
             name: "BackhaulStore", dependencies: ["BackhaulModel", "BackhaulPlatform", "CLinux", "CSQLite"],
             swiftSettings: small),
         // Commands, replies and notices as bytes.
         .target(name: "BackhaulWire", dependencies: ["BackhaulModel"], swiftSettings: small),
-        // D-Bus, through libsystemd where it is.
+        // D-Bus. The module uses libsystemd, if this library is installed.
         .target(
             name: "BackhaulBus", dependencies: ["BackhaulPlatform", "CLinux", "CSystemd"], swiftSettings: small),
-        // What speaks to systemd: services of the user manager, lingering, the journal.
+        // The communication with systemd: services of the user manager, lingering, and the journal.
         .target(
             name: "BackhaulUserManager", dependencies: ["BackhaulModel", "BackhaulPlatform", "BackhaulBus", "CLinux"],
             swiftSettings: small),
         // The event loop.
         .target(name: "BackhaulLoop", dependencies: ["BackhaulPlatform", "CLinux", "CUV"], swiftSettings: small),
-        // Part files: written, synced, finished on threads of their own.
+        // Part files. Threads of this module write, sync and finish them.
         .target(
             name: "BackhaulDisk", dependencies: ["BackhaulModel", "BackhaulPlatform", "CCrypto", "CLinux"],
             swiftSettings: small),
@@ -61,19 +63,20 @@ let package = Package(
         .target(
             name: "BackhaulTransport", dependencies: ["BackhaulModel", "BackhaulLoop", "BackhaulPlatform", "CCurl"],
             swiftSettings: strict),
-        // What the system offers: power, heat, pressure, the network, and when that changes.
+        // The conditions of the system (power, heat, pressure, network) and their changes.
         .target(
             name: "BackhaulConditions",
             dependencies: ["BackhaulModel", "BackhaulPlatform", "BackhaulBus", "BackhaulLoop", "CLinux"],
             swiftSettings: small),
-        // The runner of a store: performs the model's actions with the modules above and serves the clients.
+        // The engine of a store. It performs the model's actions with the modules above, and serves the clients.
         .target(
             name: "BackhaulEngine",
             dependencies: [
                 "BackhaulModel", "BackhaulPlatform", "BackhaulStore", "BackhaulWire", "BackhaulLoop", "BackhaulDisk",
                 "BackhaulTransport", "BackhaulConditions", "BackhaulUserManager",
             ], swiftSettings: small),
-        // A host's side: finds or becomes the engine, sends again, waits.
+        // The client in a host. It finds or starts the engine, sends commands, and waits for replies. If an engine
+        // ends, the client sends its open commands to the next engine.
         .target(
             name: "BackhaulClient",
             dependencies: [
@@ -81,14 +84,14 @@ let package = Package(
                 "BackhaulEngine", "BackhaulUserManager",
             ],
             swiftSettings: small),
-        // One function per declaration of include/backhaul.h.
+        // The functions that include/backhaul.h declares.
         .target(
             name: "BackhaulABI",
             dependencies: [
                 "CBackhaul", "CBackhaulTables", "CLinux", "BackhaulModel", "BackhaulPlatform", "BackhaulClient",
             ],
             swiftSettings: small),
-        // The command line, written against the C API like any other host.
+        // The command line. It uses the C API, as every host does.
         .executableTarget(
             name: "backhaul",
             dependencies: ["CBackhaul", "CLinux", "BackhaulPlatform", "BackhaulABI", "BackhaulUserManager"],

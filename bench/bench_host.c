@@ -3,8 +3,8 @@
  *
  *   bench_host daemon|embedded get|put STORE LIST [CA_FILE]
  *
- * Each line of LIST is "URL<tab>destination", or with put "URL<tab>file to upload". The host uses no idempotency keys,
- * and 32 transfers at once, as the other programs do. The exit status is 1 if a task failed.
+ * Each line of LIST is "URL<tab>destination", or with put "URL<tab>file to upload". The host uses no idempotency keys.
+ * It runs 32 transfers at the same time, as the other programs do. If a task failed, the exit status is 1.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <backhaul.h>

@@ -1,11 +1,11 @@
 /*
- * Counts what a program asks of the disk: calls that sync, and bytes written to the write-ahead log of a database.
+ * Counts what a program demands of the disk: calls that sync, and bytes written to the write-ahead log of a database.
  *
  *   LD_PRELOAD=counting.so BENCH_COUNTS=FILE program …
  *
- * FILE exists and has room for the counts: eight unsigned 64-bit numbers, in the order of `enum count`. The processes
- * that a program starts add to the same numbers. The numbers are a shared mapping, so they are complete even if the
- * program is killed.
+ * FILE must exist, and must have room for eight unsigned 64-bit numbers: the counts, in the order of `enum count`. The
+ * processes that the program starts add to the same numbers. The numbers are in a shared mapping, so they are complete
+ * even if the program is killed.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -51,8 +51,8 @@ static void add_write(int file, ssize_t written) {
     add(WAL_BYTES, (uint64_t)written);
 }
 
-/* Defines a function that replaces libc's: it calls libc's function, and then counts with the given statement. ISO C
- * has no conversion from dlsym's result to a function pointer, so the pointer is copied. */
+/* Defines a function that replaces a function of libc. It calls the function of libc, and then counts with the given
+ * statement. ISO C has no conversion from dlsym's result to a function pointer, so the pointer is copied. */
 #define REPLACE(result, name, parameters, arguments, counted)                                                          \
     result name parameters {                                                                                           \
         static result (*_Atomic original) parameters;                                                                  \

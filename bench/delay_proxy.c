@@ -1,15 +1,15 @@
 /*
- * Forwards TCP connections as a network with a round-trip time and lost segments would deliver them.
+ * Forwards TCP connections, and simulates a network with a round-trip time and lost segments.
  *
  *   delay_proxy RTT_MS LOSS_PERCENT LISTENING_PORT:SERVER_PORT…      all on 127.0.0.1
  *
- * It is written by hand because netem needs root and a kernel module, and because a proxy in Python uses more processor
- * time than the programs that are measured.
+ * The bench does not use netem, because netem needs root and a kernel module. The proxy is written in C, because a
+ * proxy in Python would use more processor time than the measured programs.
  *
- * The model: bytes arrive half a round trip after they were sent, in both directions. A new connection costs one round
- * trip before its first byte. Each read is divided into segments of 1,448 bytes. A lost segment arrives one round trip
- * later, and TCP keeps the order, so all bytes that follow on the same connection wait for it. The model has no
- * congestion window, no limit of bandwidth, and no lost acknowledgements.
+ * The model: in both directions, bytes arrive half a round trip after they were sent. A new connection costs one round
+ * trip before its first byte. The bytes of each read are divided into segments of 1,448 bytes. A lost segment arrives
+ * one round trip later. TCP keeps the order, so all later bytes in the same direction of the connection wait for this
+ * segment. The model has no congestion window, no limit of bandwidth, and no lost acknowledgements.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -30,7 +30,7 @@
 
 enum { SEGMENT = 1448, READ = 64 << 10, WINDOW = 8 << 20, PORTS = 8, EVENTS = 256 };
 
-/* Bytes that arrive at one time. A chunk without bytes is the end of the direction. */
+/* Bytes that arrive at the same time. An empty chunk marks the end of the direction. */
 struct chunk {
     struct chunk *next;
     int64_t due;
@@ -38,28 +38,30 @@ struct chunk {
     char bytes[];
 };
 
-/* The bytes under way from one socket of a link to the other. Its chunks are in the order of their times. */
+/* The bytes on the way from one socket of a link to the other socket. The chunks are in the order of their arrival
+ * times. */
 struct direction {
     struct link *link;
     struct chunk *first, **end;
     size_t buffered;
-    int64_t not_before; /* when the bytes before these arrive */
-    size_t place;       /* in the queue of timers, from 1; 0: not there */
-    int has_ended;      /* the sender has closed it */
+    int64_t not_before; /* when the latest bytes so far arrive; the next bytes do not arrive earlier */
+    size_t place;       /* position in the queue of timers, from 1; 0: not in the queue */
+    int has_ended;      /* the sender has closed the direction */
     int is_full;        /* the receiver accepts no bytes now */
 };
 
-/* What an event of epoll refers to: a socket of a link, or without a link a listening socket or the timer. */
+/* The target of an event of epoll: a socket of a link or, if `link` is NULL, a listening socket or the timer. */
 struct source {
     struct link *link;
     int number, file, is_watched;
 };
 
-/* A connection of a client (0), and the one to the server (1). Direction 0 is from 0 to 1. */
+/* The connection from a client (socket 0), and the connection to the server (socket 1). Direction 0 is from socket 0 to
+ * socket 1. */
 struct link {
     struct source sources[2];
     struct direction directions[2];
-    int64_t usable; /* when the client could send its first byte */
+    int64_t usable; /* when the client can send its first byte, after a round trip */
     int has_failed;
     struct link *next_failed;
 };
@@ -67,7 +69,7 @@ struct link {
 static int64_t round_trip;
 static uint64_t loss_limit, noise = 0x9e3779b97f4a7c15;
 static int epoll, timer, server_ports[PORTS];
-static struct direction **queue; /* a binary heap from 1, by the time of the first chunk */
+static struct direction **queue; /* a binary heap from index 1, by the time of the first chunk */
 static size_t queue_size, queue_room;
 static struct link *failed;
 
@@ -146,7 +148,7 @@ static void watch(struct link *link, int number) {
     if (link->sources[number].is_watched) change(EPOLL_CTL_MOD, &link->sources[number], events);
 }
 
-/* The link is closed after the events of this iteration, because they may refer to it. */
+/* The link is closed after the events of this iteration, because these events may refer to the link. */
 static void fail(struct link *link) {
     if (link->has_failed) return;
     link->has_failed = 1;
@@ -188,7 +190,7 @@ static int is_lost(void) {
     return noise < loss_limit;
 }
 
-/* Gives each segment its time. Segments with the same time are one chunk. */
+/* Gives each segment its arrival time. Segments that arrive at the same time are one chunk. */
 static void send_later(struct link *link, int number, const char *bytes, size_t size) {
     struct direction *direction = &link->directions[number];
     int64_t sent = now(), arrival = (sent < link->usable ? link->usable : sent) + round_trip / 2;
@@ -234,7 +236,7 @@ static int send_chunk(struct link *link, int file, struct chunk *chunk) {
     return chunk->sent == chunk->size;
 }
 
-/* Delivers the chunks whose time has come. The direction is not in the queue of timers. */
+/* Delivers the chunks whose time has come. At the time of the call, the direction is not in the queue of timers. */
 static void deliver(struct link *link, int number) {
     struct direction *direction = &link->directions[number];
     const struct direction *other = &link->directions[1 - number];
@@ -274,7 +276,7 @@ static struct sockaddr_in loopback(int port) {
                                 .sin_port = htons((uint16_t)port)};
 }
 
-/* Connects to the server with a socket that blocks, which takes no time on loopback. */
+/* Connects to the server with a blocking socket, because the connection takes almost no time on loopback. */
 static int connect_to(int port) {
     struct sockaddr_in address = loopback(port);
     int server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -312,7 +314,8 @@ static void handle(struct source *source, uint32_t events) {
     if (link->has_failed) return;
     if (events & EPOLLIN) receive(link, number);
     if (events & EPOLLOUT && !link->has_failed && link->directions[1 - number].is_full) deliver(link, 1 - number);
-    /* Both sides have closed this socket. Epoll would report that again and again until the last bytes are due. */
+    /* Both sides have closed this socket. Epoll would report this repeatedly until the last bytes are due, so the
+     * socket is removed from epoll. */
     if (events & EPOLLHUP && !(events & EPOLLIN) && source->is_watched) {
         source->is_watched = 0;
         change(EPOLL_CTL_DEL, source, 0);

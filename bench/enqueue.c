@@ -4,7 +4,7 @@
  *   enqueue sync FOLDER COUNT                    COUNT appends of 512 bytes to a file, each with fdatasync
  *   enqueue STORE FOLDER COUNT SIZE THREADS      COUNT requests, SIZE in each call, from THREADS threads of one session
  *
- * Prints the seconds from the first call to the return of the last one.
+ * Prints the seconds from the first call to the return of the last call.
  */
 #define _DEFAULT_SOURCE
 #include <backhaul.h>

@@ -1,12 +1,12 @@
 /*
  * Measures the time from the last byte on the socket to the host's wake-up, with the engine in another process.
  *
- *   latency STORE FOLDER COUNT      prints lines of a name and COUNT times in microseconds
+ *   latency STORE FOLDER COUNT      prints lines, each with a name and COUNT times in microseconds
  *
- * event   from the return of the send() of the file's last byte until the event descriptor is readable
- * read    the same, until the host has the event
+ * event   from the return of send() for the file's last byte, until the event descriptor is readable
+ * read    from the same time, until the host has the event
  * sync    the minimum cost of a durable file: fdatasync, rename, fsync of the directory
- * wake    the minimum cost of notifying another process: a byte through a socket on which it waits
+ * wake    the minimum cost of notifying another process: a byte through a socket on which that process waits
  *
  * Backhaul's time includes one `sync`, one `wake`, and two commits of its database: one before the file is placed, and
  * one after it.
@@ -58,7 +58,7 @@ static void print(const char *name, const int64_t *times, int count) {
     printf("\n");
 }
 
-/* Responds to every request with the same file, one connection after another. */
+/* Responds to every request with the same file. Serves one connection after the other. */
 static void *serve(void *argument) {
     int listener = *(int *)argument, yes = 1;
     static const char head[] = "HTTP/1.1 200 OK\r\nContent-Length: 16384\r\nETag: \"1\"\r\n\r\n";
@@ -172,7 +172,7 @@ static void measure_syncs(const char *folder, int count) {
     free(times);
 }
 
-/* Measures wake-ups of this process. A child sends the time at which it sends. */
+/* Measures wake-ups of this process. A child process sends a message, which has the time at which it is sent. */
 static void measure_wake_ups(int count) {
     int pair[2];
     int64_t *times = calloc((size_t)count, sizeof *times), sent;

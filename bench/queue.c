@@ -2,13 +2,13 @@
  * Fills a store with tasks, and measures how fast an engine with that store starts.
  *
  *   queue fill STORE FOLDER COUNT AT_ONCE URL…
- *       enqueues COUNT downloads, AT_ONCE of them at the same time, with each URL in turn. Prints the seconds, and ends
- *       at the end of its standard input.
+ *       enqueues COUNT downloads, with each URL in turn. At most AT_ONCE downloads run at the same time. Prints the
+ *       seconds of the enqueue, and exits at the end of its standard input.
  *   queue start STORE PORT
- *       serves 127.0.0.1:PORT without ever responding, and opens the store, which starts its daemon. Prints the
- *       seconds until the session is attached and until the first byte of a request has arrived. At the end of its
- *       standard input it closes the store and prints "closed". It serves until it is killed, because a server that
- *       ends before the daemon makes attempts fail, and the next start waits for their delays.
+ *       listens at 127.0.0.1:PORT without ever responding, and opens the store, which starts the daemon. Prints the
+ *       seconds until the session is attached, and the seconds until the first byte of a request has arrived. At the
+ *       end of its standard input, it closes the store and prints "closed". It listens until it is killed. If it ended
+ *       before the daemon, attempts would fail, and the next start would wait for their delays.
  */
 #define _DEFAULT_SOURCE
 #include <arpa/inet.h>
@@ -92,7 +92,7 @@ static void fill(char **arguments, size_t url_count) {
     bh_application_close(application);
 }
 
-/* Accepts connections, and reads nothing. Returns the time of the first byte. */
+/* Accepts connections, and reads nothing. Stores the time of the first byte in `result`. */
 static void *first_byte(void *result) {
     static struct pollfd polled[CONNECTIONS];
     nfds_t count = 1;
@@ -138,7 +138,7 @@ static void start(const char *store, int port) {
 }
 
 int main(int argc, char **argv) {
-    alarm(WAIT_MS / 1000); /* a request that never comes ends the measurement */
+    alarm(WAIT_MS / 1000); /* if no request comes, the alarm ends the measurement */
     if (argc >= 7 && strcmp(argv[1], "fill") == 0) {
         fill(argv + 2, (size_t)(argc - 6));
     } else if (argc == 4 && strcmp(argv[1], "start") == 0) {

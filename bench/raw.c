@@ -1,11 +1,11 @@
 /*
- * The most that the machine and libcurl can do: 32 transfers at once in one loop, and no other work.
+ * Measures the most that the machine and libcurl can do: 32 transfers at the same time in one loop, and no other work.
  *
  *   raw discard|write|each|all LIST [CA_FILE]      LIST has one "URL<tab>destination" in each line
  *
  * discard: drops the bytes. write: writes the files without a sync. each: calls fdatasync(2) for each file and fsync(2)
- * for its directory before the next transfer. all: calls syncfs(2) once at the end, which makes all files durable
- * together, and none of them before.
+ * for its directory before the next transfer. all: calls syncfs(2) one time at the end. Until then no file is durable,
+ * and after it all files are durable.
  */
 #define _GNU_SOURCE
 #include <curl/curl.h>
@@ -21,7 +21,7 @@
 enum mode { DISCARD, WRITE, EACH, ALL };
 static const char *const modes[] = {"discard", "write", "each", "all"};
 
-/* One of the simultaneous transfers. */
+/* The file of one of the simultaneous transfers. */
 struct slot {
     int file;
     char path[4096];
@@ -38,7 +38,7 @@ static size_t keep(char *bytes, size_t size, size_t count, void *context) {
     return write(slot->file, bytes, size * count) == (ssize_t)(size * count) ? size * count : 0;
 }
 
-/* Sets the handle to the list's next URL. Returns 0 at the end of the list. */
+/* Sets the handle to the list's next URL. Returns 0 at the end of the list, or if the file cannot be opened. */
 static int take_next(FILE *list, CURL *easy, struct slot *slot, enum mode mode) {
     static char *line;
     static size_t room;

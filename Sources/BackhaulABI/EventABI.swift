@@ -7,7 +7,7 @@ public import CBackhaul
 
 // MARK: Poll
 
-/// Polls for events. If the deadline is nil, the poll does not wait for events: it returns those that are available.
+/// Polls for events. If the deadline is nil, the poll does not wait, and returns the available events.
 private func poll(
     _ session: OpaquePointer?, _ after: UInt64, _ maximum: Int, until deadline: Deadline?
 ) throws(Failure) -> StartedVerb {

@@ -53,7 +53,8 @@ private func claim(
         throw Failure(.invalidArgument, "if_exists is BH_IF_EXISTS_SKIP, which is for requests only")
     }
     var checker = DestinationChecker()
-    // An existing file at the destination may come from an earlier claim of the same task. The engine checks that.
+    // If the destination exists, the claim is not refused here: the file may come from an earlier claim of the same
+    // task. The engine checks this later.
     let destination = try checker.check(path: path, ifExists: .replace)
     return StartedVerb(session.client.claim(TaskID(hostValue: task), destination, policy), .empty, session.application)
 }

@@ -15,7 +15,7 @@ public func bh_application_next_ticket(
         let ticket = try NumberArgument.required(ticket, "ticket")
         var pointer: OpaquePointer?
         while pointer == nil, let next = application.client.nextTicket() {
-            // A ticket that another thread has just released has no handle, and is skipped.
+            // If another thread has just released a ticket, the ticket has no handle. Such a ticket is skipped.
             pointer = HandleTable.current.pointer(of: next)
         }
         ticket.pointee = pointer
@@ -87,7 +87,7 @@ public func bh_ticket_release(_ ticket: OpaquePointer?) {
     verb?.release()
 }
 
-/// The verb of the ticket and its outcome. Throws if the verb has a result of another kind.
+/// The verb of the ticket, and the outcome of this verb. Throws if the verb has a result of another kind.
 private func completedOutcome(
     _ ticket: OpaquePointer?, _ isRight: (StartedVerb.Kind) -> Bool
 ) throws(Failure) -> (StartedVerb, Ticket.Outcome) {

@@ -4,7 +4,7 @@ internal import Glibc
 /// The addresses of message buses (D-Bus specification, "Server Addresses").
 public enum BusAddress {
     /// The address of the user's bus: the one in the environment, or else the socket in the runtime directory. Nil if
-    /// there is neither. sd_bus_open_user(3) finds it in the same way.
+    /// both are missing. sd_bus_open_user(3) finds the address in the same way.
     public static var user: String? { user(environment: variable) }
 
     static func user(environment: (String) -> String?) -> String? {
@@ -13,12 +13,13 @@ public enum BusAddress {
         return "unix:path=" + escaped(directory + "/bus")
     }
 
-    /// Whether a user manager seems to run, because its private socket exists in the runtime directory.
+    /// Whether the private socket of a user manager exists in the runtime directory. If so, a user manager probably
+    /// runs.
     public static var hasManagerSocket: Bool {
         variable("XDG_RUNTIME_DIR").map { access($0 + "/systemd/private", F_OK) == 0 } ?? false
     }
 
-    /// The address of the system's bus. sd_bus_open_system(3) finds it in the same way.
+    /// The address of the system's bus. sd_bus_open_system(3) finds this address in the same way.
     public static var system: String {
         variable("DBUS_SYSTEM_BUS_ADDRESS").flatMap(local) ?? "unix:path=/run/dbus/system_bus_socket"
     }
@@ -30,7 +31,7 @@ public enum BusAddress {
         return alternatives.isEmpty ? nil : alternatives.joined(separator: ";")
     }
 
-    /// The path of the socket; nil if the address has several alternatives, or one without a path.
+    /// The path of the socket; nil if the address has several alternatives, or no path.
     public static func path(of address: String) -> String? {
         guard !address.contains(";"), let place = local(address) else { return nil }
         let value = place.dropFirst("unix:".count).split(separator: ",").first { $0.hasPrefix("path=/") }
@@ -54,7 +55,7 @@ public enum BusAddress {
         return String(validating: bytes, as: UTF8.self)
     }
 
-    /// Encodes each byte that an address must not contain as %xx.
+    /// Replaces each byte that an address must not contain with %xx.
     public static func escaped(_ value: String) -> String {
         var result = ""
         for byte in value.utf8 {

@@ -5,16 +5,16 @@ internal import Glibc
 
 /// A connection to a message bus. Two threads must not use it at the same time.
 ///
-/// The waiting functions of sd-bus are not used. Before the bus has accepted the connection, they may wait for 90
-/// seconds, even if the call has a shorter limit. Here sd-bus does each step without waiting, and poll(2) waits until
-/// the caller's deadline.
+/// The waiting functions of sd-bus are not used. Before the bus has accepted the connection, such a function may wait
+/// for 90 seconds, even if the call has a shorter limit. Here sd-bus does each step without waiting, and poll(2) waits
+/// until the caller's deadline.
 public final class BusConnection {
     /// Why a call has no result.
     public enum CallError: Error {
-        /// The other side replied with a D-Bus error, which has this name and sentence.
+        /// The service or the bus replied with a D-Bus error of this name. The sentence explains the error.
         case refused(name: String, sentence: String)
         case timedOut
-        /// The connection broke, or the call could not be sent. The value is an errno.
+        /// The connection ended, or the call could not be sent. The value is an errno.
         case broken(Int32)
     }
 
@@ -79,7 +79,7 @@ public final class BusConnection {
         return reply
     }
 
-    /// Waits for the first signal that satisfies `isWanted`. Signals that have already arrived count.
+    /// Waits for the first signal that satisfies `isWanted`. A signal that has already arrived is returned immediately.
     public func signal(until deadline: Deadline, _ isWanted: (BusMessage) -> Bool) throws(CallError) -> BusMessage {
         if let index = signals.firstIndex(where: isWanted) { return signals.remove(at: index) }
         return try next(until: deadline) { $0.replyCookie == nil && isWanted($0) }
@@ -96,7 +96,8 @@ public final class BusConnection {
                     bus, &made, method.destination, method.path, method.interface, method.member))
             guard let made else { throw BusError(code: ENOMEM) }
             let message = BusMessage(owning: made, library)
-            // With this setting, the bus does not start a missing service, but reports at once that it is missing.
+            // With this setting, the bus does not start a missing service. It reports at once that the service is
+            // missing.
             try BusError.check(library.message_set_auto_start(message.pointer, 0))
             for argument in arguments { try message.append(argument) }
             try BusError.check(library.send(bus, message.pointer, &cookie))
@@ -142,9 +143,9 @@ public final class BusConnection {
         poll(&items, nfds_t(items.count), deadline.map { Int32(clamping: $0.millisecondsLeft) } ?? -1)
     }
 
-    /// Throws if the number is not that of our socket any more. If the host has closed every descriptor, the number may
-    /// belong to a file of the host. If the address has several alternatives, sd-bus may have tried the next one, whose
-    /// socket has another number.
+    /// Throws if the connection does not use our socket any more. If the host has closed every descriptor, the socket's
+    /// number may belong to a file of the host. If the address has several alternatives, sd-bus may have tried the next
+    /// one, whose socket has another number.
     private func requireSocket() throws(CallError) {
         let number = library.get_fd(bus)
         guard number >= 0 else { throw .broken(-number) }

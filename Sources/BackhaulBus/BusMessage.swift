@@ -47,7 +47,7 @@ public final class BusMessage {
 
     /// Reads the next value, which must be a string (`s`) or an object's path (`o`).
     public func readString(_ letter: Unicode.Scalar = "s") throws(BusError) -> String {
-        // Unsafe: the pointer leads into the message, and the text is copied here.
+        // Unsafe: the pointer points into the message, and the text is copied here.
         var text: UnsafePointer<CChar>?
         try BusError.check(library.message_read_basic(pointer, type(letter), &text))
         return text.map { String(cString: $0) } ?? ""
@@ -63,8 +63,8 @@ public final class BusMessage {
         return Descriptor(owning: copy)
     }
 
-    /// Reads the properties that come next (`a{sv}`), and returns those with these names. Properties of other types
-    /// than strings, paths, Booleans and 32-bit integers are ignored.
+    /// Reads the properties that come next (`a{sv}`), and returns the properties with the given names. A property is
+    /// ignored if its value is not a string, a path, a Boolean or a 32-bit integer.
     public func readProperties(_ names: Set<String>) throws(BusError) -> [String: BusValue] {
         var properties: [String: BusValue] = [:]
         try BusError.check(library.message_enter_container(pointer, type("a"), "{sv}"))
@@ -88,7 +88,7 @@ public final class BusMessage {
     /// reads nothing.
     private func readSimpleVariant() throws(BusError) -> BusValue? {
         var letter: CChar = 0
-        // Unsafe: the pointer leads into the message, and is used only here.
+        // Unsafe: the pointer points into the message, and is used only here.
         var contents: UnsafePointer<CChar>?
         try BusError.check(library.message_peek_type(pointer, &letter, &contents))
         guard letter == type("v"), let contents else { return nil }
@@ -130,7 +130,7 @@ public final class BusMessage {
         return result
     }
 
-    /// Applies `read` to the message. An error becomes an error of a call.
+    /// Applies `read` to the message. If `read` throws, the error is converted to a `CallError`.
     public func value<Result>(
         _ read: (BusMessage) throws(BusError) -> Result
     ) throws(BusConnection.CallError) -> Result {
@@ -149,7 +149,7 @@ public final class BusMessage {
         return (String(cString: name), error.pointee.message.map { String(cString: $0) } ?? "")
     }
 
-    /// The unique name of the sender, which the bus sets, not the sender. Nil before the bus has accepted the
+    /// The unique name of the sender. The bus sets this name, so it is reliable. Nil before the bus has accepted the
     /// connection.
     public var sender: String? { library.message_get_sender(pointer).map { String(cString: $0) } }
 

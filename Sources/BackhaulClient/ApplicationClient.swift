@@ -4,17 +4,17 @@ internal import BackhaulEngine
 internal import BackhaulStore
 internal import Glibc
 
-/// An open application in a host. It finds the engine or starts one, and sends commands to it. When an engine dies, it
-/// sends the commands that have no reply yet to the next engine. It buffers events, progress and replies until the host
-/// reads them. Any thread may use it.
+/// An open application in a host. It finds the engine or starts one, and sends commands to it. If an engine dies, the
+/// client sends the commands that have no reply yet to the next engine. The client buffers events, progress and replies
+/// until the host reads them. Any thread may use it.
 public final class ApplicationClient: Sendable {
     let state: Lock<ClientState>
     private let descriptor: EventFD
     public let storePath: String
     private let thread: Lock<Thread?> = Lock(nil)
 
-    /// Opens the store and, with a deadline, waits for the first reply of an engine. Without a deadline it does not
-    /// wait, and the first verb reports if no engine can be found.
+    /// Opens the store and, with a deadline, waits for the first reply of an engine. Without a deadline, the call does
+    /// not wait. If no engine can be found, the first verb then reports this.
     public static func open(
         _ options: ApplicationOptions, until deadline: Deadline?
     ) throws(Failure) -> ApplicationClient {
@@ -43,7 +43,8 @@ public final class ApplicationClient: Sendable {
     }
 
     private init(_ options: ApplicationOptions) throws {
-        // The store is opened here, too, so that this call reports a bad path. The thread opens the store again.
+        // The store is opened here so that this call reports a bad path. The client's thread opens the store a second
+        // time.
         _ = try StoreDirectory.open(path: options.storePath)
         storePath = options.storePath
         descriptor = try EventFD()
@@ -53,13 +54,13 @@ public final class ApplicationClient: Sendable {
         self.thread.withLock { $0 = thread }
     }
 
-    /// The descriptor that is readable while the host has something to read. It may be events of a consumed session
-    /// that no poll has returned. It may also be sessions that need attention and were not reported, or an announced
-    /// ticket with its outcome.
+    /// The descriptor that is readable while the host has something to read: an event of a consumed session that no
+    /// poll has returned, a session that needs attention and was not reported, or an announced ticket that has its
+    /// outcome.
     public var eventDescriptor: Int32 { descriptor.number }
 
-    /// Releases the roles of all sessions, and disconnects from the engine. If the engine runs in this process, its
-    /// last client stops it. The call takes a limited time.
+    /// Releases the roles of all sessions, and disconnects from the engine. If the engine runs in this process, it
+    /// stops when its last client is closed. The call returns after a limited time.
     public func close() {
         let (waiting, transport) = state.change { $0.close() }
         transport?.close()
@@ -110,7 +111,7 @@ public final class ApplicationClient: Sendable {
     /// Returns the launch that started this process.
     public func currentLaunch() -> Ticket { submit(.currentLaunch) }
 
-    /// Waits for sessions that need attention and have not been reported yet, and returns them.
+    /// Waits until sessions need attention that were not reported yet. Returns these sessions.
     public func poll(until deadline: Deadline) throws(Failure) -> [SessionInfo] {
         while true {
             let wanted: Result<Attention.Unreported, Failure>? = state.wait(until: deadline) { state in
@@ -135,7 +136,7 @@ public final class ApplicationClient: Sendable {
         }
     }
 
-    /// Returns the next announced ticket that has its outcome. Each ticket is returned once.
+    /// Returns the next announced ticket that has its outcome. Each ticket is returned only one time.
     public func nextTicket() -> Ticket? {
         state.change { $0.dequeueAnnounced() }
     }
@@ -197,8 +198,8 @@ public final class ApplicationClient: Sendable {
         return ticket
     }
 
-    /// Sends a command. `then` is called once with the reply, on any thread. During that call, the thread owns no lock
-    /// of the client.
+    /// Sends a command. `then` is called one time with the reply, on any thread. While `then` runs, the thread owns no
+    /// lock of the client.
     func send(_ command: Command, then: @escaping @Sendable (Reply) -> Void) {
         if let failure = state.change({ $0.send(command, then) }) { then(.failed(failure)) }
     }

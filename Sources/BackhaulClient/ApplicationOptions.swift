@@ -7,9 +7,9 @@ public struct ApplicationOptions: Sendable {
     /// The absolute path of the store.
     public var storePath: String
     public var hosting: Hosting
-    /// Whether the process is a tool that only observes, and does not count as a host.
+    /// Whether the process is a tool that only observes. Such a process does not count as a host.
     public var isObserver = false
-    /// The launch that started this process or one of its ancestors; nil: none.
+    /// The launch that started this process or one of its ancestors; nil if there is none.
     public var launch: LaunchToken?
 
     public init(application: String, storePath: String, hosting: Hosting) {
@@ -18,7 +18,7 @@ public struct ApplicationOptions: Sendable {
         self.hosting = hosting
     }
 
-    /// The launch token from the environment; nil: there is none.
+    /// The launch token from the environment; nil if there is none.
     public static var inheritedLaunch: LaunchToken? {
         Environment.variable(LaunchToken.variable).flatMap(LaunchToken.init)
     }

@@ -7,14 +7,15 @@ struct AttachedSession: Sendable {
     let role: Role
     let descriptor: EventFD
     var isAttached = false
-    /// Why the handle does not work any more: it could not be attached to the next engine, or it has ended.
+    /// Why the handle does not work any more: the session could not be attached to the next engine, or the handle has
+    /// ended.
     var failure: Failure?
     private(set) var newest = EventID.zero
     private(set) var returnedThrough = EventID.zero
     /// The events that were pushed and that no poll has returned yet.
     var pushed = EventCache()
-    /// The progress that the host has not read yet. `progressMilliseconds`: the interval of the host's watch; 0: no
-    /// watch.
+    /// The progress that the host has not read yet. `progressMilliseconds`: the interval of the host's watch; 0 if the
+    /// host has no watch.
     var progress = ProgressTable()
     var progressMilliseconds: UInt32 = 0
     var progressDescriptor: EventFD?
@@ -35,7 +36,7 @@ struct AttachedSession: Sendable {
         descriptor.set(isSignalled)
     }
 
-    /// Ends the handle, because the engine does not know it any more.
+    /// Ends the handle, because the engine does not know the handle any more.
     mutating func end(_ failure: Failure) {
         self.failure = failure
         isAttached = false
@@ -45,7 +46,7 @@ struct AttachedSession: Sendable {
 
     mutating func record(newest id: EventID) { newest = max(newest, id) }
 
-    /// Treats all events up to this one as already returned by polls. Pushes start again after the last event that a
+    /// Treats all events up to this event as already returned by polls. Pushes start again after the last event that a
     /// poll has returned.
     mutating func begin(at id: EventID) {
         noteReturned(through: id)

@@ -5,7 +5,7 @@ struct Attention: Sendable {
     private struct Status {
         var newest = EventID.zero
         var reported = EventID.zero
-        /// Whether another handle waits for the session, and the host has not got a report about this wait.
+        /// Whether another handle waits for the session, and this wait was not reported to the host yet.
         var isYieldRequested = false
 
         var isUnreported: Bool { newest > reported || isYieldRequested }
@@ -17,7 +17,7 @@ struct Attention: Sendable {
     struct Unreported: Sendable {
         /// The newest known event of each session, by identifier.
         fileprivate var newest: [ByteString: EventID]
-        /// Those of the sessions for which another handle waits.
+        /// The sessions for which another handle waits.
         fileprivate var yieldRequested: Set<ByteString>
 
         var isEmpty: Bool { newest.isEmpty }
@@ -49,15 +49,15 @@ struct Attention: Sendable {
         known[name, default: Status()].reported = max(before, id)
     }
 
-    /// Marks the events after this one as not reported, because the host did not read them.
+    /// Marks the events after this event as not reported, because the host did not read them.
     mutating func unreport(_ identifier: String, after id: EventID) {
         let name = ByteString(identifier)
         guard let reported = known[name]?.reported else { return }
         known[name]?.reported = min(reported, id)
     }
 
-    /// Notes that the host got a listing, so that its content counts as reported. A handle that began to wait after the
-    /// listing was made is not reported yet.
+    /// Notes that the host got a listing. The content of the listing then counts as reported. If a handle began to wait
+    /// after the listing was made, this wait is not reported yet.
     mutating func reported(_ unreported: Unreported, _ infos: [SessionInfo]) {
         var gone = unreported.newest
         for info in infos {
@@ -69,8 +69,8 @@ struct Attention: Sendable {
             }
         }
         for (name, newest) in gone {
-            // The listing does not have these sessions, so they are gone. A session stays if it was created again since
-            // then. It has newer events then, or a handle that waits for it.
+            // The listing does not have these sessions, so they were deleted. But if a session was created again after
+            // the listing was made, it stays: it has newer events, or a handle waits for it.
             guard let now = known[name], now.newest == newest,
                 !now.isYieldRequested || unreported.yieldRequested.contains(name)
             else {

@@ -36,7 +36,7 @@ public struct DestinationChecker {
         try check.check(path: path, ifExists: ifExists)
     }
 
-    /// Checks the directory for a file whose name comes from the server.
+    /// Checks the directory in which a download is placed under a name that the server chooses.
     public mutating func check(directory: String) throws(Failure) -> Destination {
         try check.check(directory: directory)
     }

@@ -1,8 +1,8 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// The events for the host. A poll is served from pushed events, or else by the engine. When polls have returned enough
-/// events, the engine gets a new credit.
+/// The events for the host. A poll returns pushed events if there are any. Otherwise the poll is sent to the engine.
+/// When polls have returned enough events, the engine gets a new credit.
 extension ClientState {
     /// Returns pushed events for a poll; nil if the poll must be sent to the engine.
     mutating func takePushed(
@@ -18,7 +18,7 @@ extension ClientState {
 
     /// Takes the engine's reply to a poll. `newest`: the newest known event when the poll was sent.
     mutating func polled(_ handle: HandleID, after: EventID, _ events: [Event], more: Bool, newest: EventID) {
-        // Without more events, the host has got all events that were committed when the poll was sent.
+        // If `more` is false, the host has got all events that were committed when the poll was sent.
         let last = events.last?.id ?? .zero
         returned(handle, through: more ? last : max(last, newest))
         if let known = sessions[handle]?.newest {
@@ -38,7 +38,8 @@ extension ClientState {
     mutating func attached(_ handle: HandleID, newest: EventID, unacknowledged: UInt64) {
         sessions[handle]?.isAttached = true
         sessions[handle]?.record(newest: newest)
-        // If all events are acknowledged, no event waits, even if the newest id is greater than that of the last poll.
+        // If all events are acknowledged, no event waits for the host, even if the newest id is greater than the last
+        // polled id.
         sessions[handle]?.begin(at: unacknowledged == 0 ? newest : .zero)
         grantCredit(handle)
         updateDescriptors()
@@ -52,8 +53,8 @@ extension ClientState {
         updateDescriptors()
     }
 
-    /// Notes that the host did not read the returned events from this one on. The descriptors become readable again for
-    /// these events.
+    /// Notes that the host did not read the returned events from this event on. The descriptors become readable again
+    /// for these events.
     mutating func unreturn(_ handle: HandleID, from id: EventID) {
         guard let session = sessions[handle], session.role == .consume, session.isAttached, id > .zero else { return }
         let before = EventID(rawValue: id.rawValue - 1)

@@ -26,17 +26,17 @@ struct ClientState: Sendable {
     private let launch: LaunchToken?
     /// The process of the present engine, or of the last one.
     private(set) var engineProcess: Int32?
-    /// Whether an engine has replied. The client's sessions are then in that engine's store.
+    /// Whether an engine has replied. If so, the client's sessions are in the store of this engine.
     var hasConnected: Bool { engineProcess != nil }
     private(set) var isLocal = false
     private var transport: (any ClientTransport)?
-    /// The connection over which the hello was sent, until the welcome comes. `openingProcess`: the process of that
-    /// engine.
+    /// The connection over which the hello was sent, until the welcome comes. `openingProcess`: the process of the
+    /// engine that got the hello.
     private var openingTransport: (any ClientTransport)?
     private var openingProcess: Int32?
     private var lastSequence: UInt64 = 0
     private var pending: [UInt64: PendingCommand] = [:]
-    /// The commands that attach sessions to a new engine. No other command is sent before their replies.
+    /// The commands that attach sessions to a new engine. No other command is sent before these commands have replies.
     private var reattaching: [UInt64: HandleID] = [:]
     private var lastHandle: UInt64 = 0
     var sessions: [HandleID: AttachedSession] = [:]
@@ -89,7 +89,7 @@ struct ClientState: Sendable {
 
     // MARK: Commands
 
-    /// Sends a command. Returns a failure if it can never have a reply.
+    /// Sends a command. Returns a failure if the command can never have a reply.
     mutating func send(_ command: Command, _ waiting: @escaping ReplyHandler) -> Failure? {
         if isClosed { return Self.closedFailure }
         lastSequence += 1
@@ -103,13 +103,14 @@ struct ClientState: Sendable {
     }
 
     private func transmit(_ sequence: UInt64, _ command: Command) {
-        // Commands that wait for a session are left out, because they may wait long and the engine stores no reply for
-        // them.
+        // Commands that wait for a session do not count here: they may wait for a long time, and the engine stores no
+        // reply for them.
         let repliedThrough = (pending.lazy.filter { !$0.value.command.waits }.map(\.key).min() ?? sequence) - 1
         transport?.send(.command(sequence: sequence, repliedThrough: repliedThrough, command))
     }
 
-    /// Takes a reply. Returns the call-back of the command. The caller calls it without the lock.
+    /// Takes a reply. Returns the call-back of the command. The caller calls this call-back after it has released the
+    /// lock.
     mutating func replied(_ sequence: UInt64, _ reply: Reply) -> ReplyHandler? {
         if let handle = reattaching.removeValue(forKey: sequence) {
             reattached(handle, reply)
@@ -173,7 +174,7 @@ struct ClientState: Sendable {
         transport = nil
         openingTransport = nil
         openingProcess = nil
-        // The next engine does not know which events this one has pushed.
+        // The next engine does not know which events the former engine has pushed.
         for handle in sessions.keys { sessions[handle]?.begin(at: .zero) }
         guard !isClosed else { return }
         link = .connecting
@@ -189,7 +190,7 @@ struct ClientState: Sendable {
     }
 
     /// Closes the client. Returns the call-backs of all waiting commands, and the transport to close. The caller uses
-    /// both without the lock, because an engine that stops takes the lock to deliver its last replies.
+    /// them after it has released the lock: when an engine stops, it takes this lock to deliver its last replies.
     mutating func close() -> (waiting: [ReplyHandler], transport: (any ClientTransport)?) {
         guard !isClosed else { return ([], nil) }
         link = .closed
@@ -242,14 +243,14 @@ struct ClientState: Sendable {
         if !readings.isEmpty { sessions[handle]?.progressDescriptor?.set() }
     }
 
-    /// Sends the host's watch of progress to a new engine, which does not know it. The reply is ignored.
+    /// Sends the host's watch of progress again, because a new engine does not know the watch. The reply is ignored.
     private mutating func resumeWatching(_ handle: HandleID) {
         guard let milliseconds = sessions[handle]?.progressMilliseconds, milliseconds > 0 else { return }
         lastSequence += 1
         transmit(lastSequence, .watchProgress(handle, intervalMilliseconds: milliseconds))
     }
 
-    /// Sends a new credit if polls have returned enough events, so that the engine pushes more.
+    /// If polls have returned enough events, sends a new credit, so that the engine pushes more events.
     mutating func grantCredit(_ handle: HandleID) {
         guard let session = sessions[handle], session.role == .consume, session.isAttached, let transport,
             let credit = sessions[handle]?.pushed.nextCredit(newest: session.newest)
@@ -267,7 +268,8 @@ struct ClientState: Sendable {
         updateDescriptors()
     }
 
-    /// Removes a ticket that the host has released. With the ticket, the descriptor would stay readable for ever.
+    /// Removes a ticket that the host has released. If the ticket stayed in the list, the descriptor would stay
+    /// readable for ever.
     mutating func withdraw(_ ticket: Ticket) {
         announced.removeAll { $0 === ticket }
         updateDescriptors()
@@ -285,7 +287,7 @@ struct ClientState: Sendable {
             sessions[handle]?.updateDescriptor()
             anything = anything || session.hasUnreported
         }
-        // The descriptor is written even while it is readable, for hosts that use edge-triggered polling.
+        // A host may use edge-triggered polling, so the descriptor is written even while it is readable.
         guard anything || isSignalled else { return }
         isSignalled = anything
         descriptor.set(anything)
@@ -293,7 +295,7 @@ struct ClientState: Sendable {
 }
 
 extension Command {
-    /// Whether the reply may wait until a session is free.
+    /// Whether the engine may delay the reply until a session is free.
     fileprivate var waits: Bool {
         switch self {
         case .createSession(_, _, _, let waits), .attachSession(_, _, _, let waits): waits

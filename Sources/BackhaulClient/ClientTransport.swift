@@ -6,7 +6,7 @@ internal import BackhaulPlatform
 /// way.
 protocol ClientTransport: Sendable {
     /// Sends a message without blocking. After the end of the connection, messages are dropped. The transport reports
-    /// that end separately.
+    /// the end separately.
     func send(_ message: ClientMessage)
     func close()
 }

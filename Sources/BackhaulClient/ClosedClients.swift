@@ -1,16 +1,16 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// The clients of this process that were closed. An engine notices a closed client by the end of its connection. If the
-/// engine was dead then, or ended before it recorded the end, the next engine still has the client as a consumer. So
-/// each hello lists the closed clients.
+/// The clients of this process that were closed. When a client is closed, its connection ends, so the engine notices
+/// this. But if no engine was running, or if the engine ended before it recorded this, the next engine still has the
+/// client as a consumer. So each hello lists the closed clients.
 final class ClosedClients: Sendable {
     private let list = Lock<[ClientID]>([])
     /// The most clients in the list. Earlier clients are dropped, because an engine has probably released them.
     private static let limit = 64
 
-    // The list belongs to one process, because a forked child has closed none of these clients, and may have inherited
-    // a locked lock.
+    // Each process has its own list. A forked child has closed none of the clients in its parent's list, and the lock
+    // of that list may be locked in the child.
     private static let ofProcess = ProcessLocal<ClosedClients> { _ in ClosedClients() }
 
     static var all: [ClientID] { ofProcess.current.list.withLock { $0 } }

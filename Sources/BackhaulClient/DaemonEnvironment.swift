@@ -10,7 +10,7 @@ enum DaemonEnvironment {
         // The environment variables of curl (https://everything.curl.dev/usingcurl/proxies/env.html) and OpenSSL.
         "http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY",
         "SSL_CERT_FILE", "SSL_CERT_DIR",
-        // Where the daemon reads the system's conditions in a container or a test.
+        // These variables say where the daemon reads the system's conditions in a container or a test.
         "DBUS_SYSTEM_BUS_ADDRESS", "BACKHAUL_SYS_ROOT", "BACKHAUL_PROC_ROOT",
     ]
 

@@ -1,13 +1,13 @@
 internal import BackhaulModel
 internal import BackhaulStore
 
-/// Reads the error in the log of a daemon that ended right after its start. The line may be from another daemon of the
-/// store. That is no problem, because daemons that fail at the same time have the same cause.
+/// Reads the error in the log of a daemon that ended right after its start. The error may be from another daemon of the
+/// store. This is no problem, because daemons that fail at the same time fail for the same reason.
 struct DaemonLogError {
     private static let log = "daemon.log"
     private let before: Int
 
-    /// Notes the size of the log, and so must be called before the daemon is started.
+    /// Notes the present size of the log. It must be called before the daemon is started.
     init(_ directory: StoreDirectory) { before = directory.sizeOfFile(Self.log) ?? 0 }
 
     /// The last error that was logged since `init`, as a failure; nil if there is none.

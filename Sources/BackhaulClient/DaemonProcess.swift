@@ -4,10 +4,10 @@ internal import BackhaulUserManager
 
 /// A daemon that this process has started.
 enum DaemonProcess {
-    /// A process that is not a child of this process, but is in its control group.
+    /// A process in the same control group as this process. It is no child of this process.
     case detached(DetachedProcess)
-    /// A service of the user manager, which restarts the daemon. The daemon continues when the service of this process
-    /// is stopped.
+    /// A service of the user manager, which restarts the daemon. If this process belongs to another service and that
+    /// service is stopped, the daemon continues.
     case service(StartedService)
 
     var processID: Int32? {
@@ -25,7 +25,7 @@ enum DaemonProcess {
     }
 
     /// Starts the daemon as a service of the user manager, if the user manager replies and sees the same file system.
-    /// Otherwise starts it as a detached process.
+    /// Otherwise starts the daemon as a detached process.
     static func start(_ program: String, _ directory: StoreDirectory) throws(SystemError) -> DaemonProcess {
         if let service = startService(program, directory) { return .service(service) }
         let process = try DetachedProcess.start(
@@ -42,8 +42,8 @@ enum DaemonProcess {
             arguments: ["--store", store])
         service.environment = DaemonEnvironment.current
         service.workingDirectory = "/"
-        // A restart does not help against a wrong command line (exit code 2) or a store that cannot be served (1). The
-        // next client gets these errors.
+        // A restart does not help against a store that cannot be served (exit code 1) or a wrong command line (exit
+        // code 2). The next client gets these errors.
         service.restart = .init(
             delayMilliseconds: 1_000, attempts: 5, startLimitIntervalMilliseconds: 60_000,
             restartPreventExitCodes: [1, 2])

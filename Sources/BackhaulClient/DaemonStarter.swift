@@ -10,22 +10,22 @@ struct DaemonStarter {
     private var pause = RestartPause()
     private var logError: Failure?
 
-    /// - path: the path of the daemon's program from the host's options; nil: the program is searched.
+    /// - path: the path of the daemon's program from the host's options; if it is nil, the program is searched.
     init(path: String?) { self.path = path }
 
     /// Forgets earlier failures, because an engine has replied.
     mutating func succeeded() {
         started = nil
         logError = nil
-        // A long pause was caused by daemons that never replied.
+        // Only daemons that never reply cause a long pause. An engine has replied, so this pause is over.
         if pause.isLong { pause = RestartPause() }
     }
 
-    /// How often older daemons may be requested to exit. More requests may be useless: the program that is started next
-    /// may be as old, or an older library may start its daemon again.
+    /// The largest number of requests that ask older daemons to exit. More requests may be useless: the next daemon's
+    /// program may be as old, or an older library may start its daemon again.
     private static let exitRequestLimit = 3
     private var exitRequests = 0
-    /// Whether an older daemon may be requested to exit. It may not if there is no program that can replace it.
+    /// Whether an older daemon may be requested to exit. False if no program can replace the daemon.
     var mayRequestExit: Bool { exitRequests < Self.exitRequestLimit && DaemonFinder(path: path).program != nil }
     mutating func exitRequested() { exitRequests += 1 }
 
@@ -49,7 +49,8 @@ struct DaemonStarter {
     }
 
     /// Starts the daemon if it is needed. Does not wait until the daemon serves the store. Throws `daemonUnavailable`
-    /// if there is no program or it cannot be run. Throws the error that an ended daemon has logged.
+    /// if there is no program, or if the program cannot be run. If the started daemon has ended, throws the error that
+    /// it has logged.
     mutating func supervise(_ directory: StoreDirectory) throws(Failure) {
         // If the store is locked, no daemon is needed now: one has started, or another engine is still ending.
         guard !directory.isLocked else { return }
@@ -57,14 +58,14 @@ struct DaemonStarter {
             guard process.hasEnded else { return }
             started = nil
             pause.failed()
-            // On a full disk the daemon cannot write its log. This process checks for that itself.
+            // On a full disk the daemon cannot write its log. So this process checks whether it can write to the store.
             let said = logError.read(directory) ?? directory.writeFailure()
             let reason = said.map { ": \($0.message)" } ?? ", and its log has no error"
             let failure = Failure(
                 said?.status ?? .daemonUnavailable, "the daemon \(program) ended at once\(reason)",
                 domain: .process, detail: Int64(process.processID ?? 0))
             self.logError = failure
-            // A daemon that logged no error was killed, or another daemon had the lock. The next start may succeed.
+            // If the daemon logged no error, it was killed, or another daemon had the lock. The next start may succeed.
             if said != nil { throw failure }
         }
         guard pause.isOver else {

@@ -4,10 +4,12 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulWire
 
-/// The work of the client's thread. It finds the store's engine, or starts one in a daemon or in this process. It
-/// transfers the messages of a socket. When the engine has ended, it begins again.
+/// The work of the client's thread. It finds the store's engine, or starts an engine in a daemon or in this process. If
+/// the engine is another process, the thread sends and receives the messages. When the engine has ended, the thread
+/// searches for an engine again.
 struct EngineConnector: Sendable {
-    /// How long an engine that has the lock may take to reply. After that, commands fail with its process id.
+    /// How long an engine that has the lock may take to reply. After this time, commands fail with the engine's process
+    /// id.
     private static let replyTimeoutMilliseconds: Int64 = 5_000
     private static let pauseMilliseconds: Int64 = 20
     /// The pause between two attempts while a daemon starts, which takes about ten milliseconds.
@@ -19,13 +21,13 @@ struct EngineConnector: Sendable {
 
     func run() {
         var directory: StoreDirectory?
-        // The directory of the store that an engine has served. It stays open, so that no other directory gets its
-        // inode.
+        // The directory of the store that an engine has served. It stays open, so that no other directory gets the same
+        // inode number.
         var served: StoreDirectory?
         var starter = DaemonStarter(path: hosting.daemonPath)
         while waitUntilConnecting() {
             do throws(Failure) {
-                // If another store is at the path now, it does not have this client's sessions.
+                // If the path leads to another store now, that store does not have this client's sessions.
                 if let served, !served.isAtPath { throw served.replacementFailure ?? movedFailure(served) }
                 // The host may have closed the descriptor, or another directory may have the path now.
                 if directory?.descriptor.isOurs != true || directory?.isAtPath != true {
@@ -83,9 +85,9 @@ struct EngineConnector: Sendable {
         }
     }
 
-    /// Returns a lease of the store's engine in this process; nil if that engine is another process or does not run.
-    /// Embedded hosting starts the engine here. With daemon hosting, another client of this process may have started
-    /// it.
+    /// Returns a lease of the store's engine in this process; nil if another process runs the engine, or if no engine
+    /// runs. Embedded hosting starts the engine here. With daemon hosting, another client of this process may have
+    /// started the engine.
     private func lease(_ directory: StoreDirectory) throws(Failure) -> EngineLease? {
         switch hosting {
         case .embedded: try LocalEngines.current.lease(directory)
@@ -137,9 +139,9 @@ struct EngineConnector: Sendable {
 
         var isEarly: Bool { !earlyEndDeadline.hasPassed }
 
-        /// Whether waiting commands fail, instead of being sent to the next engine. If the store is damaged or this
-        /// engine failed early, the next engine would probably fail in the same way. If the store is gone, the next
-        /// engine would serve another store.
+        /// Whether waiting commands fail. Otherwise they are sent to the next engine. If the store is damaged, or if
+        /// this engine failed early, the next engine would probably fail in the same way. If the store is gone, the
+        /// next engine would serve another store.
         func isPersistent(_ failure: Failure) -> Bool {
             failure.status == .storeDamaged || failure.status == .storeUnavailable || !earlyEndDeadline.hasPassed
         }
@@ -157,7 +159,7 @@ struct EngineConnector: Sendable {
     // MARK: An engine of another process
 
     private enum ConnectResult {
-        /// An engine was used until it ended or the client was closed.
+        /// An engine was used. Then the engine ended or the client was closed.
         case engine
         /// No engine replies yet.
         case none
@@ -176,7 +178,7 @@ struct EngineConnector: Sendable {
                 domain: .process, detail: Int64(peer.processID))
         }
         transport.send(.hello(state.withLock { $0.hello(process: ProcessIdentity.current.processID) }))
-        // After this, closing the client also closes the transport.
+        // From now on, closing the client also closes the transport.
         guard state.change({ $0.opening(transport, engineProcess: peer.processID) }) else { return .engine }
         var reader = FrameReader()
         var welcome: Welcome?

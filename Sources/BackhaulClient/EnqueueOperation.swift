@@ -1,8 +1,9 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// A large enqueue, which is sent in chunks. Only a few chunks are sent before their replies arrive. So the engine
-/// commits one chunk while the next one is sent, and little memory is needed. The first refused chunk ends the enqueue.
+/// A large enqueue, which is sent in chunks. At any time, at most `maximumChunksInFlight` sent chunks have no reply. So
+/// the engine commits one chunk while the client sends the next one, and little memory is needed. The first refused
+/// chunk ends the enqueue.
 final class EnqueueOperation: Sendable {
     private static let maximumChunksInFlight = 4
 
@@ -83,7 +84,8 @@ final class EnqueueOperation: Sendable {
                 || state.remaining.isEmpty, !state.isCompleted
             else { return nil }
             state.isCompleted = true
-            // Chunks after a refused one may have been applied already. The outcome also has their items.
+            // Chunks after a refused chunk may have been applied already. The outcome also has the results of these
+            // chunks.
             var items = EnqueuedList()
             for (chunk, count) in state.counts.enumerated() {
                 items.append(contentsOf: state.applied[chunk] ?? EnqueuedList(notApplied: count))

@@ -23,8 +23,8 @@ final class LocalEngines: Sendable {
     private static let ofProcess = ProcessLocal<LocalEngines> { _ in LocalEngines() }
     static var current: LocalEngines { ofProcess.current }
 
-    /// Returns a lease of the store's engine in this process, and starts that engine if needed. Nil if the engine is
-    /// another process.
+    /// Returns a lease of the store's engine in this process, and starts the engine if it does not run. Nil if another
+    /// process runs the engine.
     func lease(_ directory: StoreDirectory) throws(Failure) -> EngineLease? {
         let store = StoreIdentity(directory)
         if let lease = try join(store) { return lease }
@@ -87,17 +87,17 @@ final class LocalEngines: Sendable {
         if isLast { engine.stop() }
     }
 
-    /// Removes an engine that has failed, so that it gets no new clients. Its present clients disconnect, which stops
-    /// it.
+    /// Removes an engine that has failed, so that it gets no new clients. Its present clients disconnect, and then the
+    /// engine stops.
     private func removeFailed(_ store: StoreIdentity) {
         state.change { state in
             if case .running = state.entries[store] { state.entries[store] = nil }
         }
     }
 
-    /// Installs an exit hook that stops all engines. Without the hook, a host that returns from main while the engine's
-    /// threads use TLS would crash in OpenSSL's exit hook. This hook is registered after OpenSSL's hook, so it runs
-    /// first.
+    /// Installs an exit hook that stops all engines. Without this hook, a host would crash in OpenSSL's exit hook if it
+    /// returned from main while the engine's threads use TLS. Our hook is registered after OpenSSL's hook, so our hook
+    /// runs first.
     private func installExitHook(_ state: inout State) {
         guard !state.hasExitHook else { return }
         state.hasExitHook = true

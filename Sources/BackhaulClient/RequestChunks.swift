@@ -4,11 +4,11 @@ internal import BackhaulModel
 struct RequestChunks {
     private var chunk: [Request] = []
     private var size = 0
-    /// The most requests of the present chunk.
+    /// The largest number of requests in the present chunk.
     private var limit: Int
 
-    /// - first: the most requests of the first chunk. A small first chunk is soon in the store, and its tasks start
-    /// while the other chunks are sent.
+    /// - first: the largest number of requests in the first chunk. A small first chunk is soon in the store, and its
+    /// tasks start while the other chunks are sent.
     init(first: Int = Limits.chunkCount) { limit = first }
 
     /// Adds a request. If the present chunk has no room for it, returns that chunk and starts a new one.

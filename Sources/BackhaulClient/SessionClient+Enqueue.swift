@@ -1,8 +1,8 @@
 public import BackhaulModel
 public import BackhaulPlatform
 
-/// Enqueues requests in chunks. Each chunk is applied completely or not at all. A few chunks are sent before their
-/// replies arrive. The first refused chunk ends the enqueue.
+/// Enqueues requests in chunks. Each chunk is applied completely or not at all. A few chunks are sent before the first
+/// of them has a reply. The first refused chunk ends the enqueue.
 extension SessionClient {
     public func enqueue(_ requests: [Request]) -> Ticket {
         if let failure { return application.completedTicket(.failed(failure)) }
@@ -16,10 +16,11 @@ extension SessionClient {
         return ticket
     }
 
-    /// Enqueues requests that `make` makes one by one, by their position, in the calling thread. The call returns when
-    /// all requests were sent. So only the requests of a few chunks are in memory at a time. After the deadline, the
-    /// call makes the other requests without waiting, and they are sent later. If `make` throws, the requests of its
-    /// chunk are not applied, and the failure has the position as its index.
+    /// Enqueues `count` requests. The call runs `make` in the calling thread for each position, one after the other,
+    /// and returns when all requests were sent. So only the requests of a few chunks are in memory at a time. If the
+    /// deadline passes before all requests were sent, the call makes the remaining requests without waiting, and they
+    /// are sent later. If `make` throws, the requests of the present chunk are not applied, and the failure has the
+    /// position as its index.
     public func enqueue(
         count: Int, until deadline: Deadline, _ make: (Int) throws(Failure) -> Request
     ) -> Ticket {
@@ -28,7 +29,7 @@ extension SessionClient {
         let operation = EnqueueOperation(handle: handle, application: application, ticket: ticket)
         var chunks = RequestChunks(first: 512)
         var remaining: [[Request]] = []
-        /// Returns false if no further chunk is sent.
+        /// Returns false if no further chunk may be sent.
         func sendChunk(_ chunk: [Request]) -> Bool {
             guard remaining.isEmpty else {
                 remaining.append(chunk)

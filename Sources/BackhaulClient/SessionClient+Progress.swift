@@ -1,7 +1,7 @@
 public import BackhaulModel
 public import BackhaulPlatform
 
-/// Live progress of tasks. A new reading of a task replaces an older one that the host has not read.
+/// Live progress of tasks. A new reading of a task replaces an earlier reading that the host has not read.
 extension SessionClient {
     /// Starts a stream with at most one reading of each task in the interval. An interval of 0 ends the stream. If the
     /// engine ends, the stream continues with the next engine.
@@ -10,7 +10,8 @@ extension SessionClient {
         return submit(.watchProgress(handle, intervalMilliseconds: intervalMilliseconds))
     }
 
-    /// Returns a descriptor that is readable while there are readings for `pollProgress`. The first call makes it.
+    /// Returns a descriptor that is readable while there are readings for `pollProgress`. The first call makes the
+    /// descriptor.
     public func progressDescriptor() throws(Failure) -> Int32 {
         let fresh: EventFD
         do throws(SystemError) {

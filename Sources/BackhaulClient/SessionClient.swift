@@ -25,7 +25,7 @@ public final class SessionClient: Sendable {
     /// The descriptor that is readable while the session has events that no poll of this handle has returned.
     public var eventDescriptor: Int32 { descriptor.number }
 
-    /// Releases the role in the session. Its transfers continue.
+    /// Releases the role in the session. The session's transfers continue.
     public func close() {
         let wasAttached = application.state.change { $0.sessions.removeValue(forKey: handle)?.isAttached ?? false }
         if wasAttached { _ = application.submit(.closeSession(handle)) }
@@ -39,8 +39,8 @@ public final class SessionClient: Sendable {
         submit(.updateConfiguration(handle, configuration))
     }
 
-    /// Completes the session. If this handle was attached for a launch, this also ends the handle, and a second call
-    /// does nothing.
+    /// Completes the session. If this handle was attached for a launch, this call also ends the handle, and a second
+    /// call does nothing.
     public func complete() -> Ticket {
         if let failure { return application.completedTicket(failure.status == .completed ? .done : .failed(failure)) }
         let ticket = application.makeTicket()
@@ -128,8 +128,8 @@ public final class SessionClient: Sendable {
     /// disk, and for the host a late empty reply is better than an error.
     private static let replyTimeoutMilliseconds: Int64 = 5_000
 
-    /// Waits until an event after `after` exists, or the deadline passes. The returned ticket has its outcome, unless
-    /// the engine did not reply in time.
+    /// Waits until an event after `after` exists, or the deadline passes. If the engine replies in time, the returned
+    /// ticket has its outcome.
     public func poll(after: EventID, maximum: UInt32, until deadline: Deadline) -> Ticket {
         while true {
             let seen = application.state.withLock { $0.sessions[handle]?.newest ?? .zero }

@@ -55,7 +55,7 @@ final class SocketClientTransport: ClientTransport {
         var sent = 0
         var deadline = deadline
         var isClosing = false
-        // The former run may have read more messages than it delivered.
+        // The previous call of `run` may have read more messages than it delivered.
         do {
             while let message = try reader.nextEngineMessage() {
                 guard deliver(message) else { return .disconnected }

@@ -8,8 +8,8 @@ public final class Ticket: Sendable {
         case reply(Reply)
         /// The session is attached. This replaces the reply to a create or an attach.
         case session(SessionClient, isNew: Bool)
-        /// The known results of the requests, and the failure if some were not applied. This replaces the replies to
-        /// the chunks of an enqueue.
+        /// The known results of the requests, and the failure if some requests were not applied. This replaces the
+        /// replies to the chunks of an enqueue.
         case enqueued(EnqueuedList, Failure?)
     }
 
@@ -29,7 +29,7 @@ public final class Ticket: Sendable {
     private let withdrawn: @Sendable (Ticket) -> Void
     private let abandoned: @Sendable () -> Void
     private let unread: @Sendable (Outcome) -> Void
-    /// A sentence that states what the engine waits for before it replies; nil if it replies without waiting.
+    /// A sentence that states what the engine waits for before it replies; nil if the engine replies without waiting.
     public let waitingFor: String?
 
     /// - announced: called when an announced ticket has its outcome, while the ticket is locked.
@@ -48,7 +48,7 @@ public final class Ticket: Sendable {
         self.unread = unread
     }
 
-    /// Waits for the outcome; returns nil if it has not come. With a nil deadline, the call does not wait.
+    /// Waits for the outcome; returns nil if there is no outcome yet. With a nil deadline, the call does not wait.
     public func wait(until deadline: Deadline?) -> Outcome? {
         state.wait(until: deadline ?? .after(milliseconds: 0)) { state in
             guard let outcome = state.outcome else { return nil }
@@ -91,7 +91,7 @@ public final class Ticket: Sendable {
         let (isUnread, orphan): (Bool, SessionClient?) = state.change { state in
             guard state.outcome == nil else { return (false, nil) }
             state.outcome = outcome
-            // The announcement happens under the lock. So when a host has waited for the outcome, the ticket is already
+            // The announcement happens under the lock. So when a wait for the outcome returns, the ticket is already
             // announced.
             if state.isAnnounced, !state.isReleased { announced(self) }
             return (state.isReleased, state.isReleased ? state.unclaimedSession : nil)

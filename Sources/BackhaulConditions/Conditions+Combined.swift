@@ -1,8 +1,8 @@
 internal import BackhaulModel
 
 extension Conditions {
-    /// Combines the readings of several sources. Readings of a service that manages the network replace those of the
-    /// kernel, unless the kernel has no route. `metered`, which the administrator sets, overrides both.
+    /// Combines the readings of several sources. If the kernel has a route, the known readings of NetworkManager
+    /// replace the kernel's readings. `metered` has the administrator's settings, which override the readings of both.
     static func combined(
         power: PowerState?, heat: HeatState?, pressure: [PressureResource: Reading<UInt8>], network: NetworkState?,
         bus: BusReadings?, metered: [String: Bool]
@@ -71,7 +71,7 @@ extension Conditions {
 }
 
 extension Reading {
-    /// Takes the other reading if it has a value. If neither has a value, the source names both reasons.
+    /// Takes the other reading if it has a value. If both readings have no value, the source has the reasons of both.
     fileprivate mutating func combine(_ other: Reading) {
         if other.value != nil { self = other } else if value == nil { source += "; \(other.source)" }
     }

@@ -25,9 +25,9 @@ extension ConditionsWatch {
         }
     }
 
-    /// Subscribes to the needed conditions only, or closes the bus if none is needed. While one is needed, the
-    /// connection stays open. If it were closed while the system prepares for sleep, the sleep would no longer be
-    /// delayed.
+    /// Subscribes to the needed conditions of the bus only. If no condition of the bus is needed, closes the
+    /// connection. Otherwise the connection stays open: if it were closed while the system prepares for sleep, the
+    /// delay of the sleep would end.
     func closeBus(except needs: ConditionSet) {
         let subscriptions = needs.intersection(ConditionsWatch.busNeeds)
         if subscriptions.isEmpty {
@@ -54,7 +54,7 @@ extension ConditionsWatch {
         guard isWhole else { return }
         isBusSettled = true
         pendingNeeds.remove(.sleep)
-        // The network stays pending until the kernel's reading exists too.
+        // The network stays pending until there is also a reading of the kernel.
         if network != nil { pendingNeeds.remove(.network) }
         settle()
     }

@@ -4,8 +4,8 @@ internal import BackhaulPlatform
 
 extension ConditionsWatch {
     /// Reads all conditions once, for a listing. Sources of conditions that are not in `needs` are closed afterwards.
-    /// Calls `then` on the loop's thread, in a later iteration and within two seconds. A condition that has no reading
-    /// by then is unknown, and its source says why.
+    /// Calls `then` on the loop's thread, in a later iteration and within two seconds. If a condition has no reading
+    /// after two seconds, the condition is unknown, and its source says why.
     public func readAll(then: @escaping (Conditions) -> Void) {
         guard !isClosed else { return }
         if let listing { return listing.waiting.append(then) }
@@ -13,7 +13,7 @@ extension ConditionsWatch {
         self.listing = listing
         let missing = ConditionSet.all.subtracting(needs).union(pendingNeeds)
         let files = missing.intersection(ConditionsWatch.readNeeds)
-        // The listing does not wait for kinds whose reading hangs already.
+        // The listing does not wait for conditions whose reading already hangs.
         listing.unread = files.subtracting(readers.stuck)
         read(listing.unread)
         if isUnreadable { listing.unread = [] }

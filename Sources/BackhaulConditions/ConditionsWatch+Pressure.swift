@@ -2,8 +2,8 @@ internal import BackhaulLoop
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// The triggers of pressure. The kernel notifies once when pressure begins. Then the pressure is read at intervals
-/// until it is gone.
+/// The triggers of pressure. The kernel sends one notification when pressure begins. After the notification, the
+/// pressure is read at intervals until it is gone.
 extension ConditionsWatch {
     func arm(_ resource: PressureResource) {
         guard triggers[resource] == nil,

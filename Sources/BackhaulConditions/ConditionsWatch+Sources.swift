@@ -119,7 +119,7 @@ extension ConditionsWatch {
                 pressure[resource] = value
                 if value.value == 0, !triggeredResources.contains(resource) { arm(resource) }
             }
-            // A kind that was requested again during this reading stays pending until the next reading.
+            // If a kind of condition was requested again during this reading, it stays pending until the next reading.
             let isRead = found.needs.subtracting(readers.postponed.union(readers.reading))
             pendingNeeds.subtract(isRead.subtracting(isBusSettled ? [] : .network))
             settle()
@@ -137,7 +137,8 @@ extension ConditionsWatch {
         if needs.contains(.heat), !areDevicesReported || heat?.hasZones ?? false { polledNeeds.insert(.heat) }
         if needs.contains(.network), routes == nil { polledNeeds.insert(.network) }
         for resource in PressureResource.allCases where needs.contains(resource.need) {
-            // Pressure that the kernel does not measure is not polled: it will not appear later.
+            // Pressure is not polled if the kernel does not measure it, because the kernel will not begin to measure it
+            // later.
             if triggers[resource] == nil, pressure[resource]?.value != nil { polledNeeds.insert(resource.need) }
         }
         if isUnreadable { polledNeeds.formUnion(needs.intersection(ConditionsWatch.readNeeds)) }

@@ -4,18 +4,18 @@ internal import BackhaulPlatform
 
 /// Provides the readings of the conditions in `needs`. It is confined to the loop's thread.
 ///
-/// A condition that is not in `needs` is not read, and uses no descriptor, timer or thread. A condition whose changes
-/// the kernel or a service reports is read on each report. The other conditions are read together every 30 seconds:
-/// temperatures, the charge of a battery in use, and pressure while there is any.
+/// A condition that is not in `needs` is not read, and uses no descriptor, timer or thread. If the kernel or a service
+/// reports the changes of a condition, the condition is read after each report. The other conditions are read together
+/// every 30 seconds: temperatures, the charge of a battery in use, and pressure while it lasts.
 public final class ConditionsWatch {
     /// The conditions to read. The readings of an added condition follow later, with a call of `onChange`. The readings
-    /// of a removed condition are dropped immediately, without a call.
+    /// of a removed condition are dropped immediately, without a call of `onChange`.
     public var needs: ConditionSet = [] {
         didSet { if needs != oldValue { needsChanged(from: oldValue) } }
     }
 
-    /// The readings as the system reports them. Only the hysteresis of thermal zones smooths them. Sources are those of
-    /// the last reading: a change of a source alone does not call `onChange`.
+    /// The readings as the system reports them. Only thermal states are smoothed, by the hysteresis of thermal zones.
+    /// If a source changes but its value does not, `current` has the new source, and `onChange` is not called.
     public private(set) var current = Conditions()
 
     /// Whether no needed condition is `pending`.
@@ -28,8 +28,8 @@ public final class ConditionsWatch {
         isNetworkPending && needs.contains(.network) ? pendingNeeds.union(.network) : pendingNeeds
     }
 
-    /// Whether networks are metered, by the network's name, as the administrator has set it. The setting overrides the
-    /// system's reading. A change affects `current` immediately, without `onChange`.
+    /// The administrator's settings: whether a network is metered, by the network's name. A setting overrides the
+    /// system's reading. A change affects `current` immediately, without a call of `onChange`.
     public var metered: [String: Bool] = [:] {
         didSet { if metered != oldValue { refresh() } }
     }
@@ -82,7 +82,7 @@ public final class ConditionsWatch {
     /// together.
     static let routeDelay: Int64 = 100
     /// The delay between the kernel's report of a pressure and its reading, in milliseconds. An earlier reading may not
-    /// show it: the kernel updates the averages only every two seconds.
+    /// show the pressure, because the kernel updates the averages only every two seconds.
     static let pressureDelay: Int64 = 2_000
 
     /// `log` and `onChange` are called on the loop's thread. `onChange` is called when a value of `current` or the set
@@ -112,7 +112,7 @@ public final class ConditionsWatch {
     /// Ends the delay of a prepared sleep, because running transfers are synced.
     public func readyToSleep() { systemBus?.bus.readyToSleep() }
 
-    /// Stops all reading and all calls of `onChange`. A listing that is under way calls no `then`.
+    /// Stops all reading and all calls of `onChange`. An unfinished listing does not call its `then`.
     public func close() {
         isClosed = true
         needs = []

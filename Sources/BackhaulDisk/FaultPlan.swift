@@ -1,7 +1,7 @@
 #if DEBUG
 internal import BackhaulPlatform
 
-/// The system calls that must fail in a test. A test cannot make a real disk fail at the third sync, for example.
+/// The system calls that must fail in a test. For example, a test cannot make a real disk fail at the third sync.
 final class FaultPlan: Sendable {
     private struct Fault {
         var operation: FileOperation

@@ -1,4 +1,4 @@
-/// The system calls of this module by their purpose, so that tests can choose which one fails.
+/// The purposes of this module's system calls. Tests use them to choose which call fails.
 enum FileOperation: Sendable {
     case open
     case create

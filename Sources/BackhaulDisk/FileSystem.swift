@@ -9,7 +9,7 @@ struct FileSystem: Sendable {
     var faults: FaultPlan?
     #endif
 
-    /// The activity of the thread that makes the calls. When it is revoked, all calls fail.
+    /// The activity of the thread that makes the calls. After the activity is revoked, all calls fail.
     var activity: DiskActivity?
 
     var batchSync = BatchSyncSupport()
@@ -27,7 +27,8 @@ struct FileSystem: Sendable {
             let result = body()
             if result >= 0 { return result }
             let code = bhl_errno()
-            // A sync is never repeated: a second sync may succeed although the data of the first was lost (fsync(2)).
+            // A sync is never repeated: a second sync may succeed although the data of the first sync was lost
+            // (fsync(2)).
             if code != EINTR || [.sync, .syncFileSystem, .syncDirectory].contains(operation) {
                 throw SystemError(code: code, messageStart: operation.messageStart)
             }
@@ -48,15 +49,15 @@ struct FileSystem: Sendable {
     }
 
     /// Opens a file of a request's body, and follows symbolic links. The caller then compares the file's identity with
-    /// that at the enqueue.
+    /// the identity at the enqueue.
     func openToSend(_ path: String) throws(SystemError) -> Descriptor {
         Descriptor(owning: try call(.open) { bhl_open(path, O_RDONLY | O_NONBLOCK, 0) })
     }
 
-    /// Creates the file; one with that name must not exist. The process's umask applies to `mode`.
+    /// Creates the file. Fails if a file with this name exists. The process's umask applies to `mode`.
     func create(in directory: Int32, _ name: String, mode: UInt32 = 0o600) throws(SystemError) -> Descriptor {
         let number = try call(.create) { bhl_openat(directory, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode) }
-        // The engine has given up this thread, and will not remove the new file later.
+        // If the engine has given up this thread, it will not remove the new file later. So the file is removed now.
         if activity?.isRevoked == true { unlinkat(directory, name, 0) }
         return Descriptor(owning: number)
     }
@@ -97,7 +98,7 @@ struct FileSystem: Sendable {
     }
 
     /// Syncs the file's data and length. After an error, the data since the last sync may be lost, because the kernel
-    /// may have dropped its pages.
+    /// may have dropped the pages of this data.
     func syncData(_ file: Int32) throws(SystemError) {
         _ = try call(.sync) { fdatasync(file) }
     }
@@ -107,7 +108,7 @@ struct FileSystem: Sendable {
         _ = try call(.sync) { fsync(file) }
     }
 
-    /// Syncs all files and names of the file system of this file or directory. Reports errors of writes since the
+    /// Syncs all files and names of the file system that has this file or directory. Reports errors of writes since the
     /// descriptor was opened.
     func syncFileSystem(_ descriptor: Int32) throws(SystemError) {
         _ = try call(.syncFileSystem) { syncfs(descriptor) }
@@ -157,8 +158,8 @@ struct FileSystem: Sendable {
         _ = try call(.status) { faccessat(AT_FDCWD, path, rights, AT_EACCESS) }
     }
 
-    /// Renames a file. An existing file `to` is replaced only if `replace` is true. This is one atomic step, so the
-    /// name `to` exists at every moment. A directory is never replaced.
+    /// Renames a file. An existing file `to` is replaced only if `replace` is true. The replacement is one atomic step,
+    /// so the name `to` exists at every moment. A directory is never replaced.
     func rename(
         _ from: String, in fromDirectory: Int32, to: String, in toDirectory: Int32, replace: Bool
     ) throws(SystemError) {
@@ -177,14 +178,14 @@ struct FileSystem: Sendable {
         _ = try call(.link) { linkat(AT_FDCWD, path, directory, name, 0) }
     }
 
-    /// Makes the new file share the content of the other (reflink). Returns false if the file system does not support
-    /// this.
+    /// Makes the new file `to` share the content of the file `from` (reflink). Returns false if the file system does
+    /// not support this.
     func clone(_ from: Int32, to: Int32) -> Bool {
         (try? call(.copy) { bhl_clone(to, from) }) != nil
     }
 
-    /// Copies bytes within the kernel. Returns their number: 0 at the end of the file, or if the file systems do not
-    /// support this copy.
+    /// Copies bytes within the kernel. Returns the number of copied bytes. This number is 0 at the end of the file, or
+    /// if the file systems do not support such a copy.
     func copyRange(_ from: Int32, to: Int32, at offset: UInt64, size: Int) throws(SystemError) -> Int {
         do {
             return try call(.copy) { Int(bhl_copy_range(from, to, Int64(clamping: offset), size)) }

@@ -23,11 +23,11 @@ public final class Engine: Sendable {
 
     /// How long a stopping engine waits for its downloads to write and sync their bytes, in milliseconds.
     private static let stopMilliseconds: Int64 = 800
-    /// How long a stopping engine then waits for calls of the disk threads that hang, in milliseconds.
+    /// How long a stopping engine then waits for hanging calls of the disk threads, in milliseconds.
     private static let diskMilliseconds: Int64 = 100
 
-    /// - ended: called at most once, on the engine's thread, when the owner has to stop the engine, with the reason. It
-    ///   must not call the engine.
+    /// - ended: a closure that is called with the reason when the owner has to stop the engine. It is called at most
+    ///   one time, on the engine's thread, and must not call the engine.
     public init(
         directory: StoreDirectory, lock storeLock: StoreLock, options: EngineOptions = .embedded,
         ended: @escaping @Sendable (EngineEnd) -> Void

@@ -12,7 +12,7 @@ final class EngineLifecycle {
 
     init(ended: @escaping @Sendable (EngineEnd) -> Void) { self.ended = ended }
 
-    /// Whether the engine stops or has failed, so that nothing may be started any more.
+    /// Whether the engine stops or has failed. Then no work may start any more.
     var isEnding: Bool { failure != nil || isDraining }
 
     /// Notes the failure. Returns false when the engine has failed before.
@@ -22,7 +22,7 @@ final class EngineLifecycle {
         return true
     }
 
-    /// Calls the owner of this engine, which then stops it.
+    /// Notifies the owner of this engine, which then stops the engine.
     func end(_ reason: EngineEnd) {
         guard !hasEnded else { return }
         hasEnded = true

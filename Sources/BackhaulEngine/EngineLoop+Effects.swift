@@ -5,7 +5,7 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulTransport
 
-/// The one place where effects of parts are applied, after the part has returned.
+/// The only place that applies effects of parts. It applies an effect after the part has returned.
 extension EngineLoop {
     func apply(_ effects: [EngineEffect]) {
         for effect in effects { apply(effect) }
@@ -89,7 +89,7 @@ extension EngineLoop {
         runner.deferred(for: reason)
     }
 
-    /// Gives these tasks their new constraints. Running tasks that now belong to a held group stop.
+    /// Gives these tasks their new constraints. If a running task now belongs to a held group, the task stops.
     private func restated(_ moved: RestatedTasks) {
         conditionParts.holds.add(moved.constraints.values)
         var joined: [any TransferRunner] = []
@@ -145,7 +145,7 @@ extension EngineLoop {
     }
 
     /// Forgets a session that was removed. If a consumer waits for a session of this name, the engine tries again to
-    /// open the session for it.
+    /// open the session for this consumer.
     func removed(_ change: Change) {
         forget(change.session)
         clients.claims.released(NamedSession(change))
@@ -183,8 +183,8 @@ extension EngineLoop {
         tasks.reachability.tasksStopped(lanes) { [unowned self] lane in base.transfers.isRunning(in: lane) }
     }
 
-    /// Forgets how often the task's request was repeated with credentials or immediately, because the task has ended
-    /// or the host has changed it.
+    /// Forgets how often the task's request was repeated, with credentials or immediately. It is called when the task
+    /// has ended, or when the host has changed the task.
     func forgetRepeats(of task: TaskID) {
         base.credentials.setRepeats(nil, of: task)
         base.transfers.setImmediateRepeats(nil, of: task)
@@ -263,7 +263,7 @@ extension EngineLoop {
 
     // MARK: End
 
-    /// The remaining work, as far as the engine knows it without the store. Nil while the engine ends.
+    /// The remaining work that the engine knows without the store. Nil while the engine ends.
     func exitFacts() -> IdleExitPolicy.Facts? {
         guard !lifecycle.isEnding else { return nil }
         var facts = IdleExitPolicy.Facts()
@@ -283,9 +283,9 @@ extension EngineLoop {
         lifecycle.end(.replaced(by: library))
     }
 
-    /// Ends the daemon, unless a client has connected until now. The daemon still has the store lock. A later client
-    /// finds no socket, or its connection ends without a reply. The client then waits for the lock, and starts the next
-    /// daemon.
+    /// Ends the daemon if no client is connected now. The daemon still has the store lock. A client that connects later
+    /// finds no socket, or its connection ends without a reply. This client then waits for the lock, and starts the
+    /// next daemon.
     func exitIfUnconnected() {
         receiver.acceptAll()
         guard clients.registry.connections.isEmpty else { return }
@@ -293,8 +293,8 @@ extension EngineLoop {
         lifecycle.end(.idleExit)
     }
 
-    /// Gives new part files to tasks whose part files are used by disk calls that hang. A call that hangs may change
-    /// its file long after the engine has ended.
+    /// Gives a new part file to each task whose part file is used by a hanging disk call. A hanging call may still
+    /// change the old part file long after the engine has ended.
     func renewParts(named names: Set<String>, then: @escaping @Sendable () -> Void) {
         let running = base.transfers.all.map(\.attempt.task)
         let changing = running.filter { names.contains(base.files.location(of: $0).partName) }
@@ -308,7 +308,7 @@ extension EngineLoop {
 
     // MARK: Listing
 
-    /// Reads all present conditions for a listing, also those that nothing depends on.
+    /// Reads all present conditions for a listing, including conditions that the engine does not need now.
     func readConditions(then: @escaping ([ConditionInfo]) -> Void) {
         conditionParts.monitor.readAll { [unowned self] conditions in
             let moved = base.transfers.all.reduce(0) { $0 &+ $1.attempt.exchange.rate.bytesPerSecond }

@@ -12,8 +12,8 @@ extension EngineLoop {
         while base.transfers.availableCapacity > 0, let effect = tasks.scheduler.next() { apply([effect]) }
     }
 
-    /// Starts a task that has a slot, unless it has to wait for a credential. A challenge may have been opened since
-    /// the task was loaded.
+    /// Starts a task that has a slot. If the task has to wait for a credential, releases the slot instead. A challenge
+    /// may have been opened after the task was loaded.
     func start(_ task: StoredTask, runsAlone: Bool) {
         guard base.transfers[task.id] == nil else { return tasks.scheduler.released(task.lane, runsAlone: runsAlone) }
         let (startable, effects) = base.credentials.admit([task])
@@ -44,7 +44,7 @@ extension EngineLoop {
         guard base.transfers.remove(runner) else { return }
         let task = runner.attempt.task
         conditionParts.holds.noteBusy(task)
-        // Counts the bytes of the task while the network that it used is known.
+        // The bytes of the task are counted now, while the engine knows which network the task used.
         apply(conditionParts.budgets.count())
         base.rates.end(task.id)
         // The lane is loaded again, so that the preempted task comes before tasks that were loaded meanwhile.
@@ -64,8 +64,8 @@ extension EngineLoop {
         housekeeping.idle.noteWork()
     }
 
-    /// Loads the task's lane if tasks of it are held. Only a load can find that no task waits any more, and then end
-    /// the hold.
+    /// Loads the task's lane if waiting tasks of its lane group are held. Only a load can find that no task waits any
+    /// more. The hold then ends.
     private func reloadIfHeld(_ task: StoredTask) {
         let holds = conditionParts.holds
         guard holds.isHeld(LaneGroup(of: task), in: holds.group(of: task)) else { return }
@@ -96,7 +96,7 @@ extension EngineLoop {
         if conditionParts.throughput.measure(Array(samples)) { apply(conditionParts.probes.reconsiderThroughput()) }
     }
 
-    /// Starts a probe. Returns false when the task may not run any more.
+    /// Starts a probe. Returns false if the probe was not started, because the task is no longer permitted to run.
     func startProbe(_ task: StoredTask, _ key: LaneGroup, _ kind: ProbeKind) -> Bool {
         guard !lifecycle.isEnding, base.sessions[task.session] != nil, base.transfers[task.id] == nil,
             conditionParts.probes.needsProbe(key, kind), !conditionParts.admission.admit([task], in: key.lane).isEmpty
@@ -109,7 +109,8 @@ extension EngineLoop {
         return true
     }
 
-    /// Runs tasks whose resource time-out is over, so that they end. For this they need neither a slot nor conditions.
+    /// Runs tasks whose resource time-out is over, so that they end. These tasks need no slot, and no condition is
+    /// checked for them.
     func endOverdue(_ overdue: [StoredTask]) {
         for task in overdue where base.transfers[task.id] == nil {
             tasks.scheduler.drop(task.id)

@@ -199,8 +199,8 @@ final class EngineLoop {
         for session in opening.sessions { remember(session.configuration, of: session.id) }
         base.journal.inherit(opening.waits)
         base.credentials.restore(opening.challenges, opening.kept)
-        // The files of these tasks were complete when an earlier engine ended. They only have to be placed, for which
-        // no slot is needed.
+        // The files of these tasks were complete when an earlier engine ended. The files only have to be placed. This
+        // needs no slot.
         for task in opening.sealed where base.transfers[task.id] == nil { run(task, holdsSlot: false) }
         for lane in opening.lanes { tasks.scheduler.add(lane, reload: false) }
         tasks.scheduler.due(at: opening.nextDue)
@@ -220,12 +220,12 @@ final class EngineLoop {
         guard lifecycle.fail(failure) else { return }
         conditions.close()
         for connection in clients.registry.removeAll() { connection.deliver(.goodbye(failure)) }
-        // The receiver is closed after the goodbyes, because it closes the sockets.
+        // The receiver is closed after the goodbyes, because the receiver closes the sockets.
         receiver.close()
         lifecycle.end(.failed(failure))
     }
 
-    /// Stops all running tasks. Calls `whenDrained` when they have written and synced their bytes.
+    /// Stops all running tasks. Calls `whenDrained` when these tasks have written and synced their bytes.
     func drainAll(_ whenDrained: @escaping () -> Void) {
         lifecycle.beginDraining(whenDrained)
         conditions.close()

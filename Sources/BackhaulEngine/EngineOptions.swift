@@ -3,14 +3,14 @@ public import BackhaulModel
 
 /// The options of an engine.
 public struct EngineOptions: Sendable {
-    /// A daemon ends when it has had nothing to do for this many milliseconds. It is nil for an engine inside a host,
-    /// which ends with the host.
+    /// How long an idle daemon waits before it exits, in milliseconds. Nil for an embedded engine, which ends with its
+    /// host.
     public var lingerMilliseconds: Int64?
-    /// How long the hello of a peer on the socket, or the rest of a frame, may be missing, in milliseconds.
+    /// How long the engine waits for the hello of a peer on the socket, and for the rest of a frame, in milliseconds.
     public var timeoutMilliseconds: (hello: Int64, frame: Int64) = (10_000, 30_000)
     /// The places from which the system's conditions are read: /sys, /proc and the address of the system bus.
     public var conditions = ConditionRoots.fromEnvironment()
-    /// Fake conditions that replace the system's, for tests.
+    /// Fake conditions that replace the system's conditions in tests.
     public var fakeConditions: FakeConditions?
     /// Takes log entries. It is called on the engine's threads, and must not block for long.
     public var log: @Sendable (LogEntry) -> Void

@@ -50,7 +50,7 @@ struct StartParts {
     let context: TransferContext
 }
 
-/// The parts for hosts that may not be connected: launches and activities.
+/// The parts for hosts that need not be connected: launches and activities.
 struct HostParts {
     let launches: LaunchController
     let activities: ActivityController

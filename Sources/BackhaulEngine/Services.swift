@@ -18,7 +18,7 @@ struct Services: Sendable {
     }
 }
 
-/// Posts results of the store and disk threads to the loop. These threads exist before the loop does.
+/// Posts results of the store and disk threads to the loop. These threads start before the loop exists.
 final class LoopMailbox: Sendable {
     private let loop: Lock<LoopThread<EngineLoop>?> = Lock(nil)
 
@@ -29,15 +29,16 @@ final class LoopMailbox: Sendable {
         loop?.post(job)
     }
 
-    /// Releases the loop. Otherwise there is a cycle of references: the loop owns the engine, which owns this mailbox.
+    /// Releases the loop. This breaks a cycle of references: the loop owns the engine, the engine owns this mailbox,
+    /// and this mailbox owns the loop.
     func close() { loop.withLock { $0 = nil } }
 }
 
 /// The number of a client's connection to this engine, in memory or by socket.
 struct ConnectionID: Hashable, Sendable {
     private let number: UInt64
-    // This number is atomic instead of behind a mutex. A process that is forked while another thread has the mutex
-    // would wait for it for ever.
+    // This number is atomic, so it needs no mutex. If a process is forked while another thread has a mutex, the child
+    // waits for this mutex for ever.
     private static let last = Atomic<UInt64>(0)
 
     static func next() -> ConnectionID { ConnectionID(number: last.add(1, ordering: .relaxed).newValue) }

@@ -2,16 +2,17 @@ internal import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// An epoll set that this library makes itself, so that its errors are return values: libuv aborts the process on them.
+/// An epoll set that this library makes itself. Its errors are return values. libuv would abort the process on such
+/// errors.
 ///
 /// The set contains a waker: a descriptor that is always ready, but registered without events. To wake the waiting
-/// thread, `wake` registers events for the waker once. This takes one system call, and nothing has to be read
-/// afterwards. It never writes into a file of the host: if the host has closed the waker and reused its number, the
-/// kernel refuses the call. A write(2) to an eventfd would succeed. The same call also proves that the set's number
-/// still belongs to this set.
+/// thread, `wake` registers an event for the waker. The event occurs one time. The registration takes one system call,
+/// and nothing has to be read afterwards. `wake` never writes into a file of the host: if the host has closed the waker
+/// and reused its number, the kernel refuses the call. If the waker were an eventfd, a write(2) into the host's file
+/// would succeed. The call in `wake` also proves that the set's number still belongs to this set.
 final class EpollSet: Sendable {
     private let epoll: Descriptor
-    // A socket that is never connected. It is always writable, and unlike an eventfd it has its own inode.
+    // A socket that is never connected. It is always writable, and has its own inode. All eventfds share one inode.
     private let waker: Descriptor
 
     static let wakerKey: UInt64 = .max
@@ -30,8 +31,8 @@ final class EpollSet: Sendable {
 
     var number: Int32 { epoll.number }
 
-    /// Wakes the thread that waits, or the next one that waits. It may be called from any thread. Returns false when
-    /// the host has closed a needed descriptor.
+    /// Wakes the waiting thread. If no thread waits now, the next wait ends immediately. Any thread may call this
+    /// function. Returns false when the host has closed a needed descriptor.
     func wake() -> Bool {
         waker.isOurs && armWaker(for: EPOLLOUT.rawValue)
     }
@@ -58,8 +59,8 @@ final class EpollSet: Sendable {
         _ = control(EPOLL_CTL_DEL, number, 0, 0)
     }
 
-    /// Waits for at most this many milliseconds, without limit if negative. Returns the number of events; nil when the
-    /// set cannot be used any more.
+    /// Waits for at most this many milliseconds. A negative number means no limit. Returns the number of events; nil if
+    /// the set cannot be used any more.
     /// Unsafe: the memory belongs to the caller and is used within this call only.
     func wait(_ milliseconds: Int32, into arrived: UnsafeMutableBufferPointer<epoll_event>) -> Int? {
         let count = epoll_wait(epoll.number, arrived.baseAddress, Int32(arrived.count), milliseconds)

@@ -1,13 +1,13 @@
 internal import CLinux
 
-/// The events for which a descriptor is watched, and those that occurred.
+/// The events for which a descriptor is watched, or the events that occurred.
 public struct Interest: OptionSet, Sendable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     public static let readable = Interest(rawValue: 1)
     public static let writable = Interest(rawValue: 2)
-    /// EPOLLPRI, with which some files of /proc and /sys report changes.
+    /// EPOLLPRI. With this event, some files of /proc and /sys report changes.
     public static let urgent = Interest(rawValue: 4)
 
     /// The events for epoll_ctl(2), level-triggered.

@@ -13,7 +13,7 @@ public final class Loop {
     private let timers: Timers
     private var watches: [Int32: Entry] = [:]
     private var resumeWatch: ResumeWatch?
-    /// The boot clock minus the timers' clock, which stops during sleep.
+    /// The boot clock minus the clock of the timers. The clock of the timers stops during sleep.
     private var sleptMilliseconds: Int64
     private var lastGeneration: UInt32 = 0
     private var afterwards: [() -> Void] = []
@@ -49,13 +49,14 @@ public final class Loop {
         return watch
     }
 
-    /// Runs the body after the call-backs of this iteration. If a body adds another body, that one runs in the next
-    /// iteration, which then does not wait.
+    /// Runs the body after the call-backs of this iteration. If a body adds another body, the added body runs in the
+    /// next iteration, which begins without a wait.
     public func afterThisIteration(_ body: @escaping () -> Void) {
         afterwards.append(body)
     }
 
-    /// Calls the handler whenever the wall clock is set or jumps, which also happens when the machine wakes from sleep.
+    /// Calls the handler whenever the wall clock is set or jumps. The clock also jumps when the machine wakes from
+    /// sleep.
     public func onClockStep(_ handler: @escaping () -> Void) { clockStepHandler = handler }
 
     // MARK: - For Watch
@@ -78,7 +79,7 @@ public final class Loop {
     }
 
     func forget(_ watch: Watch) {
-        // If a later watch has the same number, the registration in the set belongs to that watch.
+        // If a later watch has the same number, the registration in the set belongs to the later watch.
         guard watches[watch.descriptor]?.generation == watch.generation else { return }
         watches[watch.descriptor] = nil
         if !isBroken, !watch.interest.isEmpty { events.remove(watch.descriptor) }

@@ -4,20 +4,20 @@ internal import CLinux
 /// A thread that runs an event loop and owns a context. The context never leaves the thread.
 ///
 /// A host may close descriptors that are not its own. The loop detects this in its next iteration, and its thread then
-/// performs only posted jobs, without the loop. But a thread that waits without a limit has no next iteration, and only
-/// a signal could end its system call. This thread stays in the call. The thread that posts a job then starts another
-/// thread, which takes over.
+/// performs only posted jobs, without the loop. But if the thread waits without a limit, there is no next iteration,
+/// and only a signal could end the system call. So this thread stays in the system call. The thread that posts the next
+/// job starts another loop thread, which takes over.
 public final class LoopThread<Context: AnyObject>: Sendable {
     public typealias Job = @Sendable (Context) -> Void
 
     private struct Mailbox {
         var jobs: [Job] = []
         var isClosed = false
-        /// Whether the thread waits in its event set, or is about to.
+        /// Whether the thread waits in its event set, or is about to wait.
         var isWaiting = false
-        /// When the waker was used for the current wait.
+        /// When the waker was used for the current wait; nil if it was not used.
         var wokenAt: Int64?
-        /// The number of times that another thread has taken over. A thread of an earlier generation must end.
+        /// How often another thread has taken over. A thread of an earlier generation must end.
         var generation = 0
         var hasEnded = false
         var thread: Thread?
@@ -37,9 +37,9 @@ public final class LoopThread<Context: AnyObject>: Sendable {
         init(broken: @escaping @Sendable (Context) -> Void) { self.broken = broken }
     }
 
-    /// Starts the thread. `make` runs on it; if `make` throws, so does this initializer. `broken` is called once on the
-    /// thread, after the host has closed a descriptor that the loop needs. Then only posted jobs run. `name` appears in
-    /// ps and has at most 15 bytes.
+    /// Starts the thread, and runs `make` on this thread. If `make` throws an error, this initializer throws the same
+    /// error. If the host closes a descriptor that the loop needs, `broken` is called one time on the thread. After
+    /// this call, only posted jobs run. `name` appears in ps and has at most 15 bytes.
     public init(
         name: String, make: @escaping @Sendable (Loop) throws -> Context,
         broken: @escaping @Sendable (Context) -> Void
@@ -68,9 +68,9 @@ public final class LoopThread<Context: AnyObject>: Sendable {
         mailbox.withLock { $0.thread = thread }
     }
 
-    /// Performs the job on the thread, in the order of the calls. Any thread may call this function. The loop's thread
-    /// is woken once for all jobs that are posted while it is busy. Returns false after `stop`; the job is then
-    /// dropped.
+    /// Performs the job on the thread, in the order of the calls. Any thread may call this function. All jobs that are
+    /// posted during one wait of the loop's thread wake the thread only one time. A busy thread performs the job in its
+    /// next iteration. Returns false after `stop`; the job is then dropped.
     @discardableResult
     public func post(_ job: @escaping Job) -> Bool {
         let accepted: (posted: Bool, wake: Bool) = mailbox.change { box in
@@ -82,14 +82,14 @@ public final class LoopThread<Context: AnyObject>: Sendable {
         return accepted.posted
     }
 
-    /// Performs all posted jobs, ends the thread and waits for it. A second call has no effect. It must not be called
-    /// on the thread itself.
+    /// Performs all posted jobs, ends the thread and waits for it. A second call has no effect. This function must not
+    /// be called on the thread itself.
     public func stop() {
         mailbox.change { $0.isClosed = true }
         repeat {
             let needed: Bool = mailbox.withLock { mustWake(&$0) }
             if needed { wake() }
-            // The host may have closed the waker just after it was used, so it is used again after a while.
+            // The host may have closed the waker just after its use, so the waker is used again after a while.
         } while mailbox.wait(until: .after(milliseconds: 1_100), { $0.hasEnded ? true : nil }) == nil
         let thread: Thread? = mailbox.withLock { box in
             defer { box.thread = nil }
@@ -103,7 +103,8 @@ public final class LoopThread<Context: AnyObject>: Sendable {
     private func mustWake(_ box: inout Mailbox) -> Bool {
         guard box.isWaiting else { return false }
         let now = Clock.bootMilliseconds
-        // A waker that was closed after its use has woken no thread, so it is used again after a second.
+        // If the host closed the waker just after its use, no thread was woken. So the waker is used again after a
+        // second.
         if let wokenAt = box.wokenAt, now - wokenAt < 1_000 { return false }
         box.wokenAt = now
         return true
@@ -118,7 +119,7 @@ public final class LoopThread<Context: AnyObject>: Sendable {
             guard box.isWaiting else { return }
             let generation = box.generation + 1
             guard let thread = try? Thread(name: name, body: { [self] in resumeBroken(generation) }) else {
-                // The next post retries this.
+                // The next call of `post` or `stop` tries again to start a thread.
                 box.wokenAt = nil
                 return
             }
@@ -154,7 +155,8 @@ public final class LoopThread<Context: AnyObject>: Sendable {
         return true
     }
 
-    /// Returns the milliseconds to wait, negative for no limit; nil when the thread is closed and has no more jobs.
+    /// Returns the milliseconds to wait; a negative number means no limit. Returns nil if the thread is closed and has
+    /// no more jobs.
     private func prepareToWait() -> Int32? {
         guard let loop = confined.loop else { return nil }
         let timeout = loop.timeout

@@ -1,9 +1,10 @@
 internal import CUV
 
-/// Calls its handler once, some time after `start`. It may be started again, also by its handler. The timer ends when
-/// its last reference is released. It is confined to the loop's thread. Time in which the machine sleeps counts.
+/// A timer that calls its handler one time, at the time that `start` sets. It may be started again, even by its own
+/// handler. The timer ends when its last reference is released. It is confined to the loop's thread. Time in which the
+/// machine sleeps counts.
 public final class LoopTimer {
-    // Unsafe: `Timers` owns the handle and outlives every use of it. Nil after the loop has ended.
+    // Unsafe: `Timers` owns the handle and outlives every use of it. The handle is nil after the loop has ended.
     var handle: UnsafeMutablePointer<uv_timer_t>?
     private let timers: Timers
     private let handler: () -> Void

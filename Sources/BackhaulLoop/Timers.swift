@@ -3,9 +3,10 @@ internal import CLinux
 internal import CUV
 internal import Glibc
 
-/// The timers of a loop, from libuv. The loop of libuv also watches the event set, and runs only when one of its timers
-/// is due. Each uv_run polls libuv's own descriptor, and aborts the process when that fails. So it is called as rarely
-/// as possible, and right after a check that the descriptor is still libuv's.
+/// The timers of a loop. libuv implements them with a loop of its own. This inner loop also watches the event set, and
+/// runs only when one of its timers is due. Each call of `uv_run` polls libuv's own descriptor. If this poll fails,
+/// `uv_run` aborts the process. So `uv_run` is called as rarely as possible, and only after a check that the descriptor
+/// still belongs to libuv.
 ///
 /// Unsafe: libuv's handles stay at their addresses from `init` to the end of the loop, and only the loop's thread uses
 /// them.
@@ -52,9 +53,10 @@ final class Timers {
         uv_run(loop, UV_RUN_NOWAIT)
     }
 
-    /// Makes the calls on whose failure libuv aborts the process, so that a failure becomes an error here. They are:
-    /// the pipe for its signals (unix/signal.c, uv__signal_global_init), the watch of each of its own descriptors
-    /// (unix/linux-core.c, uv__io_poll), and memory for the list of these (unix/core.c, maybe_resize).
+    /// Tests the resources without which libuv aborts the process. Here, a missing resource becomes an error. libuv
+    /// creates a pipe for its signals (unix/signal.c, uv__signal_global_init), watches each of its own descriptors
+    /// (unix/linux-core.c, uv__io_poll), and allocates memory for the list of these descriptors (unix/core.c,
+    /// maybe_resize).
     private static func preflight() throws(SystemError) {
         do throws(SystemError) {
             guard let memory = malloc(1 << 16) else {
@@ -75,13 +77,13 @@ final class Timers {
         }
     }
 
-    /// Number of descriptors of one loop: its epoll set, an eventfd and two pipes.
+    /// The number of descriptors that one loop of libuv opens: an epoll set, an eventfd and two pipes.
     private static let descriptorCount = 6
 
-    /// Milliseconds until the next timer is due; -1 when none runs.
+    /// Milliseconds until the next timer is due; -1 if no timer runs.
     var timeout: Int32 { isOpen ? uv_backend_timeout(loop) : -1 }
 
-    /// The time of the timers' clock, in milliseconds, as of the last `updateTime`.
+    /// The time of the timers' clock at the last call of `updateTime`, in milliseconds.
     var now: Int64 { isOpen ? Int64(uv_now(loop)) : 0 }
 
     func updateTime() {
@@ -98,8 +100,9 @@ final class Timers {
         return true
     }
 
-    /// Whether libuv's descriptor still belongs to libuv: only libuv's epoll set contains the event set. The call
-    /// registers the same events again, so it changes nothing.
+    /// Whether libuv's descriptor still belongs to libuv. The test modifies the registration of the event set in this
+    /// descriptor. The test succeeds only if the descriptor is libuv's epoll set, because no other set contains the
+    /// event set. The registered events stay the same, so the test has no effect.
     private var backendIsOurs: Bool {
         var event = epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(fd: set))
         return epoll_ctl(uv_backend_fd(loop), EPOLL_CTL_MOD, set, &event) == 0
@@ -127,11 +130,11 @@ final class Timers {
     }
 
     func start(_ handle: UnsafeMutablePointer<uv_timer_t>, _ milliseconds: Int64) {
-        // A timer that restarts itself with 0 would keep uv_run of libuv 1.44 busy forever.
+        // If a timer restarted itself with a delay of 0 ms, `uv_run` of libuv 1.44 would never return.
         let delay = isCalling ? max(1, milliseconds) : milliseconds
         uv_timer_start(handle, { handle in
             guard let data = handle?.pointee.data else { return }
-            // The timer is retained during the call, because the handler may drop the last reference.
+            // The timer is retained during the call, because the handler may drop the last reference to the timer.
             Unmanaged<LoopTimer>.fromOpaque(data).takeUnretainedValue().fire()
         }, UInt64(delay), 0)
     }
@@ -146,7 +149,7 @@ final class Timers {
         Int64(clamping: uv_timer_get_due_in(handle))
     }
 
-    /// Shortens running timers by the time in which their clock stopped.
+    /// Shortens the running timers by the time in which their clock did not run.
     func slept(milliseconds: Int64) {
         for entry in running.values {
             guard let handle = entry.timer.handle, isRunning(handle) else { continue }
@@ -155,7 +158,7 @@ final class Timers {
     }
 
     /// Ends the timers and libuv's loop. If the host has closed libuv's descriptors, the loop and its memory are
-    /// leaked: closing the loop would close files of the host.
+    /// leaked. Otherwise, closing the loop would close files of the host.
     func close() {
         guard isOpen else { return }
         isOpen = false

@@ -1,8 +1,8 @@
-/// A descriptor that the loop watches, until `cancel` or until the last reference to this object is released. It is
-/// confined to the loop's thread.
+/// A descriptor that the loop watches. The watch ends when `cancel` is called, or when the last reference to this
+/// object is released. Only the loop's thread may use this object.
 ///
-/// Call `cancel` before closing the descriptor. If a number is closed, reused and watched again, the new watch is
-/// another object, and pending events of the old one are dropped.
+/// Call `cancel` before closing the descriptor. The system may give the number of a closed descriptor to a new
+/// descriptor. If the new descriptor is watched, it gets a new watch, and pending events of the old watch are dropped.
 public final class Watch {
     public let descriptor: Int32
     let generation: UInt32
@@ -24,8 +24,8 @@ public final class Watch {
 
     deinit { cancel() }
 
-    /// Changes the watched events. With an empty interest no events are reported, not even errors. Returns false when
-    /// the descriptor was closed without `cancel`. This watch has then ended.
+    /// Changes the watched events. With an empty interest, the watch reports no events and no errors. Returns false if
+    /// the watch has ended, for example because the descriptor was closed without a call of `cancel`.
     @discardableResult
     public func change(_ interest: Interest) -> Bool {
         guard let loop else { return false }

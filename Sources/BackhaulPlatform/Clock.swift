@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// A time until which a thread waits, on the monotonic clock, which stops in system sleep.
+/// A time until which a thread waits. It is a time of the monotonic clock, which stops during system sleep.
 public struct Deadline: Comparable, Sendable {
     let nanoseconds: UInt64
 
@@ -34,7 +34,7 @@ public struct Deadline: Comparable, Sendable {
 
 /// The clocks of the machine. Only this type reads them.
 public enum Clock {
-    /// Milliseconds since 1970 by the machine's calendar, which may be wrong and may be set.
+    /// Milliseconds since 1970, by the machine's calendar. The calendar may be wrong, and users may set it.
     public static var wallMilliseconds: Int64 {
         let milliseconds = Int64(read(CLOCK_REALTIME) / 1_000_000)
         #if DEBUG

@@ -13,8 +13,8 @@ public struct ControlGroup: Equatable, Sendable {
         }
     }
 
-    /// The path in the hierarchy that the service manager uses. In a container, the path begins at the root of the
-    /// container, which is `/`.
+    /// The path in the hierarchy that the service manager uses. In a container, the path begins at the container's
+    /// root, which is `/`.
     public var path: String
     /// The path in the hierarchy of the freezer controller of version 1; nil if the machine does not have that
     /// controller.
@@ -39,15 +39,16 @@ public struct ControlGroup: Equatable, Sendable {
             if controllers.contains("name=systemd") { named = path }
             if controllers.contains("freezer") { freezerPath = path }
         }
-        // If version 1 is used, version 2 may also be mounted, but unused. Then all processes are in its root.
+        // If systemd uses version 1, version 2 may be mounted without being used. Then all processes are in the root of
+        // version 2.
         guard let path = [unified, named].compactMap({ $0 }).first(where: { $0 != "/" }) ?? unified ?? named else {
             return nil
         }
         self.path = path
     }
 
-    /// The path of the service or scope that contains the group. When the unit is stopped, all groups below it are
-    /// stopped. Nil if no service manager has placed the process.
+    /// The path of the service or scope that contains the group. When this unit is stopped, all groups below it are
+    /// stopped, too. Nil if the group is in no service or scope.
     public var unitPath: String? {
         let components = path.split(separator: "/")
         let last = components.lastIndex { $0.hasSuffix(".service") || $0.hasSuffix(".scope") }
@@ -57,8 +58,9 @@ public struct ControlGroup: Equatable, Sendable {
     /// The last part of `unitPath`, such as `app.service`.
     public var unitName: String? { unitPath?.split(separator: "/").last.map(String.init) }
 
-    /// Whether a stop of the service or container of one group also stops the other. It does, if both are in the same
-    /// unit, or in the same group other than the root.
+    /// Whether a stop of this group's service or container stops the other group, too. This is the case if both groups
+    /// are in the same unit. If this group is in no unit, both groups must be the same group, which must not be the
+    /// root.
     public func isStoppedWith(_ other: ControlGroup) -> Bool {
         if let unitPath { return unitPath == other.unitPath }
         return path == other.path && path != "/"
@@ -71,8 +73,8 @@ public struct ControlGroup: Equatable, Sendable {
         return of(processID: other, in: root).map(first.isStoppedWith) ?? false
     }
 
-    /// The ids, in this pid namespace, of the processes that are directly in the group. Empty if the kernel does not
-    /// show them.
+    /// The ids of the processes that are directly in the group. The ids are those of this pid namespace. The list is
+    /// empty if the kernel does not show the processes.
     public func processes(in root: Root = Root()) -> [Int32] {
         for mount in mounts(of: root) {
             guard let text = readSmallFile("\(mount)\(path)/cgroup.procs") else { continue }
@@ -85,8 +87,8 @@ public struct ControlGroup: Equatable, Sendable {
     /// hierarchy of version 1.
     private func mounts(of root: Root) -> [String] { [root.groups, root.groups + "/unified", root.groups + "/systemd"] }
 
-    /// Whether the process is frozen, because its group or a group above is frozen (cgroup.freeze of version 2, or the
-    /// freezer of version 1).
+    /// Whether the process is frozen, because its group or a group above its group is frozen (cgroup.freeze of version
+    /// 2, or the freezer of version 1).
     public static func isFrozen(processID: Int32, in root: Root = Root()) -> Bool {
         of(processID: processID, in: root)?.isFrozen(in: root) ?? false
     }

@@ -3,8 +3,8 @@ internal import Glibc
 #endif
 
 /// The points between two durable steps at which tests kill the process, to simulate a crash. They have an effect in
-/// debug builds only. The environment variable BACKHAUL_CRASH_AT names one of the points. With ":N", the process is
-/// killed when it reaches the point for the Nth time.
+/// debug builds only. The environment variable BACKHAUL_CRASH_AT names one of the points. If ":N" follows the name, the
+/// process is killed when it reaches the point for the Nth time.
 public enum CrashPoint: String, Sendable, CaseIterable {
     case beforeCheckpoint
     case afterCheckpoint

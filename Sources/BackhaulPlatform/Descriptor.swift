@@ -1,8 +1,8 @@
 internal import Glibc
 internal import Synchronization
 
-/// A file descriptor that is closed when the last reference to this object ends. `ForkGuard` closes it in forked
-/// children.
+/// A file descriptor that is closed when the last reference to this object ends. `ForkGuard` closes the descriptor in
+/// forked children.
 public final class Descriptor: Sendable {
     public let number: Int32
     private let file: FileIdentity?
@@ -18,20 +18,20 @@ public final class Descriptor: Sendable {
 
     public var identity: (device: UInt64, inode: UInt64) { (file?.device ?? 0, file?.inode ?? 0) }
 
-    /// Whether the number still refers to this descriptor's file. False in forked children. Also false after the host
-    /// has closed the number, even if another file has the number now.
+    /// Whether the number still refers to this descriptor's file. The result is false in forked children, and after the
+    /// host has closed the number. Another file may have the number by then.
     public var isOurs: Bool {
         ForkGuard.isCurrent(number, registration) && file != nil && FileIdentity(of: number) == file
     }
 
-    /// Gives up the number without closing it, because the caller knows that another file has it. For epoll, eventfd
-    /// and timerfd, `isOurs` cannot detect this: all descriptors of one of these kinds share an inode.
+    /// Gives up the number without closing it, because the caller knows that another file has the number. For epoll,
+    /// eventfd and timerfd, `isOurs` cannot detect this: all descriptors of one of these kinds share an inode.
     public func abandon() {
         if !isAbandoned.exchange(true, ordering: .relaxed) { ForkGuard.remove(number, registration) }
     }
 
-    /// Closes the descriptor now instead of with its last reference. Returns false if the number was not ours any more;
-    /// then nothing is closed.
+    /// Closes the descriptor now, before its last reference ends. If the number does not belong to this object any
+    /// more, closes nothing and returns false.
     @discardableResult
     public func close() -> Bool {
         if isAbandoned.exchange(true, ordering: .relaxed) { return false }

@@ -2,8 +2,8 @@ internal import CLinux
 internal import Glibc
 
 /// A program that was started without this process as its parent. It has a new session and process group, and continues
-/// after this process has ended. This process gets no SIGCHLD, and has no child to reap. If this process is pid 1 of
-/// its namespace or a subreaper (prctl(2)), the kernel makes it the parent nevertheless.
+/// after this process has ended. When the program ends, this process gets no SIGCHLD, and has no child to reap. If this
+/// process is pid 1 of its namespace or a subreaper (prctl(2)), the kernel makes this process the parent nevertheless.
 ///
 /// The program starts with default signal handlers, with /dev/null as its standard descriptors, and without other
 /// descriptors.
@@ -11,11 +11,12 @@ internal import Glibc
 /// Unsafe: the C strings exist until the call that uses them has returned.
 public struct DetachedProcess: Sendable {
     public let processID: Int32
-    /// A pidfd, readable after the process has ended; nil if the kernel (before 5.3) or a filter does not provide one.
+    /// A pidfd, which is readable after the process has ended. Nil if the kernel is older than 5.3, or if a filter of
+    /// system calls refuses to make one.
     public let descriptor: Descriptor?
     private let identity: ProcessIdentity?
 
-    /// Starts a program, and returns when it runs. Any thread may call this function; it blocks for about a
+    /// Starts a program, and returns when the program runs. Any thread may call this function; it blocks for about a
     /// millisecond.
     ///
     /// - program: the absolute path of the program.
@@ -23,7 +24,7 @@ public struct DetachedProcess: Sendable {
     /// - environment: all variables, as `NAME=value`.
     /// - umask: the umask of the program. The umask of this process is not used.
     ///
-    /// Throws an error that names the step that failed, with the kernel's reason.
+    /// Throws an error that names the failed step and the kernel's reason.
     public static func start(
         program: String, arguments: [String] = [], environment: [String], workingDirectory: String = "/",
         umask: UInt32 = 0o022
@@ -50,7 +51,8 @@ public struct DetachedProcess: Sendable {
             identity: ProcessIdentity.of(processID: start.process))
     }
 
-    /// Whether the process has ended. The pidfd shows it; without a pidfd, the process id and the start time.
+    /// Whether the process has ended. This is read from the pidfd. Without a pidfd, the process id and the start time
+    /// are compared.
     public var hasEnded: Bool { waitForEnd(until: .after(milliseconds: 0)) }
 
     /// Returns true if the process ended before the deadline.
@@ -70,7 +72,7 @@ public struct DetachedProcess: Sendable {
         }
     }
 
-    /// A list of C strings that ends with NULL.
+    /// A list of C strings, with NULL at its end.
     private final class CStrings {
         let list: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
         private let count: Int

@@ -6,11 +6,11 @@ internal import Glibc
 
 /// Reads the names in directories (readdir(3)) for all modules. No other code uses a `dirent`.
 public enum DirectoryReader {
-    /// The most entries that a call reads if it states no limit.
+    /// How many entries a call reads at most, if the caller gives no limit.
     public static let standardLimit = 1 << 20
 
     /// The names in the order of the file system, without "." and "..". Names are bytes, which need not be UTF-8. If an
-    /// entry is made or removed during the call, its name may be in the list or not.
+    /// entry is made or removed during the call, it is undefined whether the list has its name.
     public static func names(in path: String, limit: Int = standardLimit) throws(SystemError) -> [[UInt8]] {
         var names: [[UInt8]] = []
         try read(path, limit: limit) { name in
@@ -20,12 +20,12 @@ public enum DirectoryReader {
         return names
     }
 
-    /// The names, without those that are not UTF-8.
+    /// The names that are valid UTF-8. Other names are omitted.
     public static func textNames(in path: String, limit: Int = standardLimit) throws(SystemError) -> [String] {
         try names(in: path, limit: limit).compactMap { String(validating: $0, as: UTF8.self) }
     }
 
-    /// Calls `body` with each name until it returns false, or until `limit` names were read.
+    /// Calls `body` with each name until `body` returns false, or until `limit` names were read.
     public static func read(
         _ path: String, limit: Int = standardLimit, _ body: ([UInt8]) -> Bool
     ) throws(SystemError) {
@@ -33,7 +33,7 @@ public enum DirectoryReader {
         let number = dirfd(directory)
         ForkGuard.add(number)
         defer {
-            // This order is necessary, because after the close another thread may get the number.
+            // The number is removed from the guard before the close, because after the close another thread may get it.
             ForkGuard.remove(number)
             closedir(directory)
         }

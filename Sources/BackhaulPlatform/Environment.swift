@@ -1,8 +1,8 @@
 internal import CLinux
 internal import Glibc
 
-/// The environment of this process. A program with more rights than its caller must not trust the environment, so it
-/// sees no variable (secure_getenv(3)).
+/// The environment of this process. A program that has more rights than its caller must not trust the environment. In
+/// such a program, this type returns no variables (secure_getenv(3)).
 public enum Environment {
     public static func variable(_ name: String) -> String? {
         // Unsafe: the text is copied at once, because the host may change its environment later.
@@ -22,13 +22,13 @@ public enum Environment {
         return entries
     }
 
-    /// The name and value of an entry; nil if it has no name or no `=`.
+    /// The name and value of an entry; nil if the entry has no name or no `=`.
     public static func split(_ entry: String) -> (name: String, value: String)? {
         guard let mark = entry.firstIndex(of: "="), mark != entry.startIndex else { return nil }
         return (String(entry[..<mark]), String(entry[entry.index(after: mark)...]))
     }
 
-    /// Returns the entries `NAME=value` for a program that is started, sorted.
+    /// Returns the variables as sorted entries `NAME=value`, for the start of a program.
     public static func joined(_ variables: [String: String]) -> [String] {
         variables.map { "\($0.key)=\($0.value)" }.sorted()
     }

@@ -3,21 +3,22 @@ internal import Glibc
 internal import Synchronization
 
 /// Closes the library's descriptors in forked children. An open-file-description lock and a connected socket exist as
-/// long as any copy of their descriptor. Without this guard, a forked child would keep the store locked after its
-/// parent has died.
+/// long as any copy of their descriptor is open. Without this guard, a forked child would keep the store locked after
+/// its parent has died.
 ///
 /// The guard uses no locks. In a child, a lock may be locked by a thread that does not exist there. And if fork had to
 /// wait for a lock, a host that owns locks while it forks could deadlock.
 public enum ForkGuard {
-    /// The facts about one descriptor number. A child sees them as the parent's threads left them. So `registration` is
-    /// cleared before the other fields change, and set after the change.
+    /// The facts about one descriptor number. If a fork happens while a thread of the parent changes an entry, the
+    /// child sees only a part of the change. So `registration` is cleared before the other fields change, and set after
+    /// the change.
     private struct Entry: ~Copyable {
-        /// 0: no descriptor of the library has the number.
+        /// 0 if no descriptor of the library has the number.
         let registration = Atomic<UInt64>(0)
         let device = Atomic<UInt64>(0)
         let inode = Atomic<UInt64>(0)
-        /// The padding makes the size a power of two, so that no entry is in two pages. Fork does not copy two pages at
-        /// the same moment.
+        /// The padding makes the size a power of two, so that each entry is in one page. Fork copies pages one after
+        /// the other, and an entry in two pages could change between the two copies.
         let padding: UInt64 = 0
 
         var identity: FileIdentity {
@@ -32,7 +33,7 @@ public enum ForkGuard {
         }
     }
 
-    /// The registration of all descriptors that other libraries opened. No `Descriptor` has it.
+    /// The common registration of all descriptors that other libraries opened. No `Descriptor` has this registration.
     private static let byLibrary: UInt64 = 1
 
     private typealias Chunk = UnsafeMutablePointer<Entry>
@@ -54,14 +55,15 @@ public enum ForkGuard {
         let last = Atomic<UInt64>(ForkGuard.byLibrary)
 
         init() {
-            // The table must exist before the handler runs. Otherwise a child could wait for ever for a thread that was
-            // creating it.
+            // The table must exist before the handler runs. Otherwise a child could wait for ever, because a thread of
+            // its parent was making the table.
             _ = ForkGuard.chunks
             pthread_atfork(nil, nil) { ForkGuard.closeAll() }
         }
     }
 
-    /// Registers a descriptor that another library opened. If a `Descriptor` owns it, its registration stays.
+    /// Registers a descriptor that another library opened. If a `Descriptor` has registered the same file with this
+    /// number, that registration stays.
     public static func add(_ number: Int32) {
         _ = registrations
         guard let identity = FileIdentity(of: number), let entry = entry(number, making: true) else { return }
@@ -73,8 +75,8 @@ public enum ForkGuard {
     /// Removes a registration that `add` made.
     public static func remove(_ number: Int32) { remove(number, byLibrary) }
 
-    /// Registers a descriptor for a `Descriptor`. Returns the registration, or 0 if the number is too great. An earlier
-    /// registration of the number ends, because other code has closed its file.
+    /// Registers a descriptor for a `Descriptor`. Returns the registration, or 0 if the number is too great. If the
+    /// number has an earlier registration, the new one replaces it: other code has closed the earlier file.
     static func register(_ number: Int32, _ identity: FileIdentity) -> UInt64 {
         let registration = registrations.last.add(1, ordering: .relaxed).newValue
         guard let entry = entry(number, making: true) else { return 0 }
@@ -82,13 +84,13 @@ public enum ForkGuard {
         return registration
     }
 
-    /// Removes this registration of the number, but not a later one.
+    /// Removes this registration of the number. A later registration stays.
     static func remove(_ number: Int32, _ registration: UInt64) {
         _ = entry(number)?.pointee.registration.compareExchange(
             expected: registration, desired: 0, ordering: .acquiringAndReleasing)
     }
 
-    /// Whether this is still the registration of the number. False after the number was registered again, and in forked
+    /// Whether the number still has this registration. False after the number was registered again, and in forked
     /// children.
     static func isCurrent(_ number: Int32, _ registration: UInt64) -> Bool {
         guard let entry = entry(number) else { return registration == 0 }
@@ -120,7 +122,7 @@ public enum ForkGuard {
                 let entry = chunk + Int(offset)
                 guard entry.pointee.registration.exchange(0, ordering: .acquiringAndReleasing) != 0 else { continue }
                 let number = index * chunkSize + offset
-                // If the number belongs to another file of the host, the child keeps it.
+                // If the number belongs to another file of the host, the child keeps that file open.
                 if FileIdentity(of: number) == entry.pointee.identity { close(number) }
             }
         }
@@ -144,8 +146,8 @@ struct FileIdentity: Equatable, Sendable {
         self.init(device: bhl_device(&status), inode: UInt64(status.st_ino))
     }
 
-    /// The identity of the file with this name in a directory; of the link itself, if the file is a symbolic link. Nil
-    /// if the name does not exist.
+    /// The identity of the file with this name in a directory. For a symbolic link, it is the identity of the link
+    /// itself. Nil if the name does not exist.
     init?(of name: String, in directory: Descriptor) {
         var status = stat()
         guard fstatat(directory.number, name, &status, Int32(AT_SYMLINK_NOFOLLOW)) == 0 else { return nil }

@@ -50,8 +50,8 @@ public final class Lock<Value>: @unchecked Sendable {
         return body(&value)
     }
 
-    /// Calls `body` now and after each `change` until it returns a result or the deadline has passed. With a nil
-    /// deadline it waits without a limit, which only threads of the library do.
+    /// Calls `body` now and after each `change` until `body` returns a result or the deadline has passed. If the
+    /// deadline is nil, the call waits without a limit. Only threads of the library pass nil.
     public func wait<Result>(
         until deadline: Deadline?, _ body: (inout sending Value) -> sending Result?
     ) -> sending Result? {

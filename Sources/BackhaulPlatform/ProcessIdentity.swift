@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// The identity of a process, which differs from that of a later process with the same id.
+/// The identity of a process. A later process with the same id has another identity.
 public struct ProcessIdentity: Equatable, Hashable, Sendable {
     public var processID: Int32
     /// The start time in clock ticks after boot, from /proc/PID/stat.
@@ -26,7 +26,8 @@ public struct ProcessIdentity: Equatable, Hashable, Sendable {
         return ProcessIdentity(processID: processID, startTime: startTime, bootID: currentBootID)
     }
 
-    /// Whether a process has the id. Also true for a zombie, and if this process has no descriptor left to read /proc.
+    /// Whether a process has the id. Also true for a zombie. The function does not read /proc, so it also works when no
+    /// descriptor is free.
     public static func exists(_ processID: Int32) -> Bool { kill(processID, 0) == 0 || bhl_errno() == EPERM }
 
     public var isAlive: Bool { ProcessIdentity.of(processID: processID) == self }
@@ -66,7 +67,7 @@ public struct ProcessIdentity: Equatable, Hashable, Sendable {
 }
 
 /// Reads a whole file of /proc or of control groups. Nil if it cannot be read or is larger than 64 KiB. A truncated
-/// file is not returned, because a part of a path or number may be another path or number.
+/// file is not returned, because the part of a path or number could be read as another path or number.
 func readSmallFile(_ path: String) -> String? {
     let largest = 64 << 10
     let number = bhl_open(path, O_RDONLY, 0)

@@ -1,7 +1,8 @@
 internal import Synchronization
 
 /// One value for each process. In a forked child, the parent's value may be inconsistent, because another thread was
-/// changing it, or may have a lock that is never released. So the child does not use that value, and makes a new one.
+/// changing it. Or the value has a lock that no thread of the child can release. So the child does not use the parent's
+/// value, and makes a new one.
 public final class ProcessLocal<Value: AnyObject & Sendable>: Sendable {
     private final class Holder: Sendable {
         let process: ProcessStamp
@@ -16,21 +17,21 @@ public final class ProcessLocal<Value: AnyObject & Sendable>: Sendable {
     /// The address of the present `Holder`; 0 before the first use.
     private let address = Atomic<UInt>(0)
 
-    /// `make` makes the value. In a forked child, it gets the parent's value, of which it may read only fields that
-    /// need no lock.
+    /// `make` makes the value. In a forked child, `make` gets the parent's value, and may read only fields that need no
+    /// lock.
     public init(_ make: @escaping @Sendable (_ inherited: Value?) -> Value) { self.make = make }
 
     public var current: Value {
         let process = ProcessStamp.current
         while true {
             let known = address.load(ordering: .acquiring)
-            // Unsafe: the address stays valid, because a holder that was the present one is never freed.
+            // Unsafe: the address stays valid, because a holder is never freed after its address was stored.
             let holder = UnsafeRawPointer(bitPattern: known).map {
                 // Unsafe: the holder is never freed, as explained above.
                 Unmanaged<Holder>.fromOpaque($0).takeUnretainedValue()
             }
             if let holder, holder.process == process { return holder.value }
-            // Unsafe: the holder is not released after it has become the present one.
+            // Unsafe: the holder is not released after its address was stored.
             let fresh = Unmanaged.passRetained(Holder(process: process, value: make(holder?.value)))
             if address.compareExchange(
                 expected: known, desired: UInt(bitPattern: fresh.toOpaque()), ordering: .acquiringAndReleasing

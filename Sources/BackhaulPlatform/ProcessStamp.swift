@@ -4,8 +4,8 @@ internal import Synchronization
 /// A value that differs between a process and its forked children. Reading it takes one system call.
 public struct ProcessStamp: Equatable, Sendable {
     private let processID: Int32
-    // Both fields are needed. A child in a new pid namespace can have the process id of its parent: both may be 1. And
-    // a child that was made without running the handlers of fork differs only in its process id.
+    // Both fields are needed. A child in a new pid namespace can have the process id of its parent: both ids may be 1.
+    // And if a child was made without the handlers of fork, only its process id differs.
     private let forks: Int
 
     private static let forks: Forks = {

@@ -1,11 +1,11 @@
 internal import CLinux
 internal import Glibc
 
-/// A failed system call: its errno, and what was attempted, as a clause of a sentence.
+/// A failed system call: its errno, and the start of a message, such as "cannot make a socket".
 public struct SystemError: Error, Equatable, Sendable, CustomStringConvertible {
     public var code: Int32
     public var messageStart: String
-    /// Whether epoll_ctl(2) has reached the limit of watches. Its code is then the same as for a full disk.
+    /// Whether epoll_ctl(2) has reached the limit of watches. The code is then ENOSPC, which also means a full disk.
     public var lacksWatches = false
 
     public init(code: Int32, messageStart: String) {

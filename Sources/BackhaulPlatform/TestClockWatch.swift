@@ -8,7 +8,7 @@ public final class TestClockWatch: Sendable {
     /// The descriptor's number, readable after the calendar was moved.
     public var number: Int32 { descriptor.number }
 
-    /// Returns nil if no test moves the calendar, or if the file cannot be watched.
+    /// Returns nil if `BACKHAUL_CLOCK` is not set, or if the file that it names cannot be watched.
     public init?() {
         guard let path = getenv("BACKHAUL_CLOCK") else { return nil }
         let number = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
@@ -23,7 +23,7 @@ public final class TestClockWatch: Sendable {
         while read(descriptor.number, &buffer, buffer.count) > 0 {}
     }
 
-    /// Gives up the descriptor without closing it, because another file has its number.
+    /// Gives up the descriptor, but does not close it, because its number now belongs to another file.
     public func abandon() { descriptor.abandon() }
 }
 #endif

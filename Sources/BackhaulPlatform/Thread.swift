@@ -2,7 +2,8 @@ internal import CLinux
 internal import Glibc
 internal import Synchronization
 
-/// A thread of the library. It blocks all signals, so that the host's handlers never run on it and it gets no SIGPIPE.
+/// A thread of the library. The thread blocks all signals. So the host's signal handlers never run on this thread, and
+/// it gets no SIGPIPE.
 public final class Thread: @unchecked Sendable {
     // Unchecked: `handle` is written once, before the object is shared.
     private var handle = pthread_t()
@@ -23,7 +24,8 @@ public final class Thread: @unchecked Sendable {
         var all = sigset_t()
         var before = sigset_t()
         sigfillset(&all)
-        // Signals are blocked here before the thread exists, so that it inherits the mask from its first moment.
+        // The calling thread blocks its signals before it makes the new thread, because the new thread inherits this
+        // mask.
         pthread_sigmask(SIG_SETMASK, &all, &before)
         defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
         let start = Unmanaged.passRetained(Start(name: name, body: body))
@@ -40,7 +42,7 @@ public final class Thread: @unchecked Sendable {
     }
 
     /// Waits until the thread has ended. The thread itself must not call this function. A second call returns at once.
-    /// So does a call in a forked child, where the thread does not exist.
+    /// A call in a forked child also returns at once, because the thread does not exist there.
     public func join() {
         if isJoined.exchange(true, ordering: .relaxed) || process != .current { return }
         pthread_join(handle, nil)

@@ -2,8 +2,8 @@ internal import CLinux
 internal import Glibc
 
 extension Clock {
-    /// How many milliseconds local time is ahead of Unix time, at a Unix time in milliseconds, in the machine's time
-    /// zone (localtime_r(3)). 0 for times that localtime_r cannot convert.
+    /// How many milliseconds the machine's local time is ahead of Unix time (localtime_r(3)). `unix` is the time for
+    /// which to compute this offset, as milliseconds of Unix time. Returns 0 if localtime_r cannot convert the time.
     public static func localOffsetMilliseconds(at unix: Int64) -> Int64 {
         var seconds = time_t(unix >= 0 ? unix / 1_000 : (unix + 1) / 1_000 - 1)
         var parts = tm()
@@ -15,8 +15,8 @@ extension Clock {
     public static func readTimeZone() { tzset() }
 }
 
-/// Notices that the machine gets another time zone: another link replaces /etc/localtime (localtime(5)). The directory
-/// is watched, because for a moment there may be no link.
+/// Notices that the machine gets another time zone: a new link replaces the link /etc/localtime (localtime(5)). During
+/// the replacement there may be no link for a moment, so the directory is watched.
 public final class TimeZoneWatch: Sendable {
     public enum Change: Sendable {
         /// Only other files of the directory have changed.
@@ -53,7 +53,7 @@ public final class TimeZoneWatch: Sendable {
             guard count > 0 else { return change }
             for (mask, file) in TimeZoneWatch.events(in: buffer[..<count]) {
                 if mask & UInt32(IN_IGNORED | IN_MOVE_SELF | IN_UNMOUNT) != 0 { return .end }
-                // The kernel has dropped reports, and one of them may have been about the time zone.
+                // After an overflow, the kernel has dropped reports, and one of them may have been about the time zone.
                 if file == name || mask & UInt32(IN_Q_OVERFLOW) != 0 { change = .zone }
             }
         }

@@ -1,12 +1,14 @@
 internal import CLinux
 internal import Glibc
 
-/// A Unix datagram socket that sends to one address. It blocks only if the caller allows it.
+/// A Unix datagram socket that sends to one address. A call blocks only if the caller permits a wait.
 public final class UnixDatagramSocket: Sendable {
     private let descriptor: Descriptor
 
-    /// - path: the path of a socket's file, or "@" with an abstract name, which has no file (unix(7); sd_notify(3) has
-    /// the same form).
+    /// Makes a socket that sends to the address.
+    ///
+    /// - path: the path of a socket's file, or "@" and an abstract name, which has no file (unix(7)). The form is the
+    /// same as in sd_notify(3).
     /// - Returns: nil if no process listens at the path, or if no descriptor is left.
     public static func connect(path: String) -> UnixDatagramSocket? {
         let number = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
@@ -20,6 +22,8 @@ public final class UnixDatagramSocket: Sendable {
 
     private init(owning number: Int32) { descriptor = Descriptor(owning: number) }
 
+    /// Sends one datagram.
+    ///
     /// - milliseconds: how long to wait for space in the receiver's queue.
     /// - Returns: false if the datagram is too large, the receiver is gone, or its queue stays full.
     public func send(_ bytes: [UInt8], waitingMilliseconds milliseconds: Int32 = 0) -> Bool {

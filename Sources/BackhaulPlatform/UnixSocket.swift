@@ -8,8 +8,8 @@ public struct PeerCredential: Equatable, Sendable {
     public var isSameUser: Bool { userID == geteuid() }
 }
 
-/// A listening Unix stream socket in a directory. Its address contains the descriptor of the directory instead of its
-/// path. An address has about 100 bytes at most, and a path may be longer.
+/// A listening Unix stream socket in a directory. An address has about 100 bytes at most, and the path of a directory
+/// may be longer. So the socket's address contains the descriptor of the directory instead of the path.
 public final class UnixListener: Sendable {
     private let descriptor: Descriptor
     private let directory: Descriptor
@@ -17,8 +17,8 @@ public final class UnixListener: Sendable {
     private let file: FileIdentity?
     public var number: Int32 { descriptor.number }
 
-    /// Makes the socket. It replaces a socket, a file or a link that an earlier process left: the caller owns the store
-    /// lock, so this file is stale. Throws EADDRINUSE if a directory has the name.
+    /// Makes the socket. Replaces a socket, a file or a link that has the same name. The caller owns the store lock, so
+    /// that file is from an earlier process and not in use. Throws EADDRINUSE if a directory has the name.
     public init(name: String, in directory: Descriptor) throws(SystemError) {
         let number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
         guard number >= 0 else { throw SystemError.last("cannot make a socket") }
@@ -34,8 +34,8 @@ public final class UnixListener: Sendable {
         file = FileIdentity(of: name, in: directory)
     }
 
-    /// Whether the file of the socket still exists. False if another process has removed or replaced it. While this
-    /// socket is open, no other file gets its inode.
+    /// Whether the file of the socket still exists. False if another process has removed or replaced the file. While
+    /// this socket is open, the kernel does not give the inode of the file to another file.
     public var isLinked: Bool { file != nil && FileIdentity(of: name, in: directory) == file }
 
     public enum AcceptResult: Sendable {
@@ -113,8 +113,8 @@ public final class UnixStream: Sendable {
         return Self.isWouldBlock(bhl_errno()) ? .wouldBlock : .closed
     }
 
-    /// Waits until there are bytes to read, `wake` is set, or the deadline has passed. With `forWriting`, it also waits
-    /// for space to write.
+    /// Waits until there are bytes to read, `wake` is set, or the deadline has passed. If `forWriting` is true, the
+    /// call also returns when there is space to write.
     public func wait(forWriting: Bool, orSet wake: EventFD, until deadline: Deadline?) {
         var items = [
             pollfd(fd: descriptor.number, events: Int16(forWriting ? POLLIN | POLLOUT : POLLIN), revents: 0),
@@ -146,7 +146,7 @@ enum UnixAddress {
 
     // Unsafe: bind and connect take addresses of all kinds as a pointer to `sockaddr`, their common beginning.
     static func with(_ address: inout sockaddr_un, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
-        // The length limits an abstract name, because no zero ends it.
+        // No zero ends an abstract name, so the address must have the exact length of the name.
         let nameLength = withUnsafeBytes(of: &address.sun_path) { name in
             name.first == 0 ? 1 + name.dropFirst().prefix { $0 != 0 }.count : name.count
         }

@@ -1,5 +1,5 @@
-/// A thread that owns a context and performs jobs on it, in the order in which they were posted. It takes all waiting
-/// jobs together, so that `perform` can commit them together.
+/// A thread that owns a context and performs jobs on it, in the order in which they were posted. The thread takes all
+/// waiting jobs together, so that `perform` can commit them together.
 public final class Worker<Context>: Sendable {
     public typealias Job = @Sendable (Context) -> Void
 
@@ -51,7 +51,7 @@ public final class Worker<Context>: Sendable {
         self.thread.withLock { $0 = thread }
     }
 
-    /// Adds a job. Returns false if the worker is closed. Then the job is dropped.
+    /// Adds a job. If the worker is closed, drops the job and returns false.
     @discardableResult
     public func post(_ job: @escaping Job) -> Bool {
         mailbox.change { state in
@@ -61,8 +61,8 @@ public final class Worker<Context>: Sendable {
         }
     }
 
-    /// Performs the posted jobs, ends the thread and waits for its end. If a job calls this function, it does not wait.
-    /// Further calls have no effect.
+    /// Performs the posted jobs, ends the thread and waits for its end. If a job calls this function, the function does
+    /// not wait. Further calls have no effect.
     public func close() {
         mailbox.change { $0.isClosed = true }
         thread.withLock { thread in
@@ -71,8 +71,8 @@ public final class Worker<Context>: Sendable {
         }
     }
 
-    /// Closes the worker, but waits only until the deadline. Returns false if the thread is still busy. Then the thread
-    /// ends when it has performed the posted jobs.
+    /// Closes the worker, but waits only until the deadline. Returns false if the thread is still busy at the deadline.
+    /// In that case, the thread ends when it has performed the posted jobs.
     public func close(until deadline: Deadline) -> Bool {
         mailbox.change { $0.isClosed = true }
         guard mailbox.wait(until: deadline, { $0.hasEnded ? () : nil }) != nil else {
@@ -83,6 +83,6 @@ public final class Worker<Context>: Sendable {
         return true
     }
 
-    /// If the worker was not closed, its thread ends after the posted jobs when the last reference to the worker ends.
+    /// Closes a worker that is still open. Its thread performs the posted jobs, and then ends.
     deinit { mailbox.change { $0.isClosed = true } }
 }

@@ -5,17 +5,16 @@ internal import Glibc
 /// Adds a checksum to each page of a database without checksums. Earlier versions of the library made such databases.
 /// Other programs make them when they copy or change a database.
 ///
-/// The conversion writes a new database beside the old one, syncs it, and renames it over the old one. A crash before
-/// the rename leaves the old database in use. It also leaves the unfinished new file, which the next conversion
-/// removes.
+/// The conversion writes a new database beside the old one, syncs it, and renames it over the old one. After a crash
+/// before the rename, the old database stays in use. The next conversion removes the unfinished new file.
 enum ChecksumConversion {
     private static let newName = Schema.fileName + "-new"
     /// The names of the new database and of the files that SQLite makes for it.
     private static let names = [newName, newName + "-wal", newName + "-journal"]
 
     /// Converts the database, closes the connection, and returns the lock of the new file. Returns nil when no new
-    /// database was made, for example on a full disk. Then the old database stays in use, and the next engine tries
-    /// again.
+    /// database was made, for example on a full disk. Then the old database stays in use, and the next engine tries the
+    /// conversion again.
     ///
     /// Throws storeDamaged when SQLite's integrity check finds damage: checksums of damaged pages would hide the
     /// damage.
@@ -54,7 +53,7 @@ enum ChecksumConversion {
         }
     }
 
-    /// Whether the new database is complete. VACUUM does nothing if SQLite was built without it.
+    /// Whether the new database is complete. If SQLite was built without VACUUM, the statement does nothing.
     private static func isCopy(_ directory: StoreDirectory, of connection: Connection) throws(Failure) -> Bool {
         let copy = try Database.open(directory, newName)
         defer { copy.close() }

@@ -3,7 +3,7 @@ internal import BackhaulPlatform
 internal import CSQLite
 
 /// Opens the database of a store. The initializer checks that the file is a store's database, and that this library
-/// knows its version. Then it migrates an older version.
+/// knows its version. Then it migrates the database if that version is older.
 struct Database {
     let connection: Connection
     let descriptors: DatabaseDescriptors
@@ -24,8 +24,8 @@ struct Database {
         } else if !connection.hasChecksums, let file = try ChecksumConversion.convert(connection, directory) {
             lock = file
             connection = try Self.open(directory)
-            // This commit changes the file's change counter. A copy by another program begins with SQLite's first value
-            // of that counter, so the two files differ.
+            // This commit changes the change counter of the new file. If another program copies the database with
+            // SQLite, the counter of the copy begins with SQLite's first value. So the new file and such a copy differ.
             try connection.execute("BEGIN IMMEDIATE")
             try connection.commit()
         }
@@ -47,10 +47,10 @@ struct Database {
         return connection
     }
 
-    /// Locks the database file against other programs that use SQLite, such as the shell `sqlite3`. The store lock only
-    /// excludes other engines. Programs with SQLite lock bytes of the database file
-    /// (https://www.sqlite.org/lockingv3.html), so this lock excludes them. Without it, another program could move or
-    /// remove the log.
+    /// Locks the database file against other programs that use SQLite, such as the shell `sqlite3`. The store lock
+    /// excludes only other engines. Programs with SQLite lock bytes of the database file
+    /// (https://www.sqlite.org/lockingv3.html), so this lock excludes them. Without this lock, another program could
+    /// move or remove the log.
     static func lockDatabaseFile(_ file: Descriptor) throws(Failure) -> FileLock {
         let lock: FileLock?
         do {
@@ -86,8 +86,8 @@ struct Database {
             """)
     }
 
-    /// Returns the schema version of the database, or 0 for an empty database. Throws for other databases and unknown
-    /// versions.
+    /// Returns the schema version of the database, or 0 for an empty database. Throws if the database is not a store's,
+    /// or if this library does not know its version.
     private static func checkedVersion(of connection: Connection, newest: Int) throws(Failure) -> Int {
         let application = try number(connection, "PRAGMA application_id")
         let version = try number(connection, "PRAGMA user_version")

@@ -11,8 +11,8 @@ final class GroupCommit {
     static let checkpointFrames: Int32 = 8_192
     /// Only a huge transaction makes a log of this many frames. The checkpoint of such a log also truncates the file.
     static let truncatingFrames: Int32 = 32_768
-    /// A transaction ends after this many changed rows, even if more bodies are queued. A longer transaction would
-    /// delay the reply to its first body, which is sent after the commit.
+    /// A transaction ends after this many changed rows, even if more bodies are queued. Replies are sent after the
+    /// commit, so a longer transaction would delay the reply to its first body.
     static let changesOfOneTransaction: Int64 = 16_384
 
     private let database: Database
@@ -23,14 +23,15 @@ final class GroupCommit {
 
     /// Why this object refuses all further transactions; nil while it accepts them.
     private var end: Failure?
-    /// Why the current transaction cannot be committed; nil while it can.
+    /// Why the current transaction cannot be committed; nil while it can be committed.
     private var batchFailure: Failure?
     private var changesAtBegin: Int64 = 0
-    /// Whether each body has its own savepoint. True only while a transaction is repeated. SQLite copies each page that
-    /// changes for the first time after a savepoint, and these copies are most of the cost of a small transaction.
+    /// Whether each body has its own savepoint. True only while a transaction is repeated. After a savepoint, SQLite
+    /// copies each page before it changes the page for the first time. These copies are most of the cost of a small
+    /// transaction.
     private var hasSavepoints = false
-    /// A body without a savepoint has failed after it changed a row, so the transaction must be repeated with
-    /// savepoints.
+    /// Whether the transaction must be repeated with savepoints. True if a body without a savepoint has failed after it
+    /// changed a row.
     private var mustRetry = false
     private var completions: [(Failure?) -> Void] = []
     private var afterTransactionActions: [(GroupCommit) -> Void] = []
@@ -120,8 +121,8 @@ final class GroupCommit {
         }
     }
 
-    /// Undoes the changes of one body. SQLite may have rolled the whole transaction back by itself, for example after
-    /// an I/O error; then the changes of earlier bodies are undone too.
+    /// Undoes the changes of one body. After some failures, such as an I/O error, SQLite has rolled back the whole
+    /// transaction by itself. In that case, the changes of earlier bodies are undone, too.
     private func undo(after failure: Failure, hasChanged: Bool) {
         if failure.endsStore { end = failure }
         guard connection.isInTransaction else {
@@ -147,7 +148,7 @@ final class GroupCommit {
 
     private var isOurs: Bool { lock.isHeld && directory.descriptor.isOurs && database.descriptors.areUnchanged }
 
-    /// Why a commit would be lost, because a file of the store was removed or replaced; nil if it would last.
+    /// Why a commit would be lost: a file of the store was removed or replaced. Nil if the commit would last.
     private var lossFailure: Failure? {
         if let name = database.descriptors.lostName {
             return Failure(
@@ -169,7 +170,7 @@ final class GroupCommit {
         }
         guard end == nil else { return }
         do throws(Failure) {
-            // The last transaction may still be open: its rollback fails when memory is short.
+            // The last transaction may still be open, because a rollback fails when memory is short.
             if connection.isInTransaction { try connection.run(Self.rollBack) }
             // The transaction is deferred: if its bodies only read, SQLite does not write or sync.
             try connection.run(Self.begin)

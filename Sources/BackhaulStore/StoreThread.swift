@@ -1,13 +1,13 @@
 public import BackhaulModel
 internal import BackhaulPlatform
 
-/// The thread that owns the only connection to a store's database. While the disk syncs one commit, jobs are queued;
-/// the thread then commits them together (group commit).
+/// The thread that owns the only connection to a store's database. While the disk syncs a commit, new jobs are queued.
+/// After the sync, the thread commits all queued jobs together (group commit).
 public final class StoreThread: Sendable {
     private let worker: Worker<GroupCommit>
 
-    /// Starts the thread, which opens, checks and migrates the database, and waits until that is done. The thread keeps
-    /// the lock until the database is closed.
+    /// Starts the thread, and waits until the thread has opened, checked and migrated the database. The thread keeps
+    /// `lock` until the database is closed.
     ///
     /// Throws storeDamaged, storeNewer, storeReadOnly, storeFull, storeUnavailable, engineFailed or outOfResources.
     public convenience init(directory: StoreDirectory, lock: StoreLock) throws(Failure) {
@@ -31,10 +31,10 @@ public final class StoreThread: Sendable {
 
     deinit { worker.close() }
 
-    /// Runs `body` inside the next transaction. If `body` throws, only its own changes are undone. It may run twice, so
-    /// it must have no effect outside of the transaction. `then` is called on the store's thread, in the order of the
-    /// calls to `perform`. It gets the result when that is durable, or a failure. After `close`, `then` is called with
-    /// engineFailed on the calling thread. Neither closure may block.
+    /// Runs `body` inside the next transaction. If `body` throws, only its own changes are undone. `body` may run
+    /// twice, so it must have no effect outside of the transaction. `then` is called on the store's thread, in the
+    /// order of the calls to `perform`. It gets a failure, or the result of `body` after the transaction is durable.
+    /// After `close`, `then` is called with engineFailed on the calling thread. Neither closure may block.
     public func perform<Result: Sendable>(
         _ body: @escaping @Sendable (Transaction) throws(Failure) -> Result,
         then: @escaping @Sendable (Swift.Result<Result, Failure>) -> Void
@@ -43,13 +43,13 @@ public final class StoreThread: Sendable {
         if !isPosted { then(.failure(Failure(.engineFailed, "the store is closed"))) }
     }
 
-    /// Frees the database's cached pages and prepared statements, which are made again when they are needed. `then` is
-    /// called on the store's thread.
+    /// Frees the database's cached pages and prepared statements. SQLite makes them again when they are needed. `then`
+    /// is called on the store's thread.
     public func releaseMemory(then: @escaping @Sendable () -> Void) {
         worker.post { commit in commit.afterTransaction { $0.releaseMemory(then: then) } }
     }
 
-    /// Performs all posted jobs, closes the database and ends the thread. Must not be called from within `then`. A
-    /// second call has no effect.
+    /// Performs all posted jobs, closes the database and ends the thread. A closure `then` must not call this function.
+    /// A second call has no effect.
     public func close() { worker.close() }
 }

@@ -1,8 +1,8 @@
 internal import BackhaulModel
 
-/// The operations on the database within a transaction, in one operation family for each subject. `StoreThread.perform`
+/// The operations on the database within a transaction. Each subject has one operation family. `StoreThread.perform`
 /// passes a transaction to the bodies that it runs on the store's thread. A body must not store the transaction or a
-/// family. The caller passes all times: the store reads no clock.
+/// family. The caller passes all times, because the store reads no clock.
 ///
 /// A family is a struct of one or two references. The families are constants, so Swift retains no object for the call
 /// of an operation.

@@ -1,10 +1,10 @@
 internal import BackhaulModel
 
-/// The origins to which requests are sent over HTTP/1.1. From each of them, an HTTP/2 connection ended before it marked
-/// the end of a response.
+/// The origins to which requests are sent over HTTP/1.1. For each of these origins, an HTTP/2 connection has ended
+/// before the end of a response was marked.
 ///
-/// A fallback ends after an hour, because the server may have been repaired by then. It ends early when a request over
-/// HTTP/1.1 gets no response: the server may support only HTTP/2, or another server may have the address now.
+/// A fallback ends after an hour, because the server may have been repaired by then. If a request over HTTP/1.1 gets no
+/// response, the fallback ends early: the server may support only HTTP/2, or another server may have the address now.
 struct HTTP1Fallback {
     /// When each origin's fallback ends, in milliseconds of the boot clock.
     private var ends: [Origin: Int64] = [:]
@@ -21,8 +21,9 @@ struct HTTP1Fallback {
 
     mutating func end(_ origin: Origin) { ends[origin] = nil }
 
-    /// Returns the failure of a request that was sent over HTTP/1.1 by the fallback and got no response. The server did
-    /// not choose HTTP/1.1. So a failure of the protocol becomes a lost connection, and the next request uses HTTP/2.
+    /// Returns the failure of a request that got no response after the fallback had sent it over HTTP/1.1. The server
+    /// did not choose HTTP/1.1, so an invalid response or a TLS failure is reported as a lost connection. The next
+    /// request uses HTTP/2.
     static func failure(_ failure: Failure, of origin: Origin) -> Failure {
         guard [.badResponse, .tlsFailed].contains(failure.status) else { return failure }
         return Failure(

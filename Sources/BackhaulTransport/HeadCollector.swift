@@ -1,8 +1,8 @@
 internal import BackhaulModel
 
-/// Collects the lines of a response's head, which libcurl passes one by one. It also gets interim responses before the
-/// head and trailers after the body. The size and the number of the lines are limited, so an endless head ends the
-/// transfer.
+/// Collects the lines of a response's head, which libcurl passes one by one. The collector also gets interim responses
+/// before the head, and trailer fields after the body. The number of lines and their total size are limited, so an
+/// endless head ends the transfer.
 struct HeadCollector {
     static let sizeLimit = 256 * 1024
     static let fieldLimit = 1_000
@@ -11,17 +11,17 @@ struct HeadCollector {
         case more
         /// The empty line after the fields of a final response was added.
         case complete
-        /// The head is invalid. The text is the rest of a message that begins with the sender.
+        /// The head is invalid. The text completes a message that begins with the name of the sender.
         case broken(String)
     }
 
     private(set) var status: Int32 = 0
     private(set) var isHTTP2 = false
     private(set) var fields: [ResponseField] = []
-    /// Whether a Content-Length or Transfer-Encoding has two lines or a space before its colon (RFC 9112, sections 5.1
-    /// and 5.2). libcurl does not find such a field.
+    /// Whether a Content-Length or Transfer-Encoding field covers two lines, or has a space before its colon (RFC 9112,
+    /// sections 5.1 and 5.2). libcurl does not find such a field.
     private(set) var hasInvalidFraming = false
-    /// Whether the status line has a version of HTTP that exists. libcurl accepts any text as version.
+    /// Whether the HTTP version in the status line exists. libcurl accepts any text as the version.
     private var hasKnownVersion = true
     private var hasStatusLine = false
     /// Whether the whole head of a final response has arrived.
@@ -31,14 +31,15 @@ struct HeadCollector {
 
     init() {}
 
-    /// - trailers: whether trailers of an earlier response may arrive before the first status line.
+    /// - trailers: whether trailer fields of an earlier response may arrive before the first status line.
     init(after trailers: Bool) { hasStatusLine = trailers }
 
-    /// Adds a line, with the CR LF or LF at its end. Lines are bytes, because names and values need not be valid UTF-8.
+    /// Adds a line, including the CR LF or LF at its end. Lines are bytes, because names and values may be invalid
+    /// UTF-8.
     mutating func add(_ line: some BidirectionalCollection<UInt8>) -> Step {
         size += line.count
         count += 1
-        // Interim responses and trailers count towards both limits.
+        // Interim responses and trailer fields count towards both limits.
         guard size <= HeadCollector.sizeLimit else {
             return .broken("sent more than \(HeadCollector.sizeLimit / 1024) KiB of header")
         }
@@ -101,7 +102,8 @@ struct HeadCollector {
         }
     }
 
-    /// Appends a line that begins with a space or tab to the field before it (RFC 9112, section 5.2).
+    /// Appends a folded line to the value of the field before it. A folded line begins with a space or tab (RFC 9112,
+    /// section 5.2).
     private mutating func unfold(_ line: some BidirectionalCollection<UInt8>) {
         guard let last = fields.last else { return }
         if last.isFraming { hasInvalidFraming = true }
@@ -121,7 +123,7 @@ extension ResponseField {
 }
 
 extension HeadCollector {
-    /// `Int64.max` if Retry-After has a number of more than 18 digits, which libcurl ignores; otherwise nil.
+    /// `Int64.max` if Retry-After is a number of more than 18 digits; otherwise nil. libcurl ignores such a number.
     var uncountableRetryAfter: Int64? {
         guard let digits = value("Retry-After")?.utf8, digits.count > 18,
             digits.allSatisfy({ (0x30...0x39).contains($0) })

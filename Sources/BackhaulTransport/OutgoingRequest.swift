@@ -5,7 +5,7 @@ struct OutgoingRequest {
     private(set) var expectation: Expectation
     /// How many bytes of the body were passed to libcurl in the current request.
     private(set) var sent: UInt64 = 0
-    /// How many bytes of bodies were passed to libcurl in all requests of the transfer.
+    /// How many body bytes were passed to libcurl in all requests of the transfer together.
     private(set) var total: UInt64 = 0
     /// Whether a redirect dropped the body before all of it was sent.
     private var wasTruncated = false
@@ -25,8 +25,8 @@ struct OutgoingRequest {
         return ["PUT", "POST", "PATCH"].contains(method) ? 0 : nil
     }
 
-    /// The Expect line for libcurl's list. "Expect:" removes the field. Nil leaves the decision to libcurl, which sends
-    /// the field only over HTTP/1.1; old versions send it for a body of any size.
+    /// The Expect line for libcurl's list of header lines. "Expect:" removes the field. If the line is nil, libcurl
+    /// decides: it sends the field only over HTTP/1.1. Old versions of libcurl send the field with a body of any size.
     var expectationLine: String? {
         guard let body else { return nil }
         switch expectation {
@@ -46,14 +46,15 @@ struct OutgoingRequest {
         return true
     }
 
-    /// Resets the counters. Must be called before each request, when the body is at its first byte.
+    /// Resets the state of the current request. Must be called before each request, when the body is at its first byte.
     mutating func begin() {
         sent = 0
         isPaused = false
     }
 
-    /// Adapts method and body to a redirect (RFC 9110, section 15.4). After 303, the next request is a GET. After 301
-    /// and 302, POST becomes GET, as in all clients. In all other cases, method and body stay the same.
+    /// Adapts method and body to a redirect (RFC 9110, section 15.4). After 303, the next request is a GET, except that
+    /// HEAD stays HEAD. After 301 and 302, POST becomes GET, as in all clients. In all other cases, method and body
+    /// stay the same.
     mutating func follow(status: Int32) {
         guard (status == 303 && method != "HEAD") || ([301, 302].contains(status) && method == "POST") else {
             return
@@ -63,7 +64,7 @@ struct OutgoingRequest {
         body = nil
     }
 
-    /// Whether the whole body was passed to libcurl. False if a redirect has dropped a body of which a part was not
+    /// Whether the whole body was passed to libcurl. False if a redirect has dropped the body before all of it was
     /// sent.
     var isComplete: Bool { !wasTruncated && sent >= body?.size ?? 0 }
 
@@ -87,8 +88,8 @@ struct OutgoingRequest {
         }
     }
 
-    /// The names of the fields that describe a body. When a redirect drops the body, it also drops them (Fetch,
-    /// "request-body-header name").
+    /// The names of the fields that describe a body. When a redirect drops the body, the transport also drops these
+    /// fields (Fetch standard, "request-body-header name").
     static let bodyFields: Set<String> = [
         "content-type", "content-encoding", "content-language", "content-location", "content-digest", "repr-digest",
     ]
@@ -97,10 +98,10 @@ struct OutgoingRequest {
 extension Transfer {
     /// How many bytes of the body were passed to libcurl in the current request.
     public var bodySent: UInt64 { outgoing.sent }
-    /// How many bytes of bodies were passed to libcurl in all requests, including redirected ones.
+    /// How many body bytes were passed to libcurl in all requests together, including requests after redirects.
     public var bytesSent: UInt64 { outgoing.total }
-    /// Whether the whole body was sent: all of it was passed to libcurl, and over HTTP/1.x the server has acknowledged
-    /// it to the kernel.
+    /// Whether the whole body was sent. All of it was passed to libcurl, and over HTTP/1.x the kernel has received the
+    /// server's TCP acknowledgement.
     public var isBodySent: Bool { outgoing.isComplete && !hasUndrainedBody }
 
     func rewind() {

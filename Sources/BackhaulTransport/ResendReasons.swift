@@ -1,5 +1,5 @@
-/// The reasons for which a transfer sends its request again over a new connection, within one attempt. For each reason
-/// the request is repeated only once.
+/// The reasons for which a transfer sends its request again over a new connection, in the same attempt. For each
+/// reason, the request is repeated at most one time.
 struct ResendReasons: OptionSet {
     let rawValue: Int
 

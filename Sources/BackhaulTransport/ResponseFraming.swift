@@ -8,7 +8,7 @@ enum ResponseFraming: Equatable {
     case length
     /// The end of the connection ends the body.
     case untilClose
-    /// The framing is invalid. The text is the rest of a message that begins with the server.
+    /// The framing is invalid. The text completes a message that begins with the server's origin.
     case invalid(String)
 
     init(_ head: HeadCollector, method: String) {
@@ -16,8 +16,8 @@ enum ResponseFraming: Equatable {
         if head.hasInvalidFraming {
             self = .invalid("wrote Content-Length or Transfer-Encoding over two lines or with a blank before the colon")
         } else if let codings, codings != ["chunked"] {
-            // Other codings are refused: libcurl 7.88.1 would decode gzip, for example, without a size limit, although
-            // the request did not allow it.
+            // Other codings are refused. For example, libcurl 7.88.1 would decode gzip without a size limit, although
+            // the request did not permit gzip.
             let names = codings.isEmpty ? "none" : codings.joined(separator: ", ")
             self = .invalid("sent a Transfer-Encoding that was not asked for: \(names.prefix(100))")
         } else if method == "HEAD" || [204, 304].contains(head.status) {

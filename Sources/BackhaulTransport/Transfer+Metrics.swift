@@ -1,7 +1,8 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// Times and facts of one request that libcurl does not report, or does not report after the request's end.
+/// Times and facts of one request. libcurl never reports some of them, and reports the others only until the request
+/// ends.
 struct HopTiming {
     private(set) var startedMilliseconds: Int64 = 0
     private var started: Int64 = 0
@@ -33,7 +34,8 @@ struct HopTiming {
         self.tls = tls
     }
 
-    /// Returns whether libcurl has made another connection since `requestBegan`. `connections` is as in that function.
+    /// Returns whether libcurl has made another connection since `requestBegan`. `connections` means the same as in
+    /// that function.
     func isBehind(connections: Int) -> Bool { connections > self.connections }
 
     mutating func bodyEnded() { bodyEnd = Clock.bootMicroseconds - started }

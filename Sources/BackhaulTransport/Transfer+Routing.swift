@@ -2,8 +2,8 @@ internal import BackhaulModel
 
 /// Determines the credentials, header lines and proxy of a hop.
 extension Transfer {
-    /// Returns the proxy of this hop, and the credentials for its server and proxy. Also stores which credentials the
-    /// hop sends.
+    /// Returns the proxy of this hop, and the credentials for the server and the proxy. Also records which credentials
+    /// the hop sends.
     func resolveRoute() throws(Failure) -> (ProxyRoute?, HopCredentials) {
         let route = try ProxySelector.route(to: origin, request.proxy)
         proxy = route?.origin
@@ -17,7 +17,7 @@ extension Transfer {
         return (route, authExchange.credentials)
     }
 
-    /// The words, for messages, for the server or proxy that should respond to the last bytes that were sent.
+    /// The words with which messages name the server or proxy that should send the next response.
     var respondent: String {
         guard timing.isProxied, origin.scheme == "https", !authExchange.isRequestSent, let proxy = stack?.identity.proxy
         else { return origin.text }
@@ -37,8 +37,8 @@ extension Transfer {
         return "\(respondent) sent nothing for \(limit) ms; try again later"
     }
 
-    /// Records which credentials the response accepts. A response through a tunnel, or without a proxy, is not the
-    /// proxy's response.
+    /// Records which credentials the response accepts. If the response came through a tunnel, or if there is no proxy,
+    /// the response is the server's.
     func noteAccepted(_ status: Int32) {
         let isTunnelled = origin.scheme == "https"
         if status != 401, status != 407, let serverCredentialNumber {
@@ -48,8 +48,8 @@ extension Transfer {
         if isTunnelled { proxy = nil }
     }
 
-    /// Returns the header lines for libcurl's list. These are the fields of the request, if this hop may have them, the
-    /// fields of the credential, and the fields that the transport adds.
+    /// Returns the header lines for libcurl's list. These are the fields of the credential, and the fields that the
+    /// transport adds. If this hop may have the fields of the request, the lines also contain those fields.
     func headerLines(with credentials: HopCredentials) -> [String] {
         var headers = credentials.merged(into: keepsHeaders ? request.headers : [])
         if jar != nil { headers = headers.filter { $0.name.lowercased() != "cookie" } }
@@ -70,8 +70,8 @@ extension Transfer {
         return lines
     }
 
-    /// The values of the request's own Cookie fields, if the transfer has a cookie jar; otherwise nil. They are sent in
-    /// one field with the jar's cookies.
+    /// The values of the request's own Cookie fields; nil if the transfer has no cookie jar. These values and the jar's
+    /// cookies are sent in one field.
     var ownCookies: String? {
         guard jar != nil, keepsHeaders else { return nil }
         let values = request.headers.filter { $0.name.lowercased() == "cookie" && !$0.value.isEmpty }.map(\.value)

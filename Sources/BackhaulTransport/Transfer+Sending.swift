@@ -2,10 +2,10 @@ internal import BackhaulModel
 internal import CCurl
 
 extension Transfer {
-    /// Rewinds the body of a request that must not be repeated. Returns false, without rewinding, if the server may
-    /// have acted on the request. The server has not acted on it if it has refused the request (REFUSED_STREAM, RFC
-    /// 9113, section 8.7) or responded with 401 or 407. On a new connection libcurl repeats a request only in these
-    /// cases.
+    /// Rewinds the body of a request that must not be repeated after the server has acted on it. If the server may have
+    /// acted on the request, returns false and does not rewind. In two cases the server has not acted on the request:
+    /// it has refused the request (REFUSED_STREAM, RFC 9113, section 8.7), or it has responded with 401 or 407. On a
+    /// new connection, libcurl repeats a request only in these cases.
     func rewindWhatWasRefused() -> Bool {
         guard timing.isFirstOnConnection || isHoldingHead, !headIsWhole else { return false }
         wasNotProcessed()
@@ -13,12 +13,12 @@ extension Transfer {
         return true
     }
 
-    /// Returns whether the server has sent a response over HTTP/2 and then ended the stream before it got the whole
-    /// body (RFC 9113, section 8.1). libcurl reports this as a stream error without a reason.
+    /// Returns whether the server has sent a response over HTTP/2, and then ended the stream before the whole body
+    /// arrived (RFC 9113, section 8.1). libcurl reports this as a stream error without a reason.
     func hasEarlyResponse(_ result: CURLcode) -> Bool { isHTTP2 && hasResponse && endedWithoutReason(result) }
 
-    /// Returns whether the same has happened, but libcurl 7.88.1 has dropped the response, because it arrived together
-    /// with the end of the stream (lib/http2.c, cf_h2_recv, "stream->reset").
+    /// Returns whether libcurl 7.88.1 has dropped such an early response. libcurl drops a response that arrives
+    /// together with the end of the stream (lib/http2.c, cf_h2_recv, "stream->reset").
     func hasLostEarlyResponse(_ result: CURLcode) -> Bool {
         !hasResponse && !needsHTTP1 && request.httpVersion != .http2PriorKnowledge && endedWithoutReason(result)
     }
@@ -28,8 +28,8 @@ extension Transfer {
         return easy.reason.isEmpty || easy.reason == String(cString: curl_easy_strerror(result))
     }
 
-    /// Whether the server has sent a response over HTTP/2 before it got the whole body. libcurl 7.88.1 does not report
-    /// whether the stream has ended, and after a 2xx response it continues to send.
+    /// Whether a response has arrived over HTTP/2 before the whole body was sent. libcurl 7.88.1 does not report
+    /// whether the stream has ended. After a 2xx response, libcurl continues to send the body.
     var hasStoppedAfterResponse: Bool { headIsWhole && isHTTP2 && !isBodySent }
 
     /// Sets `hasUndrainedBody` if the kernel still has a part of the body when a response over HTTP/1.x has arrived.
@@ -38,12 +38,12 @@ extension Transfer {
         hasUndrainedBody = unsent > Self.undrainedRecordSize
     }
 
-    /// The size of one TLS record, in bytes. TLS itself may have sent up to this number of bytes, which are not part of
-    /// the body.
+    /// The size of one TLS record, in bytes. Up to this number of bytes in the send queue may be from TLS itself, and
+    /// not from the body.
     private static let undrainedRecordSize: Int32 = 16 << 10
 
-    /// Restarts the request time-out when the server has acknowledged bytes of the body to the kernel. The bytes that
-    /// libcurl has passed to the kernel may need longer than the time-out to arrive.
+    /// Restarts the request time-out when the server's TCP has acknowledged bytes of the body. The bytes that libcurl
+    /// has passed to the kernel may need more time to arrive than the time-out allows.
     func noteDrain(now: Int64) {
         guard outgoing.sent > 0, !headIsWhole, let found = socket?.unsent else { return }
         if found > 0, lastUnsent.map({ found < $0 }) ?? true { lastActivityAt = now }

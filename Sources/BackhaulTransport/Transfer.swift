@@ -10,7 +10,7 @@ public final class Transfer {
     /// The metrics of the latest request, as far as they are known.
     public internal(set) var metrics = TransferMetrics()
     public var isHTTP2: Bool { head.isHTTP2 }
-    /// The numbers of the credentials of the last request, or nil if it had none.
+    /// The numbers of the last request's credentials for server and proxy; nil if the request had no such credential.
     public internal(set) var serverCredentialNumber: UInt64?
     public internal(set) var proxyCredentialNumber: UInt64?
     /// The numbers of the sent credentials that a response has accepted.
@@ -23,8 +23,8 @@ public final class Transfer {
         case waitingForHead
         /// The head of a 401 or 407 response is buffered, because libcurl may repeat the request and get another head.
         case holdingHead
-        /// The body of a redirect is read and dropped, so that the connection can be reused. Its size is limited, and
-        /// so is the time: `until` is in milliseconds of the boot clock.
+        /// The body of a redirect is read and dropped, so that the connection can be reused. The size of that body is
+        /// limited, and it is read only until `until` (milliseconds of the boot clock).
         case redirecting(to: [UInt8], skipped: Int, until: Int64)
         case receiving
         case refused
@@ -42,7 +42,7 @@ public final class Transfer {
     private(set) var keepsHeaders = true
     private(set) var redirects = 0
     private(set) var phase = Phase.waitingForHead
-    /// A fault of the response that the transport has found, and not libcurl.
+    /// A fault of the response that the transport has found, and that libcurl does not report.
     private(set) var violation: Failure?
     /// When bytes were last sent or received, in milliseconds of the boot clock.
     var lastActivityAt: Int64
@@ -66,7 +66,7 @@ public final class Transfer {
     private(set) var needsNewConnection = false
     private var reconnects = 0
     private var repeats: ResendReasons = []
-    /// Whether libcurl has lost this server's response over HTTP/2, so that the request is repeated over HTTP/1.1.
+    /// Whether libcurl has lost this server's response over HTTP/2. The request is then repeated over HTTP/1.1.
     private(set) var needsHTTP1 = false
     /// Whether the request of this hop uses HTTP/1.1 only because HTTP/2 failed before.
     var fallsBack = false
@@ -83,7 +83,7 @@ public final class Transfer {
     private(set) var head = HeadCollector()
     /// The header fields of a proxy's 407 response to CONNECT; nil if there was none.
     private(set) var tunnelRefusal: [ResponseField]?
-    /// The origin of this hop's HTTP proxy, as challenges name it, or nil.
+    /// The origin of this hop's HTTP proxy, in the form that challenges use; nil if there is no HTTP proxy.
     var proxy: String?
     var timing = HopTiming()
     var authExchange = AuthExchange()
@@ -139,7 +139,7 @@ public final class Transfer {
     /// Whether the delegate or the body has paused the transfer, in at least one direction.
     public var isWaiting: Bool { isPaused || outgoing.isPaused }
 
-    /// When the request time-out ends if no byte is sent or received before, in milliseconds of the boot clock.
+    /// When the request time-out ends, in milliseconds of the boot clock. Each sent or received byte moves this time.
     var timeoutAt: Int64 { lastActivityAt + Int64(request.requestTimeoutMilliseconds) }
 
     var headIsWhole: Bool {
@@ -184,7 +184,7 @@ public final class Transfer {
         (url, origin) = (redirect.url, redirect.origin)
         keepsHeaders = redirect.keepsHeaders
         redirects += 1
-        // With 307 and 308 the server has not acted on the request; with other statuses it may have acted on it.
+        // If the status is 307 or 308, the server has not acted on the request. For other statuses it may have acted.
         if [307, 308].contains(head.status) { mayHaveBeenSent = false }
         beginHop()
     }
@@ -235,7 +235,7 @@ public final class Transfer {
 
     func wasNotProcessed() { mayHaveBeenSent = false }
 
-    /// libcurl calls this when the request has a connection, before it sends the request. With false, the request ends.
+    /// libcurl calls this before it sends the request over a connection. If this returns false, the request ends.
     func requestBegins(over endpoints: ConnectionEndpoints) -> Bool {
         timing.requestBegan(easy?.negotiatedTLS, connections: easy?.connectionCount ?? 0)
         use(stack?.handles.socket(endpoints))
@@ -254,8 +254,8 @@ public final class Transfer {
         lastUnsent = nil
     }
 
-    /// Checks whether bytes have arrived before the request is sent. They cannot be its response (RFC 9112, section
-    /// 6.3), but libcurl 7.88.1 would accept them as the response.
+    /// Checks whether bytes have arrived before the request is sent. Such bytes cannot be the response (RFC 9112,
+    /// section 6.3), but libcurl 7.88.1 would accept them as one.
     private func isConnectionUsable() -> Bool {
         guard let stack, let easy, stack.identity.httpVersion != .http2PriorKnowledge else {
             isOverHTTP2 = true
@@ -269,7 +269,7 @@ public final class Transfer {
             on: socket, isEncrypted: origin.scheme == "https" || stack.identity.isProxyEncrypted,
             isNested: stack.identity.isNested(for: origin)) {
         case .none: return true
-        // On a new connection, a part of a TLS record may be a session ticket, and libcurl itself reports the end.
+        // On a new connection, a part of a TLS record may be a session ticket, and libcurl itself reports the close.
         case .part, .end: return isNew || abandonConnection()
         case .data:
             guard isNew, reconnects >= Transfer.reconnectLimit else { return abandonConnection() }
@@ -321,8 +321,8 @@ public final class Transfer {
         }
     }
 
-    /// Detects that libcurl has repeated the request on a new connection, because it found a reused connection closed.
-    /// The next head is then the proxy's response to CONNECT.
+    /// Detects whether libcurl has repeated the request on a new connection because a reused connection was closed. If
+    /// so, the next head is the proxy's response to CONNECT.
     private func noteRepeat() {
         guard timing.isProxied, authExchange.isRequestSent, case .waitingForHead = phase, let easy,
             timing.isBehind(connections: easy.connectionCount)
@@ -334,8 +334,8 @@ public final class Transfer {
     private func watchBody() -> Bool {
         bodyEnd = .notChecked
         guard !head.isHTTP2 else {
-            // A server that states HTTP/2 over HTTP/1.1 would avoid the checks for HTTP/1.x. libcurl does not notice
-            // it.
+            // A response over HTTP/1.1 that names HTTP/2 would avoid the checks for HTTP/1.x. libcurl does not detect
+            // this.
             guard maySpeakHTTP2 else {
                 violation = Failure(.badResponse, "\(origin.text) sent a response of HTTP/2 over HTTP/1.1")
                 return false
@@ -358,7 +358,7 @@ public final class Transfer {
         return true
     }
 
-    /// Whether the connection may use HTTP/2. This is not known after an upgrade without TLS, or without OpenSSL.
+    /// Whether the connection may use HTTP/2. True if unknown: after an upgrade without TLS, or without OpenSSL.
     private var maySpeakHTTP2: Bool {
         if isOverHTTP2 || CurlLibrary.openSSL == nil { return true }
         return stack?.identity.httpVersion == .http2 && origin.scheme == "http"
@@ -369,14 +369,14 @@ public final class Transfer {
         bodyEnd = .withCloseNotify
     }
 
-    /// Whether a body without a length ended together with its HTTP/2 connection, so that its end was not marked. After
-    /// a violation of HTTP/2, libcurl 7.88.1 treats the end of the connection as the end of each such body
-    /// (lib/http2.c, h2_process_pending_input). When a stream ends properly, the connection stays open.
+    /// Whether a body without a length ended with its HTTP/2 connection, before its end was marked. After a violation
+    /// of HTTP/2, libcurl 7.88.1 treats the end of the connection as the end of each such body (lib/http2.c,
+    /// h2_process_pending_input). When a stream ends properly, the connection stays open.
     var hasUnmarkedEnd: Bool {
         if case .endsWithStream = bodyEnd { headIsWhole && socket?.isClosed == true } else { false }
     }
 
-    /// Whether the body ended with a TLS connection without close_notify. Such a body may have been cut.
+    /// Whether the body ended because its TLS connection ended without close_notify. Such a body may have been cut.
     var isTruncated: Bool {
         if case .withoutCloseNotify = bodyEnd { headIsWhole } else { false }
     }
@@ -388,7 +388,7 @@ public final class Transfer {
         return authExchange.connectResponded(with: status)
     }
 
-    /// Passes the buffered head, if there is one, to the delegate. Returns false if the body must not be received.
+    /// If there is a buffered head, passes it to the delegate. Returns false if the body must not be received.
     @discardableResult
     func takeHeldHead() -> Bool {
         guard case .holdingHead = phase else { return true }
@@ -396,7 +396,7 @@ public final class Transfer {
         return takeHead()
     }
 
-    /// Passes the proxy's refusal of a tunnel to the delegate as the response. libcurl only reports an error.
+    /// Passes the proxy's refusal of a tunnel to the delegate as the response. libcurl itself reports only an error.
     func takeTunnelRefusal() -> Bool {
         guard let fields = tunnelRefusal, case .waitingForHead = phase else { return false }
         phase = .receiving
@@ -447,7 +447,7 @@ public final class Transfer {
         guard !isOver, !room.isEmpty else { return Int(CURL_READFUNC_ABORT) }
         noteActivity()
         var bytes = room.mutableBytes
-        // `outgoing` must not be mutated while `body.read` runs, because the body's source may read it.
+        // `outgoing` must not be mutated while `body.read` runs, because the source may read `outgoing`.
         guard let body = outgoing.bodyToRead else { return 0 }
         guard let count = outgoing.didRead(body.read(into: &bytes)) else { return Int(CURL_READFUNC_PAUSE) }
         if outgoing.sent == outgoing.bodySize { timing.bodyEnded() }
@@ -490,7 +490,7 @@ public final class Transfer {
 
 /// How a body without a length ends: with its TLS connection, or over HTTP/2 with its stream.
 enum CloseDelimitedBody {
-    /// The response has no body without a length, or its end is not checked.
+    /// The body has a length, or the end of the body is not checked.
     case notChecked
     case withoutCloseNotify
     /// The body arrives over HTTP/2, so the end of its stream marks the end.

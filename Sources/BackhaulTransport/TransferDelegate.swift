@@ -3,13 +3,14 @@ public import BackhaulModel
 /// Receives the results of a transfer. All calls are on the loop's thread. Each method may start and cancel transfers,
 /// and resume other transfers.
 public protocol TransferDelegate: AnyObject {
-    /// Receives the head of the final response. It is called once, before the first byte of the body, and also if there
-    /// is no body.
+    /// Receives the head of the final response. The transport calls this exactly one time, before the first byte of the
+    /// body. This call is also made if there is no body.
     func transfer(_ transfer: Transfer, received head: ResponseHead) -> BodyPlan
     /// Receives bytes of the body in order. Content codings are not decoded. If the method returns `pause`, the bytes
     /// do not count as taken: they are passed again after `resume`, perhaps in chunks of other sizes.
     func transfer(_ transfer: Transfer, received bytes: RawSpan) -> Flow
-    /// Receives the end of the transfer. It is called exactly once, unless the transfer was cancelled.
+    /// Receives the end of the transfer. The transport calls this exactly one time, or never if the transfer was
+    /// cancelled.
     func transferEnded(_ transfer: Transfer, _ end: TransferEnd)
 }
 
@@ -21,28 +22,28 @@ public enum BodyPlan: Sendable {
 
 public enum Flow: Sendable {
     case go
-    /// No bytes are passed until `resume`. The request time-out is paused too.
+    /// Until `resume`, no bytes are passed and the request time-out is paused.
     case pause
 }
 
 public enum TransferEnd: Equatable, Sendable {
     case complete
     case refused
-    /// `isTransient` says whether the same request may succeed later.
+    /// `isTransient` states whether the same request may succeed later.
     case failed(Failure, isTransient: Bool, FailureContext = FailureContext())
 
     var status: Status? { if case .failed(let failure, _, _) = self { failure.status } else { nil } }
 }
 
-/// Facts about a failure that only the transport knows. They are used to decide about another attempt.
+/// Facts about a failure that only the transport knows. The engine uses them when it decides about another attempt.
 public struct FailureContext: Equatable, Sendable {
-    /// Whether it is certain that no server has acted on the request: no byte of it was sent, or the server has refused
-    /// it (RFC 9113, section 8.7).
+    /// Whether it is certain that no server has acted on the request. This is certain if no byte of the request was
+    /// sent, or if the server has refused the request (RFC 9113, section 8.7).
     public var isUnprocessed = false
     /// The errno of the failed connection, or 0.
     public var systemError: Int32 = 0
-    /// Whether the server ended an HTTP/2 connection before its response, for example with GOAWAY. A new connection may
-    /// work immediately.
+    /// Whether the server ended an HTTP/2 connection before the head of the response had arrived, for example with
+    /// GOAWAY. A new connection may work immediately.
     public var connectionWasClosed = false
 
     public init(isUnprocessed: Bool = false, systemError: Int32 = 0, connectionWasClosed: Bool = false) {

@@ -9,7 +9,7 @@ public struct TransferRequest: Sendable {
     public var offset: UInt64
     /// The validator for If-Range, which makes a range safe (RFC 9110, section 13.1.5).
     public var ifRange: String?
-    /// The longest time without a byte in either direction, also before the first byte.
+    /// The longest time in which no byte is sent or received. The limit also applies before the first byte.
     public var requestTimeoutMilliseconds: UInt32
     public var httpVersion = HTTPVersion.standard
     public var redirects = RedirectPolicy.follow
@@ -26,19 +26,19 @@ public struct TransferRequest: Sendable {
     /// The method, a token (RFC 9110, section 9.1).
     public var method = "GET"
     public var expectation = Expectation.whenLarge
-    /// Whether the request may be sent again after it may have reached the server. False for a method that is not
-    /// idempotent (RFC 9110, section 9.2.2), unless the task's policy allows it. Such a request is sent again only if
-    /// no server has acted on it.
+    /// Whether the request may be sent again after it may have reached the server. If the method is not idempotent (RFC
+    /// 9110, section 9.2.2), this is true only if the task's policy allows it. If this is false, the request is sent
+    /// again only if no server has acted on the request.
     public var canBeRepeated = true
     /// Whether a body counts as complete when its TLS connection ends without close_notify (RFC 9112, section 9.8).
     public var toleratesMissingCloseNotify = false
     /// Whether the cached addresses of the server are ignored. Set after a failed request, because the server may have
-    /// moved.
+    /// a new address.
     public var bypassesDNSCache = false
-    /// The credentials for challenges. Each is sent only to the server or proxy of its challenge, also after a
-    /// redirect.
+    /// The credentials for challenges. Each credential is sent only to the server or proxy of its challenge, even after
+    /// a redirect.
     public var credentials: SessionCredentials?
-    /// The secrets in those of `headers` that were refreshed. They must not appear in stored texts.
+    /// The secrets in the refreshed fields of `headers`. These secrets must not appear in stored texts.
     public var secrets = SecretRedactor()
 
     public init(
@@ -58,7 +58,7 @@ public struct TransferRequest: Sendable {
     }
 
     /// Makes a request with the settings of its session and of its task's policy.
-    /// - headers: the fields of the request. They replace fields of the session with the same name.
+    /// - headers: the fields of the request. A field of the request replaces the session's field with the same name.
     public init(
         url: String, headers: [HeaderField], origin: Origin, session: SessionConfiguration, policy: TransferPolicy,
         credentials: SessionCredentials?
@@ -75,8 +75,8 @@ public struct TransferRequest: Sendable {
         proxy = session.proxy
     }
 
-    /// Checks that no header field contains a line end, which would make two fields of it. This does not rely on
-    /// earlier checks.
+    /// Throws if a header field has no name or has a control character, such as a line end. A line end would split the
+    /// field into two fields. This check does not rely on earlier checks.
     func checkHeaders() throws(Failure) {
         for field in headers {
             let isClean = [field.name.utf8, field.value.utf8].allSatisfy { bytes in

@@ -3,7 +3,7 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import CCurl
 
-/// Processes the results of libcurl at the end of an iteration of the loop, after its call-backs.
+/// Processes the results of libcurl at the end of each loop iteration, after the call-backs of that iteration.
 extension Transport {
     /// How long libcurl may be called repeatedly in one iteration of the loop, in milliseconds.
     private static let processingMilliseconds: Int64 = 20
@@ -31,7 +31,7 @@ extension Transport {
     }
 
     private func processUntilQuiet() -> Bool {
-        // The number of rounds and the time are limited, so that other call-backs can run.
+        // The number of repetitions and the time are limited, so that other call-backs can run.
         let end = Clock.bootMilliseconds + Self.processingMilliseconds
         for _ in 0..<64 where Clock.bootMilliseconds <= end {
             guard !loop.isBroken, !isClosed else { return true }
@@ -47,7 +47,8 @@ extension Transport {
         return false
     }
 
-    /// Handles an error and the ended transfers of the stack. Returns false if there were any.
+    /// Handles an error of the stack, and the transfers of the stack that have ended. Returns false if there was an
+    /// error or an ended transfer.
     private func processUntilQuiet(_ stack: CurlStack) -> Bool {
         if stack.multi.error != CURLM_OK {
             // All transfers of the stack fail, because libcurl's manual does not say in which state they are after this

@@ -18,8 +18,8 @@ public final class Transport {
     private var origins = OriginParser()
     var isClosed = false
     private var fallback = HTTP1Fallback()
-    /// The limit on open connections for each connection identity, including idle ones. At the limit, an idle
-    /// connection is closed when a new one is needed.
+    /// The limit on open connections for each connection identity, including idle ones. If a new connection is needed
+    /// at the limit, an idle connection is closed.
     public var maximumConnections = 1_024 {
         didSet {
             guard maximumConnections != oldValue else { return }
@@ -31,8 +31,8 @@ public final class Transport {
     private static let idleMilliseconds: Int64 = 30_000
     /// The time between two checks of whether a server has taken the rest of a body.
     private static let drainCheckMilliseconds: Int64 = 20
-    /// The longest time between two checks during transfers. So the transport detects within a second that the host has
-    /// closed its descriptors.
+    /// The longest time between two checks while transfers run. If the host closes the transport's descriptors, the
+    /// transport detects this within a second.
     private static let watchMilliseconds: Int64 = 1_000
 
     /// Throws if this system's libcurl cannot be used.
@@ -46,8 +46,9 @@ public final class Transport {
 
     var now: Int64 { loop.now }
 
-    /// Starts a transfer. The delegate is not retained, and is not called before this method returns. Throws for errors
-    /// that are found without a server. `cookies` is the session's jar; with nil, cookies are neither stored nor sent.
+    /// Starts a transfer. The delegate is not retained, and is not called before this method returns. Throws only
+    /// errors that can be found without a server. `cookies` is the session's jar. If it is nil, no cookies are stored
+    /// or sent.
     public func start(
         _ request: TransferRequest, body: (any TransferBody)? = nil, cookies: CookieJar? = nil,
         _ delegate: any TransferDelegate
@@ -109,7 +110,8 @@ public final class Transport {
 
     func resume(_ transfer: Transfer) {
         transfer.lastActivityAt = loop.now
-        // The operation is deferred, because the delegate must not be called during one of its own calls.
+        // The operation is deferred: a method of the delegate may be running, and the delegate must not be called
+        // meanwhile.
         deferredCalls.append(.unpause(transfer))
         scheduleProcessing()
     }
@@ -221,7 +223,7 @@ public final class Transport {
         }
     }
 
-    /// Returns whether to use HTTP/1.1, because over HTTP/2 the origin's responses were lost or their end was not
+    /// Returns whether to use HTTP/1.1 because HTTP/2 has failed: a response was lost, or the end of a response was not
     /// marked.
     private func fallsBack(_ transfer: Transfer, _ credentials: HopCredentials) -> Bool {
         // Requests with credentials that belong to a connection always use HTTP/1.1.
@@ -295,8 +297,8 @@ public final class Transport {
     /// Ends the transfers whose request time-out has passed. Returns when to check again. libcurl's own limits do not
     /// cover all cases, and they include time in which libcurl only waits for a connection.
     func endTimedOut() -> Int64? {
-        // This check comes first. If the host has closed the sockets, their numbers may belong to its own files, which
-        // must not be used or closed.
+        // This check comes first. If the host has closed the sockets, their numbers may now belong to the host's own
+        // files. Those files must not be used or closed.
         for stack in stacks.values where !stack.handles.socketsAreOurs {
             replaceStack(stack, Failure(.connectionLost, "the host has closed connections that are not its own"))
         }
@@ -310,8 +312,8 @@ public final class Transport {
                     next = min(next, until)
                     continue
                 }
-                // The redirect needs only the head. libcurl closes the connection, because its body is not read to the
-                // end.
+                // The redirect needs only the head. libcurl closes the connection, because the rest of the redirect's
+                // body is not read.
                 transfer.takeMetrics()
                 detach(transfer)
                 follow(location, transfer)
@@ -343,15 +345,15 @@ public final class Transport {
         return isClosed ? nil : next
     }
 
-    /// Closes stacks that are idle for too long, because each connection uses a descriptor. Returns when to check
-    /// again, or nil.
+    /// Closes stacks that have been idle for too long, because each of their connections uses a descriptor. Returns
+    /// when to check again, or nil if no idle stack remains.
     private func closeIdle() -> Int64? {
         var next: Int64?
         for stack in stacks.values where stack.count == 0 {
             let due = stack.idleSince + Transport.idleMilliseconds
             if due > loop.now {
-                // Idle connections are checked every second. A watch for each of them would need an entry in the loop's
-                // set of descriptors.
+                // Idle connections are checked every second. They are not watched, because each watch would need an
+                // entry in the loop's set of descriptors.
                 let nextCheck = stack.handles.haveConnections ? min(due, loop.now + Transport.watchMilliseconds) : due
                 next = min(next ?? nextCheck, nextCheck)
             } else {

@@ -17,7 +17,7 @@ final class Watchdog {
         }
     }
 
-    /// Schedules a check at this time, unless an earlier check is scheduled.
+    /// Schedules a check at this time. If an earlier check is scheduled, does nothing.
     func schedule(at time: Int64) {
         guard time < due else { return }
         due = time

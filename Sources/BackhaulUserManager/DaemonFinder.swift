@@ -8,7 +8,7 @@ public struct DaemonFinder: Sendable {
     static let programName = "backhauld"
     public static let variable = "BACKHAUL_DAEMON"
 
-    /// The paths to check, in order. There is only one path if the host's option or the variable names the program.
+    /// The paths to check, in order. If the host's option or the variable names the program, there is only this path.
     public let paths: [String]
 
     /// - path: the host's option for the daemon's path.
@@ -39,7 +39,8 @@ public struct DaemonFinder: Sendable {
                 + "the option `daemon` or in \(Self.variable), or choose embedded hosting")
     }
 
-    /// The path beside the library, and the paths to which `make install` installs it, relative to the library.
+    /// The path beside the library, and the paths to which `make install` installs the daemon. All are derived from the
+    /// path of the library.
     private static func pathsBeside(_ image: String?) -> [String] {
         guard let image, let slash = image.lastIndex(of: "/") else { return [] }
         let folder = image[..<slash]
@@ -58,7 +59,8 @@ public struct DaemonFinder: Sendable {
             && status.st_mode & S_IFMT == S_IFREG && access(path, X_OK) == 0
     }
 
-    /// The file that contains this code, with links resolved: the library, or a program that is linked with it.
+    /// The path of the file that contains this code, without symbolic links. The file is the library, or a program that
+    /// is linked with the library.
     private static var image: String? {
         let name = bhl_image_file().map { String(cString: $0) } ?? ""
         // The dynamic linker names a library by its path. The name of a program may be any text that its caller chose,

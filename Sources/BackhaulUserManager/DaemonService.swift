@@ -13,7 +13,8 @@ public enum DaemonService {
 
     /// The unit in which a process runs.
     public struct Place: Equatable, Sendable {
-        /// The service or scope, such as `backhauld-….service` or `session-2.scope`. The process is stopped with it.
+        /// The service or scope, such as `backhauld-….service` or `session-2.scope`. When the unit is stopped, the
+        /// process is stopped.
         public var unit: String
         /// Whether no other process runs in the unit.
         public var isAlone: Bool
@@ -26,7 +27,7 @@ public enum DaemonService {
     }
 
     /// The hash FNV-1a (https://datatracker.ietf.org/doc/html/draft-eastlake-fnv). Swift's own hash differs between
-    /// runs. Users can only make collisions among their own stores, so no stronger hash is needed.
+    /// runs. A user can cause collisions only among the user's own stores, so no stronger hash is needed.
     private static func hash(_ text: String) -> UInt64 {
         text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
     }

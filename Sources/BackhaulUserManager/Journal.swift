@@ -14,8 +14,8 @@ public struct Journal: Sendable {
         case debug = 7
     }
 
-    /// The most bytes of one text. Longer texts are cut, because a text that does not fit into a datagram would need a
-    /// memory file.
+    /// The largest size of one text, in bytes. Longer texts are cut, because a text that does not fit into a datagram
+    /// would need a memory file.
     static let maximumTextSize = 32 << 10
 
     private let socketPath: String
@@ -31,8 +31,8 @@ public struct Journal: Sendable {
     /// Whether a journal listens on the socket.
     public var isAvailable: Bool { UnixDatagramSocket.connect(path: socketPath) != nil }
 
-    /// Sends a message without waiting. Any thread may call it.
-    /// - fields: more fields. Names have capitals, digits and underscores, such as `BACKHAUL_STORE`
+    /// Sends a message without waiting. Any thread may call this function.
+    /// - fields: additional fields. A name has only capitals, digits and underscores, such as `BACKHAUL_STORE`
     ///   (systemd.journal-fields(7)). Fields with other names are ignored.
     /// - Returns: false if there is no journal, or if it is busy.
     @discardableResult
@@ -58,7 +58,7 @@ public struct Journal: Sendable {
         let value = value.utf8.prefix(maximumTextSize)
         bytes += name.utf8
         if value.contains(UInt8(ascii: "\n")) {
-            // In a value with several lines, the length comes first, as 64 bits in little endian.
+            // If a value has several lines, its length comes before it, as 64 bits in little endian.
             bytes.append(UInt8(ascii: "\n"))
             withUnsafeBytes(of: UInt64(value.count).littleEndian) { bytes += $0 }
         } else {

@@ -41,7 +41,7 @@ extension BusConnection.CallError {
         }
     }
 
-    /// The sentence without a full stop. Only some of systemd's sentences have one.
+    /// Returns the sentence without its full stop. Only some of systemd's sentences end with a full stop.
     private static func clause(_ sentence: String) -> String {
         if sentence.isEmpty { return "it refused" }
         return sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence

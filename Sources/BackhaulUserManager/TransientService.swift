@@ -4,12 +4,12 @@ internal import BackhaulBus
 public struct TransientService: Equatable, Sendable {
     /// The unit's name, such as `backhauld-0123456789abcdef.service`.
     public var name: String
-    /// A description of one line for listings.
+    /// A description for listings, in one line.
     public var description: String
     /// The absolute path of the program.
     public var program: String
-    /// The arguments after the program's name. `$` and `%` have no special meaning. (When systemd 252 is reloaded, it
-    /// damages a `$` for later restarts, in each notation.)
+    /// The arguments after the program's name. `$` and `%` have no special meaning. However, a reload of systemd 252
+    /// damages each `$` for later restarts, in every notation.
     public var arguments: [String] = []
     /// Variables that are added to the user manager's environment.
     public var environment: [String: String] = [:]
@@ -17,9 +17,8 @@ public struct TransientService: Equatable, Sendable {
     public var workingDirectory: String?
     /// When to restart the service; nil if it is never restarted.
     public var restart: Restart?
-    /// Whether the service lives as long as any of its processes. This is needed for programs that start another
-    /// program and exit. (`ExitType=cgroup`, from systemd 250 on; older versions end the service with its first
-    /// process.)
+    /// Whether the service runs until its last process has ended (`ExitType=cgroup`, from systemd 250 on). This is
+    /// needed for programs that start another program and exit. Older versions end the service with its first process.
     public var exitsWithControlGroup = false
     public var killMode: KillMode = .allProcesses
     /// How long a process has between SIGTERM and SIGKILL, in milliseconds; nil for the user manager's default.
@@ -28,12 +27,12 @@ public struct TransientService: Equatable, Sendable {
     public var slice: String?
 
     /// When a failed service is restarted: after `delayMilliseconds`, and at most `attempts` times in
-    /// `startLimitIntervalMilliseconds`. After that it is not restarted.
+    /// `startLimitIntervalMilliseconds`. If it fails more often in that time, it is not restarted any more.
     public struct Restart: Equatable, Sendable {
         public var delayMilliseconds: UInt64
         public var attempts: UInt32
         public var startLimitIntervalMilliseconds: UInt64
-        /// Exit codes after which a restart would not help.
+        /// Exit codes after which the service is not restarted, because a restart would not help.
         public var restartPreventExitCodes: [Int32]
 
         public init(
@@ -47,10 +46,10 @@ public struct TransientService: Equatable, Sendable {
         }
     }
 
-    /// Which processes a stop affects (`KillMode`, systemd.kill(5)).
+    /// Which processes the manager ends when it stops the service (`KillMode`, systemd.kill(5)).
     public enum KillMode: String, Sendable {
         case allProcesses = "control-group"
-        /// The first process only. Processes that it started continue.
+        /// The first process only. Processes that the first process has started continue.
         case firstProcess = "process"
         /// SIGTERM for the first process, then SIGKILL for the remaining processes.
         case firstThenAll = "mixed"
@@ -74,8 +73,8 @@ public struct TransientService: Equatable, Sendable {
         // With this type, the start fails if the program cannot be run.
         if version >= 240 { properties.append(("Type", .string("exec"))) }
         if version >= 236 {
-            // The manager removes a failed unit, so that its name is free for the next start. The reference delays the
-            // removal until this library has read the reason of the failure.
+            // The manager removes a failed unit, so that the unit's name is free for the next start. The reference
+            // (AddRef) delays the removal until this library has read why the unit failed.
             properties.append(("CollectMode", .string("inactive-or-failed")))
             properties.append(("AddRef", .bool(true)))
         }

@@ -1,10 +1,10 @@
 public import BackhaulPlatform
 
-/// The state of a unit: its `ActiveState` (org.freedesktop.systemd1(5)).
+/// The state of a unit: the property `ActiveState` (org.freedesktop.systemd1(5)).
 public enum UnitState: String, Sendable {
     case active, reloading, inactive, failed, activating, deactivating, maintenance, refreshing
 
-    /// Whether the unit runs, or will run without a further call.
+    /// Whether the unit runs, or will soon run without a further call.
     public var isRunning: Bool {
         switch self {
         case .active, .reloading, .activating, .refreshing: true
@@ -17,9 +17,9 @@ public enum UnitState: String, Sendable {
 public struct StartedService: Equatable, Sendable {
     /// The unit's name.
     public var name: String
-    /// The service's first process; nil if it has ended already.
+    /// The service's first process; nil if this process has already ended.
     public var process: ProcessIdentity?
-    /// Whether the unit existed before: another process had started it, or a unit file describes it.
+    /// Whether the unit existed before this start: another process had started it, or a unit file describes it.
     public var alreadyExisted: Bool
 }
 
@@ -39,7 +39,8 @@ enum ExitStatus: Equatable {
 
     func clause(of program: String) -> String {
         switch self {
-        // systemd's own codes for failures before the program ran (systemd.exec(5), "Process Exit Codes").
+        // The codes 200 and 203 are systemd's own. They mean a failure before the program ran (systemd.exec(5),
+        // "Process Exit Codes").
         case .exited(200): "the working directory of \(program) cannot be entered"
         case .exited(203): "\(program) is not there or cannot be run"
         case .exited(let code): "\(program) ended at once, with exit code \(code)"

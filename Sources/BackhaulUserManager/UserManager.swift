@@ -4,10 +4,12 @@ internal import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// The systemd instance that runs the user's services (user@.service(5)). It is called over the user's message bus.
+/// The systemd instance that runs the user's services (user@.service(5)). Backhaul calls it over the user's message
+/// bus.
 ///
-/// Each call waits up to two seconds on the calling thread, which must not be an engine's loop. An object belongs to
-/// one thread. It has one descriptor, closed with its last reference, and starts no thread and no process.
+/// Each call waits up to two seconds on the calling thread, which must not be an engine's loop. Each object of this
+/// class belongs to one thread. The object has one descriptor, which is closed when the object is freed. It starts no
+/// thread and no process.
 public final class UserManager {
     /// The longest wait of one call.
     public static let callTimeoutMilliseconds: Int64 = 2_000
@@ -50,7 +52,8 @@ public final class UserManager {
         guard let connection = BusConnection(address: address), let listener = connection.listener else {
             throw Failure(.notFound, "There is no user manager: no bus listens at \(address).")
         }
-        // After sudo the environment may name the bus of another user, whose services cannot use this user's store.
+        // After sudo, the environment may name the bus of another user. Services of that user cannot use this user's
+        // store.
         guard listener.userID == geteuid() else {
             throw Failure(
                 .notFound, "The bus at \(address) belongs to user \(listener.userID), and this is user \(geteuid()).")
@@ -70,8 +73,8 @@ public final class UserManager {
         self.listener = listener
     }
 
-    /// Waits for the manager's name. A bus starts with its first client, which may be this process, and the manager
-    /// connects later.
+    /// Waits for the manager's name. The bus starts when its first client connects. If this process is the first
+    /// client, the manager connects later.
     private static func waitForName(
         _ connection: BusConnection, _ deadline: Deadline
     ) throws(BusConnection.CallError) {
@@ -82,8 +85,8 @@ public final class UserManager {
         _ = try connection.signal(until: deadline) { $0.isSignal("NameOwnerChanged", of: "org.freedesktop.DBus") }
     }
 
-    /// Whether the manager's services find the same file at this absolute path. It is false in a container that has the
-    /// user's bus but other file systems, and nil if it is unknown.
+    /// Whether the manager's services find the same file at this absolute path as this process. Returns false in a
+    /// container that has the user's bus but other file systems. Returns nil if this is unknown.
     public func sees(_ path: String) -> Bool? {
         guard listener.processID > 0 else { return nil }
         var here = stat()
@@ -95,11 +98,11 @@ public final class UserManager {
         return bhl_device(&here) == bhl_device(&there) && here.st_ino == there.st_ino
     }
 
-    /// Starts the service and waits until its program runs. Throws if there is no program, or if it fails immediately.
-    /// The manager then does not restart it.
+    /// Starts the service and waits until its program runs. Throws if the program does not exist or fails immediately.
+    /// In this case the manager does not restart the service.
     ///
-    /// A unit that exists with this name is not changed. It is started if it is not running, and `alreadyExisted` is
-    /// set. So two processes that start the same service at the same time both succeed.
+    /// If a unit with this name exists, the unit is not changed, and `alreadyExisted` is set. If this unit is not
+    /// running, it is started. So if two processes start the same service at the same time, both succeed.
     @discardableResult
     public func startService(_ service: TransientService) throws(Failure) -> StartedService {
         let deadline = Deadline.after(milliseconds: UserManager.callTimeoutMilliseconds)
@@ -112,7 +115,7 @@ public final class UserManager {
             return try start(service, deadline)
         } catch {
             if case .refused(Name.jobFailed, _) = error {
-                // Without a stop, the manager would restart a service although its start is reported as failed.
+                // Without this stop, the manager would restart the service although this call reports a failed start.
                 _ = try? connection.call(
                     .manager("StopUnit"), [.string(service.name), .string("replace")], until: deadline)
                 release(service.name, deadline)
@@ -146,7 +149,7 @@ public final class UserManager {
         }
     }
 
-    /// Whether the unit runs, or is about to run.
+    /// Whether the unit runs or will soon run.
     public func isActive(_ name: String) throws(Failure) -> Bool { try state(of: name)?.isRunning ?? false }
 
     private func transient(_ service: TransientService) -> [BusValue] {
@@ -168,7 +171,7 @@ public final class UserManager {
                     throw .refused(name: Name.jobFailed, sentence: ending.clause(of: service.program))
                 }
                 guard case .refused(Name.unitExists, _) = error else { throw error }
-                // Another host was faster, or a unit file exists.
+                // Another host has started the service first, or a unit file exists.
                 alreadyExisted = true
             }
             do throws(BusConnection.CallError) {
@@ -239,7 +242,7 @@ public final class UserManager {
         return UnitState(rawValue: text) ?? .inactive
     }
 
-    /// How the first process has ended, or nil if it is not known.
+    /// Returns how the first process has ended, or nil if this is not known.
     private func ending(_ name: String, _ deadline: Deadline) -> ExitStatus? {
         guard let path = try? unit(name, deadline) else { return nil }
         func read(_ property: String) -> Int32? {
@@ -252,8 +255,8 @@ public final class UserManager {
         }
     }
 
-    /// Releases the reference to the unit, so that the manager forgets the unit when it has ended. If the call fails,
-    /// the end of the connection releases the reference.
+    /// Releases the reference to the unit, so that the manager removes the unit when the unit has ended. If the call
+    /// fails, the end of the connection releases the reference.
     private func release(_ name: String, _ deadline: Deadline) {
         _ = try? connection.call(.manager("UnrefUnit"), [.string(name)], until: deadline)
     }

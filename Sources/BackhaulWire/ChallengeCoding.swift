@@ -50,7 +50,7 @@ extension ChallengeResponse: WireValue {
         case .headers: .headers(try coder.next())
         case .standard: .standard
         case .url: .url(try coder.next())
-        // The error does not show the bytes that follow, because they may be a secret.
+        // The error does not show the bytes after the tag, because these bytes may be a secret.
         case nil: throw Malformed("it has an unknown form of response")
         }
     }

@@ -1,9 +1,9 @@
 internal import BackhaulModel
 
-/// Why bytes are malformed. The reason is a clause that ends a sentence, such as "it has …".
+/// Why bytes are malformed. The reason is the last clause of an error message, such as "it has …".
 struct Malformed: Error {
     let reason: String
-    /// The versions of the peer, if they differ from ours.
+    /// The peer's protocol version and library version, if its protocol version differs from ours; otherwise nil.
     let peerVersions: Versions?
 
     init(_ reason: String, peerVersions: Versions? = nil) {
@@ -13,9 +13,9 @@ struct Malformed: Error {
 }
 
 /// Writes values into a frame, or reads them from the payload of a frame. One type does both, so that the description
-/// of a record is compiled once. No library is used. The known ones trap on bad input, need Foundation, or cannot bound
-/// the memory that a hostile peer makes them allocate. No input makes a reader trap, and the size of the input bounds
-/// the memory that a reader allocates. A writer never throws.
+/// of a record is compiled only one time. No library for such formats is used. The known libraries trap on bad input,
+/// need Foundation, or set no bound on the memory that a hostile peer makes them allocate. A reader of this type does
+/// not trap on any input. The memory that it allocates is bounded by the size of the input. A writer never throws.
 struct Coder {
     let isReading: Bool
     /// The bytes that were written.
@@ -56,12 +56,12 @@ struct Coder {
         try field(&code, as: { UInt8(truncatingIfNeeded: $0.rawValue) }, from: { Code(rawValue: Int32($0)) ?? other })
     }
 
-    /// Writes or reads an optional flag: a byte for its presence, then four bytes.
+    /// Writes or reads an optional flag: one byte that states whether the flag is present, then four bytes if it is.
     mutating func wide(_ flag: inout Bool?) throws(Malformed) {
         try field(&flag, as: { flag in flag.map { $0 ? 1 : 0 as UInt32 } }, from: { number in number.map { $0 != 0 } })
     }
 
-    /// Writes or reads an optional code: a byte for its presence, then four bytes.
+    /// Writes or reads an optional code: one byte that states whether the code is present, then four bytes if it is.
     mutating func wide<Code: RawRepresentable>(_ code: inout Code?) throws(Malformed) where Code.RawValue == Int32 {
         try field(&code, as: { $0?.rawValue }) { (raw: Int32?) throws(Malformed) in
             guard let raw else { return nil }
@@ -75,8 +75,8 @@ struct Coder {
 extension Coder {
     mutating func reserve(_ count: Int) { bytes.reserveCapacity(count) }
 
-    // The following functions write the byte of an enum's case, and the fields of the case. They are overloads, because
-    // the compiler does not specialize a parameter pack.
+    // The following functions write the byte of an enum's case, and then the fields of the case. There is an overload
+    // for each number of fields, because the compiler does not specialize a parameter pack.
 
     mutating func put<Form: RawRepresentable<UInt8>>(_ form: Form) { write(byte: form.rawValue) }
 
@@ -121,7 +121,7 @@ extension Coder {
         bytes.append(contentsOf: value)
     }
 
-    /// Writes the number of bytes after the length field into the four bytes of that field, at `position`.
+    /// Sets the length field, which is the four bytes at `position`, to the number of bytes after this field.
     mutating func setLength(at position: Int) {
         let length = UInt32(truncatingIfNeeded: bytes.count - position - 4)
         for index in 0..<4 { bytes[position + index] = UInt8(truncatingIfNeeded: length >> UInt32(8 * index)) }
@@ -149,14 +149,14 @@ extension Coder {
         return Integer(littleEndian: value)
     }
 
-    /// Reads the next field of an enum's case.
+    /// Reads the next field of a case of an enum.
     mutating func next<Value: WireValue>(_ type: Value.Type = Value.self) throws(Malformed) -> Value {
         try Value.read(from: &self)
     }
 
     mutating func count() throws(Malformed) -> Int { Int(try integer(UInt32.self)) }
 
-    /// Reads the count of a list. Each element takes at least `minimumSize` bytes.
+    /// Reads the number of elements of a list. Each element takes at least `minimumSize` bytes.
     mutating func count(of minimumSize: Int) throws(Malformed) -> Int {
         let count = try count()
         guard count <= remaining / minimumSize else {

@@ -1,7 +1,7 @@
 internal import BackhaulModel
 
-/// The beginning of the first message of each side, in all versions. It has four bytes with which no other protocol
-/// begins, the version of the protocol, and the version of the library.
+/// The beginning of the first message of each side, in all protocol versions. It has four bytes with which no other
+/// protocol begins, then the protocol version, then the library version.
 struct ConnectionPreface: WireRecord {
     private static let magic: [UInt8] = Array("bhul".utf8)
 
@@ -18,7 +18,7 @@ struct ConnectionPreface: WireRecord {
         try coder.field(&versions.library)
     }
 
-    /// Throws if the other side has another version of the protocol. Then its next bytes may have any form, and must
+    /// Throws if the peer has another protocol version. In this case the peer's next bytes may have any form, and must
     /// not be read.
     func check() throws(Malformed) {
         guard versions.wire == Wire.version else {
@@ -27,7 +27,7 @@ struct ConnectionPreface: WireRecord {
     }
 }
 
-/// The form of a welcome, like the form of the preface, is the same in all versions.
+/// The form of a welcome is the same in all protocol versions, like the form of the preface.
 extension Welcome: WireRecord {
     static var blank: Welcome { Welcome(versions: .current, isDaemon: false, process: 0) }
     mutating func code(with coder: inout Coder) throws(Malformed) {

@@ -1,10 +1,11 @@
 internal import BackhaulModel
 
-// A failure is part of `goodbye`, which has the same form in engines of all versions. So its form never changes.
+// A failure is part of `goodbye`, which has the same form in all protocol versions. So the form of a failure never
+// changes.
 extension Failure: WireRecord {
     static var blank: Failure { Failure(.internal, "") }
     mutating func code(with coder: inout Coder) throws(Malformed) {
-        // A newer engine may send codes that this library does not know. The message is useful nevertheless.
+        // A newer engine may send codes that this library does not know. The message is still useful.
         try coder.code(&status, orElse: .internal)
         try coder.code(&domain, orElse: .none)
         try coder.field(&detail)

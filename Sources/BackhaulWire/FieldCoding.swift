@@ -1,6 +1,6 @@
 internal import BackhaulModel
 
-// Fields in the forms of docs/wire.md. The wire ignores the names of the store's columns.
+// Writes and reads fields in the formats of docs/wire.md. The parameter `column` is for the store and is not used here.
 
 extension Coder: FieldVisitor {
     typealias Problem = Malformed

@@ -1,7 +1,7 @@
 public import BackhaulModel
 
-/// Splits a stream of bytes into messages. It accepts any input. After the first frame that is too long or malformed,
-/// every call throws the same failure, and the connection cannot be used any more.
+/// Splits a stream of bytes into messages. The stream may contain any bytes. After the first frame that is too long or
+/// malformed, every call throws the same failure, and the connection cannot be used any more.
 public struct FrameReader: Sendable {
     private var buffer: [UInt8] = []
     private var start = 0
@@ -9,8 +9,8 @@ public struct FrameReader: Sendable {
 
     public init() {}
 
-    /// Adds bytes that were read from the peer. The caller takes out all messages before the next call, so that at most
-    /// one frame is buffered.
+    /// Adds bytes that were read from the peer. Before the next call, the caller must take out all complete messages.
+    /// So at most one frame is buffered.
     public mutating func append(_ bytes: [UInt8]) { append(bytes[...]) }
 
     public mutating func append(_ bytes: ArraySlice<UInt8>) {
@@ -25,23 +25,23 @@ public struct FrameReader: Sendable {
         buffer.append(contentsOf: bytes)
     }
 
-    /// The number of bytes that were added and not yet taken out as messages.
+    /// The number of bytes that were added, but were not yet taken out as messages.
     public var bufferedBytes: Int { buffer.count - start }
 
-    /// The next complete message of a client; nil if more bytes are needed. Throws `engineIncompatible` for a client of
-    /// another version, and `invalidArgument` for malformed bytes.
+    /// The next complete message of a client; nil if more bytes are needed. Throws `engineIncompatible` for a client
+    /// with another protocol version, and `invalidArgument` for malformed bytes.
     public mutating func nextClientMessage() throws(Failure) -> ClientMessage? {
         try next(from: "client", malformed: .invalidArgument)
     }
 
     /// The next complete message of an engine; nil if more bytes are needed. Throws `engineIncompatible` for an engine
-    /// of another version, and for malformed bytes.
+    /// with another protocol version, and for malformed bytes.
     public mutating func nextEngineMessage() throws(Failure) -> EngineMessage? {
         try next(from: "engine", malformed: .engineIncompatible)
     }
 
-    /// A buffer with a larger capacity is freed after use, so that one large frame does not occupy memory until the
-    /// connection ends.
+    /// A buffer with a larger capacity than this number of bytes is freed after use. Otherwise one large frame would
+    /// occupy memory until the connection ends.
     private static let keptCapacity = 1 << 16
 
     private mutating func next<Message: WireValue>(

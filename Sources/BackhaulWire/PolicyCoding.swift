@@ -4,7 +4,7 @@ extension TaskPolicy: WireRecord {
     static var blank: TaskPolicy { TaskPolicy() }
     mutating func code(with coder: inout Coder) throws(Malformed) {
         try visitFields(with: &coder)
-        // Most tasks state no constraints. Then one byte is enough.
+        // Most tasks have no constraints. For such a task, one byte is written.
         try coder.field(&constraints, as: { $0 == Constraints.none ? nil : $0 }, from: { $0 ?? Constraints.none })
     }
 }

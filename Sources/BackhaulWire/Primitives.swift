@@ -11,7 +11,7 @@ extension UInt64: WireValue {}
 extension Int32: WireValue {}
 extension Int64: WireValue {}
 
-/// Bytes are used only in lists, for values that are not text, such as `user_data`.
+/// A byte occurs only as an element of a list. Lists of bytes are values that are not text, such as `user_data`.
 extension UInt8: WireElement {
     static var minimumSize: Int { 1 }
     static func write(_ list: [UInt8], to coder: inout Coder) { coder.write(counted: list) }
@@ -44,7 +44,7 @@ extension String: WireElement {
     }
 }
 
-// Identifiers, which wrap an integer.
+// Identifiers. A client id has two integers; the other identifiers have one.
 
 extension WireValue where Self: RawRepresentable, RawValue == UInt64 {
     func write(to coder: inout Coder) { coder.write(rawValue) }
@@ -71,7 +71,7 @@ extension ClientID: WireRecord, WireElement {
     }
 }
 
-// Codes: enums without fields, whose raw values are the constants of the header.
+// Codes. These are enums whose cases have no fields. The raw values are the constants of the header.
 
 extension WireValue where Self: RawRepresentable, RawValue == Int32 {
     func write(to coder: inout Coder) { coder.write(byte: UInt8(truncatingIfNeeded: rawValue)) }
@@ -113,11 +113,11 @@ extension RetryErrors: WireValue {}
 extension TaskStates: WireValue {}
 extension Tolerances: WireValue {}
 
-/// A value that is written as text, in the form in which a host states it.
+/// A value that is written as text. The text has the form in which a host gives the value.
 protocol WireText: WireValue {
     init?(_ text: String)
     var text: String { get }
-    /// What is wrong with an invalid text. It completes the error message "it has …".
+    /// The words for an invalid text, which complete the error message "it has …".
     static var mistake: String { get }
 }
 

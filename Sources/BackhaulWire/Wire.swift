@@ -2,15 +2,15 @@ public import BackhaulModel
 
 /// The protocol between a client and an engine in another process: docs/wire.md.
 public enum Wire {
-    /// The version of the protocol, which must be the same on both sides. Neither side supports old formats: both are
-    /// on one machine, and a newer client waits until an older engine has ended.
+    /// The protocol version, which must be the same on both sides. No side supports old formats, because client and
+    /// engine are on one machine. A newer client waits until an older engine has exited.
     public static let version = Versions.current.wire
 
-    /// The most bytes of a frame's payload. A peer that sends more is faulty.
+    /// The largest size of a frame's payload, in bytes. A peer that sends more is faulty.
     public static let maximumFrame = 4 << 20
 
-    /// Returns a whole frame with its length. Throws `tooMany` if the command does not fit in a frame. The caller must
-    /// split long lists of ids; chunks of requests are small enough (`Limits.chunkSize`).
+    /// Returns a whole frame, which begins with its length. Throws `tooMany` if the command does not fit into a frame.
+    /// The caller must split long lists of ids. Chunks of requests are small enough (`Limits.chunkSize`).
     public static func encode(_ message: ClientMessage) throws(Failure) -> [UInt8] {
         let frame = frame(message, capacity: capacity(for: message))
         guard fits(frame) else {
@@ -19,8 +19,8 @@ public enum Wire {
         return frame
     }
 
-    /// Returns a whole frame with its length. A reply that does not fit in a frame is replaced by the failure
-    /// `tooMany`. `countThatFits` helps to avoid that.
+    /// Returns a whole frame, which begins with its length. A reply that does not fit into a frame is replaced by the
+    /// failure `tooMany`. The caller can avoid this failure with `countThatFits`.
     public static func encode(_ message: EngineMessage) -> [UInt8] {
         let frame = frame(message)
         guard !fits(frame), case .reply(let sequence, _) = message else { return frame }
@@ -28,7 +28,7 @@ public enum Wire {
         return Wire.frame(EngineMessage.reply(sequence: sequence, .failed(failure)))
     }
 
-    /// Returns a reply without a frame, as the store keeps it with the id of an applied command.
+    /// Returns a reply without a frame. In this form, the store keeps the reply with the id of the applied command.
     public static func encodeReply(_ reply: Reply) -> [UInt8] {
         var coder = Coder()
         version.write(to: &coder)
@@ -36,8 +36,8 @@ public enum Wire {
         return coder.bytes
     }
 
-    /// Reads a stored reply. Throws `engineIncompatible` if another version of the protocol wrote it, and
-    /// `storeDamaged` if it cannot be read.
+    /// Reads a stored reply. Throws `engineIncompatible` if the reply was written in another protocol version, and
+    /// `storeDamaged` if the reply cannot be read.
     public static func decodeReply(_ bytes: [UInt8]) throws(Failure) -> Reply {
         var coder = Coder(reading: bytes[...])
         do throws(Malformed) {
@@ -57,12 +57,13 @@ public enum Wire {
         }
     }
 
-    /// How many of the first items fit in one reply: at least one, if the list is not empty.
+    /// Returns how many items from the start of the list fit into one reply. If the list is not empty, the number is at
+    /// least 1.
     public static func countThatFits(_ events: [Event]) -> Int { countThatFits(items: events) }
     public static func countThatFits(_ tasks: [TaskInfo]) -> Int { countThatFits(items: tasks) }
 
     private static func countThatFits<Item: WireValue>(items: [Item]) -> Int {
-        // The other 64 bytes are for the tags, the sequence, the count and `more`.
+        // The remaining 64 bytes are for the tags, the sequence number, the count and `more`.
         let room = maximumFrame - 64
         var coder = Coder()
         for (index, item) in items.enumerated() {

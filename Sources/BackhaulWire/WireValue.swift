@@ -1,8 +1,9 @@
 /// A value that can be written into a frame and read from one: docs/wire.md.
 ///
-/// A struct is a `WireRecord`, which lists its fields once, for both directions. An enum whose cases have fields has an
-/// exhaustive `switch` for each direction. The declaration of a case gives the order and the types of its fields. The
-/// raw value of `Form` is its byte. So a new case does not compile until both directions have it.
+/// A struct is a `WireRecord`. It lists its fields only one time, for both directions. An enum whose cases have fields
+/// has an exhaustive `switch` for each direction. The declaration of a case determines the order and the types of its
+/// fields. The byte of a case is the raw value of `Form`. So a new case does not compile until both `switch` statements
+/// have it.
 protocol WireValue {
     func write(to coder: inout Coder)
     static func read(from coder: inout Coder) throws(Malformed) -> Self
@@ -12,8 +13,8 @@ protocol WireValue {
 protocol WireRecord: WireValue {
     /// An empty value that a reader fills.
     static var blank: Self { get }
-    /// Passes each field to the coder, in the order of the message. A reader replaces the field. With a writer, `code`
-    /// does not change the record and does not throw.
+    /// Passes each field to the coder, in the order in which the message has the fields. If the coder is a reader, it
+    /// replaces each field. If the coder is a writer, `code` does not change the record and does not throw.
     mutating func code(with coder: inout Coder) throws(Malformed)
 }
 
@@ -23,9 +24,9 @@ extension WireRecord {
         withUnsafePointer(to: self) { Self.write(UnsafeBufferPointer(start: $0, count: 1), to: &coder) }
     }
 
-    /// Writes the records without copying them. A copy would retain and release their fields, which takes longer and
-    /// makes the library larger. Unsafe: the records may be constants, because with a writer `code` does not change
-    /// them.
+    /// Writes the records without copying them. A copy would retain and release the fields of the records. That takes
+    /// longer and makes the library larger. Unsafe: the records may be constants, because `code` does not change them
+    /// if the coder is a writer.
     fileprivate static func write(_ records: UnsafeBufferPointer<Self>, to coder: inout Coder) {
         // Unsafe: nothing writes to the buffer, as explained above.
         let records = UnsafeMutableBufferPointer(mutating: records)
@@ -42,15 +43,16 @@ extension WireRecord {
         return record
     }
 
-    /// This function is not inlined, so that `code` is compiled once, for both directions and for all records that
-    /// contain this one.
+    /// Calls `code`. This function is not inlined, so that `code` is compiled only one time: for both directions, and
+    /// for all records that contain this record.
     @inline(never)
     mutating func visit(with coder: inout Coder) throws(Malformed) { try code(with: &coder) }
 }
 
 /// A value that can be an element of a list.
 protocol WireElement: WireValue {
-    /// The size of the shortest encoding in bytes. With it, a count is checked before memory is allocated.
+    /// The size of the shortest encoding, in bytes. The reader uses this size to check the count of a list before it
+    /// allocates memory.
     static var minimumSize: Int { get }
     static func write(_ list: [Self], to coder: inout Coder)
     static func readList(from coder: inout Coder) throws(Malformed) -> [Self]

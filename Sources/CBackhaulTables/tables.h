@@ -1,5 +1,5 @@
 // Functions for the tables and macros of include/backhaul.h that Swift cannot import. The header stays the only source
-// of these.
+// of these tables and macros.
 #pragma once
 #include "../../include/backhaul.h"
 

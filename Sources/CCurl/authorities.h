@@ -1,5 +1,6 @@
-// Prepares the certificates of authorities once for all connections. libcurl would read and parse their file on the
-// loop's thread. The functions are those of the OpenSSL that libcurl has loaded, as in tls.h.
+// Reads the certificates of the certificate authorities in advance, for all connections. Without this, libcurl would
+// read and parse the file of certificates on the loop's thread. As in tls.h, the functions are from the OpenSSL library
+// that libcurl has loaded.
 #pragma once
 #include <curl/curl.h>
 #include <dlfcn.h>
@@ -42,7 +43,8 @@ static inline int bhl_authorities_load(struct bhl_authorities *functions, const 
 }
 
 // Makes a store with all certificates in a PEM text, for any number of connections. Returns NULL if there is no
-// certificate, or if a certificate cannot be read. In the second case `count` is the number of certificates before it.
+// certificate, or if a certificate cannot be read. If a certificate cannot be read, `count` is the number of
+// certificates before the unreadable one.
 static inline void *bhl_authorities_make(
     const struct bhl_authorities *functions, const void *text, int size, int *count
 ) {
@@ -56,18 +58,19 @@ static inline void *bhl_authorities_make(
         functions->free_certificate(certificate);
         *count += is_whole;
     }
-    // 108 is PEM_R_NO_START_LINE, which means the end of the text. The lowest bits of the error contain the reason.
+    // The lowest bits of the error contain the reason. The reason 108 is PEM_R_NO_START_LINE, which means the end of
+    // the text.
     if (is_whole) is_whole = *count > 0 && (functions->last_error() & 0xFFF) == 108;
     functions->clear_errors();
     if (source) functions->free_source(source);
-    // 0x8000 and 0x80000 are X509_V_FLAG_TRUSTED_FIRST and X509_V_FLAG_PARTIAL_CHAIN, which libcurl sets for its own
-    // stores.
+    // 0x8000 is X509_V_FLAG_TRUSTED_FIRST, and 0x80000 is X509_V_FLAG_PARTIAL_CHAIN. libcurl also sets these flags for
+    // the stores that it makes.
     if (is_whole && functions->set_flags(store, 0x8000 | 0x80000)) return store;
     if (store) functions->free_store(store);
     return NULL;
 }
 
-// Sets a function that libcurl calls for each TLS context that it makes. The function also gets the receiver.
+// Sets a function that libcurl calls for each TLS context that it makes. libcurl passes the receiver to this function.
 static inline CURLcode bhl_easy_set_context_function(CURL *easy, curl_ssl_ctx_callback function, void *receiver) {
     CURLcode result = (curl_easy_setopt)(easy, CURLOPT_SSL_CTX_FUNCTION, function);
     return result ? result : (curl_easy_setopt)(easy, CURLOPT_SSL_CTX_DATA, receiver);

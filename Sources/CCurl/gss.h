@@ -1,6 +1,6 @@
 // Makes Kerberos tokens for Negotiate (RFC 4559) with the GSS library (RFC 2744) on which Debian's libcurl depends. The
-// library is loaded when it is first needed, and its types are declared here, so Backhaul can be built and used without
-// it.
+// GSS library is loaded when it is first needed, and its types are declared here. So Backhaul can be built and used
+// without this library.
 #pragma once
 #include <dlfcn.h>
 #include <stdint.h>
@@ -37,8 +37,9 @@ static inline int bhl_gss_load(struct bhl_gss *gss) {
         && gss->delete_context && gss->hostbased_service;
 }
 
-// Returns the first token for a service such as "HTTP@example.org", made from the user's own Kerberos tickets. The
-// caller must free it with free(). On a failure returns NULL and a reason. The call may block for the network.
+// Returns the first token for a service such as "HTTP@example.org". The token is made from the user's own Kerberos
+// tickets. The caller must free the token with free(). On a failure, returns NULL and writes a reason. The call may
+// block while it uses the network.
 static inline unsigned char *bhl_gss_token(
     const struct bhl_gss *gss, const char *service, size_t *size, char *reason, size_t reason_size
 ) {
@@ -48,8 +49,8 @@ static inline unsigned char *bhl_gss_token(
     void *name = NULL, *context = NULL;
     uint32_t minor = 0, ignored = 0;
     uint32_t major = gss->import_name(&minor, &name_text, *gss->hostbased_service, &name);
-    // The upper half of the result contains the errors. A 1 in the lower half is GSS_S_CONTINUE_NEEDED, which is not an
-    // error.
+    // The upper 16 bits of the result contain the errors. The value 1 in the lower 16 bits is GSS_S_CONTINUE_NEEDED,
+    // which is not an error.
     if (!(major >> 16)) {
         major = gss->init(&minor, NULL, &context, name, &mechanism, 0, 0, NULL, NULL, NULL, &token, NULL, NULL);
     }

@@ -1,5 +1,5 @@
-// Typed forms of libcurl's variadic functions, which Swift cannot call. Also macros and unions of libcurl's headers,
-// which Swift cannot import.
+// Typed forms of libcurl's variadic functions, because Swift cannot call variadic functions. Also constants and
+// functions for macros and unions in libcurl's headers, because Swift cannot import these.
 #pragma once
 #include <curl/curl.h>
 #include <netinet/in.h>
@@ -73,7 +73,8 @@ static inline CURLcode bhl_easy_get_offset(CURL *easy, CURLINFO info, curl_off_t
     return (curl_easy_getinfo)(easy, info, value);
 }
 
-// libcurl has deprecated curl_multi_socket_all because it checks all transfers. This is the purpose here.
+// libcurl has deprecated curl_multi_socket_all, because this function checks all transfers. Here, all transfers must be
+// checked.
 static inline CURLMcode bhl_multi_act_on_all(CURLM *multi, int *running) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
@@ -92,13 +93,14 @@ static inline CURLMcode bhl_multi_set_timer_function(CURLM *multi, curl_multi_ti
     return result ? result : (curl_multi_setopt)(multi, CURLMOPT_TIMERDATA, data);
 }
 
-// Returns the result in a message CURLMSG_DONE. The result is in a union, which Swift imports without names.
+// Returns the result from a message with the type CURLMSG_DONE. The result is in a union, whose members have no names
+// in Swift.
 static inline CURLcode bhl_message_result(const CURLMsg *message) { return message->data.result; }
 
 static inline const curl_version_info_data *bhl_version(void) { return curl_version_info(CURLVERSION_NOW); }
 static inline CURLcode bhl_global_init(void) { return curl_global_init(CURL_GLOBAL_DEFAULT); }
 
-// This is POLLRDHUP of poll(2), which glibc declares only for _GNU_SOURCE.
+// This is POLLRDHUP of poll(2), which glibc declares only if _GNU_SOURCE is defined.
 enum { bhl_poll_read_end = 0x2000 };
 
 // Swift does not import the next macros, because they contain casts and shifts.

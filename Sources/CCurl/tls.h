@@ -1,6 +1,6 @@
-// Reads OpenSSL's state of a request's connection. The functions are found in the OpenSSL that libcurl has loaded. They
-// are not linked, because libcurl may use another TLS library, or another version of OpenSSL than at build time. The
-// host may also have loaded its own OpenSSL.
+// Reads the state that OpenSSL has for the connection of a request. The functions are looked up in the OpenSSL library
+// that libcurl has loaded. They are not linked, for two reasons. At run time, libcurl may use another TLS library or
+// another version of OpenSSL than at build time. And the host may have loaded an OpenSSL of its own.
 #pragma once
 #include <curl/curl.h>
 #include <dlfcn.h>
@@ -36,8 +36,8 @@ static inline int bhl_tls_load(struct bhl_tls *functions, const char *library_na
     void *library = dlopen(library_name, RTLD_NOW | RTLD_NOLOAD | RTLD_LOCAL);
     if (!library) return 0;
     int found = 1;
-// dlsym(3) also searches the libraries on which this library depends. So it finds the BIO functions, which are in
-// libcrypto.
+// dlsym(3) also searches the libraries on which this library depends. So dlsym also finds the BIO functions, which are
+// in libcrypto.
 #define BHL_LOAD(member, name) \
     found &= (functions->member = (__typeof__(functions->member))dlsym(library, name)) != NULL
     BHL_LOAD(version, "SSL_get_version");
@@ -62,9 +62,9 @@ static inline int bhl_tls_load(struct bhl_tls *functions, const char *library_na
     return found;
 }
 
-// Returns the request's TLS session. Returns NULL if it has none, or if the session is not OpenSSL's. May be called
-// only in call-backs, while the request has a connection. For a tunnel through an https proxy this is the session with
-// the server.
+// Returns the TLS session of the request. Returns NULL if the request has no TLS session, or if its session is not one
+// of OpenSSL. May be called only in call-backs, while the request has a connection. If there is a tunnel through an
+// https proxy, the result is the session with the server.
 static inline void *bhl_tls_session(CURL *easy) {
     struct curl_tlssessioninfo *session = NULL;
     if ((curl_easy_getinfo)(easy, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || !session) return NULL;
@@ -93,7 +93,7 @@ static inline int bhl_tls_is_closed(const struct bhl_tls *functions, const void 
     return (functions->shutdown_state(session) & 2) != 0;
 }
 
-// Makes OpenSSL call the function for each record of the session, and pass the receiver to it. The command 16 is
+// Makes OpenSSL call `function` for each record of the session, with `receiver` as an argument. The command 16 is
 // SSL_CTRL_SET_MSG_CALLBACK_ARG.
 static inline void bhl_tls_report_records(
     const struct bhl_tls *functions, void *session, bhl_tls_record function, void *receiver
@@ -104,9 +104,10 @@ static inline void bhl_tls_report_records(
 
 enum { bhl_input_none, bhl_input_partial, bhl_input_data, bhl_input_end };
 
-// Returns what the received TLS bytes contain: a part of a record, application data, or the end of the connection. It
-// may be none of these, for example only a session ticket. No application data is consumed. During the call OpenSSL
-// reads the socket itself, because libcurl's own reader works only during a call of libcurl.
+// Returns what the received TLS bytes contain: a part of a record, application data, or the end of the connection.
+// Returns bhl_input_none if they contain none of these, for example if they are only a session ticket. No application
+// data is consumed. During this call, OpenSSL reads the socket itself, because libcurl's reader works only during a
+// call of libcurl.
 static inline int bhl_tls_input(const struct bhl_tls *functions, void *session, int socket) {
     void *reader = functions->read_bio(session), *writer = functions->write_bio(session);
     void *side = reader && writer ? functions->new_bio(socket, 0) : NULL;

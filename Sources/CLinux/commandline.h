@@ -8,11 +8,11 @@
 #include <termios.h>
 #include <wchar.h>
 
-// libc declares this function only for _XOPEN_SOURCE.
+// libc declares this function only if _XOPEN_SOURCE is defined.
 extern int wcwidth(wchar_t character);
 
-// One result of getopt_long. libc returns it in mutable global variables, and Swift 6 does not allow concurrent code to
-// read these.
+// One result of getopt_long. libc returns the result in mutable global variables, and Swift 6 does not permit
+// concurrent code to read such variables.
 struct bhl_option {
     int code;             // the return value of getopt_long, -1 at the end of the options
     const char *argument; // the argument of the option, or NULL
@@ -26,10 +26,11 @@ static inline struct bhl_option bhl_next_option(int count, char *const *argument
     result.next = optind;
     return result;
 }
-// Makes the next scan begin at the first argument. The value 0 also resets GNU getopt's position inside an argument.
+// Makes the next call of getopt_long begin at the first argument. The value 0 also resets the position that GNU getopt
+// has inside an argument.
 static inline void bhl_restart_options(void) { optind = 0; }
 
-// These two are C functions because SIG_IGN and SIG_DFL are macros with casts, which Swift cannot import.
+// The next two functions are in C, because SIG_IGN and SIG_DFL are macros with casts. Swift cannot import such macros.
 static inline int bhl_is_ignored(int signal) {
     struct sigaction action;
     return sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_IGN;

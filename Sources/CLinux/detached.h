@@ -1,8 +1,8 @@
-// Starts a program in a process that is not a child of this process. This must not affect the memory, the signals and
-// the children of this process, which belong to the host.
+// Starts a program in a process that is not a child of this process. The memory, the signals and the children of this
+// process belong to the host. Starting a program must not affect them.
 //
-// This is C because a child that shares its parent's memory may only make system calls (vfork(2)). It must not allocate
-// memory, lock a mutex or use Swift's runtime.
+// These functions are in C, because a child that shares its parent's memory may make only system calls (vfork(2)). Such
+// a child must not allocate memory, lock a mutex or use Swift's runtime.
 #pragma once
 #include "shims.h"
 #include <linux/sched.h>
@@ -10,9 +10,9 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-// libc declares clone only for _GNU_SOURCE. Unlike fork, clone does not call the handlers of pthread_atfork. They
-// expect a copy of the memory: in a child that shares the memory, they would close descriptors and reset state that the
-// parent still uses.
+// libc declares clone only if _GNU_SOURCE is defined. Unlike fork, clone does not call the handlers of pthread_atfork.
+// These handlers expect that the child has a copy of the memory. In a child that shares the memory, they would close
+// descriptors and reset state that the parent still uses.
 extern int clone(int (*body)(void *), void *stack, int flags, void *argument, ...);
 #ifndef __WALL
 #define __WALL 0x40000000
@@ -42,20 +42,21 @@ struct bhl_detached {
     // The results. The child processes write them to the shared memory.
     pid_t process;
     int descriptor; // a pidfd, or -1 if the kernel does not support pidfds
-    int error;      // 0: the program runs
+    int error;      // 0 if the program runs, else an errno
     int step;
     char *stack;
 };
 
 enum { BHL_DETACHED_STACK = 64 << 10 };
 
-// Sanitizers have state for the stack of the current thread, but these functions run on another stack.
+// Sanitizers expect the stack of the current thread, but these functions run on another stack.
 #define BHL_NO_SANITIZE __attribute__((no_sanitize("address", "thread", "undefined")))
 
 BHL_NO_SANITIZE static inline void bhl_close_from(int first) {
     if (syscall(SYS_close_range, first, ~0U, 0) == 0) return;
-    // Linux before 5.9 does not have the call, and a filter of system calls may refuse it. Then the descriptors are
-    // listed. The list is sorted by number, so closing descriptors does not disturb it.
+    // Linux before 5.9 does not have this system call, and a filter of system calls may refuse it. In these cases the
+    // open descriptors are listed. Because the list is sorted by number, closing a descriptor does not disturb the
+    // listing.
     int list = open("/proc/self/fd", O_RDONLY | O_DIRECTORY);
     if (list < 0) {
         struct rlimit limit;
@@ -63,10 +64,10 @@ BHL_NO_SANITIZE static inline void bhl_close_from(int first) {
         for (int number = first; number < end; number++) close(number);
         return;
     }
-    char entries[4096] __attribute__((aligned(8))); // the alignment of the records
+    char entries[4096] __attribute__((aligned(8))); // the records need this alignment
     long size;
     while ((size = syscall(SYS_getdents64, list, entries, sizeof entries)) > 0) {
-        // struct linux_dirent64 (getdents(2)): the record's size is at offset 16, its name at 19.
+        // In struct linux_dirent64 (getdents(2)), the record's size is at offset 16, and the name is at offset 19.
         for (long at = 0; at < size; at += *(unsigned short *)(void *)(entries + at + 16)) {
             int number = 0;
             const char *name = entries + at + 19;
@@ -81,8 +82,8 @@ BHL_NO_SANITIZE static inline void bhl_close_from(int first) {
 // Runs in the process of the program, before the execve.
 BHL_NO_SANITIZE static int bhl_detached_program(void *argument) {
     struct bhl_detached *start = (struct bhl_detached *)argument;
-    // In the kernel's structure, zeros mean SIG_DFL, no flags and an empty mask. libc's function is not used, because
-    // it refuses the signals that libc reserves.
+    // In the kernel's structure for sigaction, zeros mean SIG_DFL, no flags and an empty mask. libc's function
+    // sigaction is not used, because it refuses the signals that libc reserves.
     unsigned long by_default[8] = {0};
     unsigned long long none = 0;
     for (int number = 1; number <= 64; number++) syscall(SYS_rt_sigaction, number, by_default, NULL, 8);
@@ -104,9 +105,9 @@ failed:
     _exit(127);
 }
 
-// Runs in the process between the host and the program. This process leaves the host's session and process group. It
-// exits, so that the program is not a child of the host. It shares the descriptors with the host, so that the host gets
-// the pidfd, and opens and closes no other descriptor.
+// Runs in an intermediate process: a child of the host, and the parent of the program. The intermediate process starts
+// a session and a process group of its own. It exits, so that the program is not a child of the host. It shares its
+// descriptors with the host, so that the host gets the pidfd. It opens and closes no other descriptor.
 BHL_NO_SANITIZE static int bhl_detached_parent(void *argument) {
     struct bhl_detached *start = (struct bhl_detached *)argument;
     start->step = BHL_STEP_SESSION;
@@ -134,8 +135,8 @@ BHL_NO_SANITIZE static int bhl_detached_parent(void *argument) {
     return 0;
 }
 
-// Starts the program and sets the results. The calling thread blocks until the program runs or has failed. Until then
-// the child shares the memory: a copy of the page tables would be slow for a large host.
+// Starts the program and sets the results. The calling thread blocks until the program runs or has failed. Until then,
+// the child shares the host's memory. For a large host, it would take long to copy the page tables.
 static inline void bhl_start_detached(struct bhl_detached *start) {
     start->process = 0;
     start->descriptor = -1;
@@ -149,12 +150,12 @@ static inline void bhl_start_detached(struct bhl_detached *start) {
     }
     start->stack = (char *)stacks;
     // All signals are blocked, because the host's handlers must not run in a child that shares the host's memory.
-    // libc's function is not used, because it would not block the signals that libc reserves.
+    // libc's function sigprocmask is not used, because it would not block the signals that libc reserves.
     unsigned long long all = ~0ULL, before = 0;
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, 8);
     start->step = BHL_STEP_CLONE;
-    // The flags have no exit signal, so the host gets no SIGCHLD, and its own waitpid(-1) does not find this child
-    // (wait(2)).
+    // The flags contain no exit signal. So the host gets no SIGCHLD, and a waitpid(-1) of the host does not find this
+    // child (wait(2)).
     pid_t parent = clone(bhl_detached_parent, start->stack + 2 * BHL_DETACHED_STACK,
                          CLONE_VM | CLONE_VFORK | CLONE_FILES, start);
     if (parent < 0) start->error = errno;

@@ -1,10 +1,10 @@
-// Functions for the file that contains this code, for the environment, and for releasing memory.
+// Functions that find the file with this code, read the environment, and release memory.
 #pragma once
 #include "shims.h"
 
-// The declaration of dladdr(3), which libc has only for _GNU_SOURCE, and the layout of Dl_info.
+// The declaration of dladdr(3) and the layout of Dl_info. libc declares them only if _GNU_SOURCE is defined.
 struct bhl_image {
-    const char *file; // the name that the dynamic linker got; for a program its argv[0]
+    const char *file; // the name that the dynamic linker was given; for a program, this is argv[0]
     void *base;
     const char *symbol;
     void *address;
@@ -13,7 +13,7 @@ extern int dladdr(const void *address, struct bhl_image *out);
 extern char **environ;
 
 static inline const char *bhl_image_file(void) {
-    static const char here = 0; // each image that contains this code has its own
+    static const char here = 0; // each program or library that contains this code has its own variable
     struct bhl_image image;
     return dladdr(&here, &image) != 0 ? image.file : NULL;
 }
@@ -21,7 +21,7 @@ static inline const char *bhl_image_file(void) {
 // Returns entry `index` of the environment, or NULL after the last entry.
 static inline const char *bhl_environment_entry(size_t index) { return environ ? environ[index] : NULL; }
 
-// mallopt and malloc_trim are functions of glibc. With other C libraries, the two functions below do nothing.
+// mallopt and malloc_trim are functions of glibc. With another C library, the next two functions do nothing.
 #if defined(__GLIBC__)
 #include <malloc.h>
 static inline void bhl_limit_arenas(int count) { mallopt(M_ARENA_MAX, count); }
@@ -31,7 +31,8 @@ static inline void bhl_limit_arenas(int count) { (void)count; }
 static inline void bhl_trim(void) {}
 #endif
 
-// The declaration of dl_iterate_phdr(3), which libc has only for _GNU_SOURCE, and the beginning of struct dl_phdr_info.
+// The declaration of dl_iterate_phdr(3) and the first members of struct dl_phdr_info. libc declares them only if
+// _GNU_SOURCE is defined.
 #include <elf.h>
 #include <sys/mman.h>
 #if __SIZEOF_POINTER__ == 8
@@ -62,8 +63,8 @@ static inline int bhl_unmap_code(struct bhl_object *object, size_t size, void *c
     return 0;
 }
 
-// Drops the pages of code and constants from this process's memory. Their content is that of the files, so the kernel
-// maps a page again from the page cache when it is used (madvise(2)).
+// Drops the pages of code and constants from the memory of this process. These pages have the same content as the
+// files. So when such a page is used again, the kernel maps it from the page cache (madvise(2)).
 static inline void bhl_unmap_unused_code(void) {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     dl_iterate_phdr(bhl_unmap_code, &page);

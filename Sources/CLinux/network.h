@@ -30,8 +30,8 @@ static inline int bhl_watch_routes(void) {
     return -1;
 }
 
-// Returns 1 if a route leads to the numeric address. Returns 0 if no route does, or if the text is not an address.
-// Sends nothing: connect(2) of a datagram socket only finds the route.
+// Returns 1 if a route leads to the numeric address. Returns 0 if there is no such route, or if the text is not an
+// address. Sends nothing, because connect(2) of a datagram socket only finds the route.
 static inline int bhl_has_route(const char *text) {
     struct addrinfo hints, *found = NULL;
     memset(&hints, 0, sizeof hints);
@@ -45,7 +45,8 @@ static inline int bhl_has_route(const char *text) {
     return result;
 }
 
-// Returns 1 if an interface other than the loopback is up and has an address that is not link-local; otherwise 0.
+// Returns 1 if an interface other than the loopback is up, and has an IPv4 address or an IPv6 address that is not
+// link-local. Otherwise returns 0.
 static inline int bhl_has_network(void) {
     struct ifaddrs *list = NULL;
     if (getifaddrs(&list) != 0) return 0;
@@ -80,9 +81,9 @@ static inline void bhl_describe_link(unsigned index, struct bhl_route *out) {
     close(descriptor);
 }
 
-// Returns 1 and the interface if a route leads to the internet, and 0 if no route does. Returns -1 and sets errno if
-// this cannot be determined. Uses RTM_GETROUTE of rtnetlink(7); the kernel replies immediately, and sends nothing on
-// the network.
+// If a route leads to the internet, returns 1 and the interface. If there is no such route, returns 0. If this cannot
+// be determined, returns -1 and sets errno. Uses RTM_GETROUTE of rtnetlink(7). The kernel replies immediately, and
+// sends nothing on the network.
 static inline int bhl_default_route(int family, struct bhl_route *out) {
     struct {
         struct nlmsghdr head;
@@ -99,7 +100,7 @@ static inline int bhl_default_route(int family, struct bhl_route *out) {
     query.route.rtm_dst_len = (unsigned char)(size * 8);
     query.attribute.rta_type = RTA_DST;
     query.attribute.rta_len = (unsigned short)RTA_LENGTH(size);
-    // The address of a.root-servers.net is used, because it is outside of all local networks and does not change.
+    // This is the address of a.root-servers.net. It is outside of all local networks and does not change.
     inet_pton(family, family == AF_INET ? "198.41.0.4" : "2001:503:ba3e::2:30", query.address);
 
     int descriptor = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
@@ -115,7 +116,7 @@ static inline int bhl_default_route(int family, struct bhl_route *out) {
     if (!NLMSG_OK(head, (size_t)count)) return errno = EPROTO, -1;
     if (head->nlmsg_type == NLMSG_ERROR && head->nlmsg_len >= NLMSG_LENGTH(sizeof(struct nlmsgerr))) {
         errno = -((struct nlmsgerr *)NLMSG_DATA(head))->error;
-        // There is no route, or the route is unreachable, prohibit or blackhole.
+        // There is no route, or the type of the route is unreachable, prohibit or blackhole.
         return errno == ENETUNREACH || errno == EHOSTUNREACH || errno == EACCES || errno == EINVAL ? 0 : -1;
     }
     if (head->nlmsg_type != RTM_NEWROUTE || head->nlmsg_len < NLMSG_LENGTH(sizeof(struct rtmsg))) {

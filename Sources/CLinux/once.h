@@ -1,13 +1,13 @@
-// The mutex of a value that is computed once. It does not contain the number of the owning thread:
-// BackhaulPlatform/Once.swift has the reason.
+// The mutex of a value that is computed only one time. The mutex does not contain the number of the thread that owns
+// it. BackhaulPlatform/Once.swift explains why.
 
 #include <linux/futex.h>
 #include <stdint.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// The layout is that of the Swift runtime (include/swift/Threading/Impl/Linux.h in its source). Both members are 0 at
-// first.
+// The layout is the same as in the Swift runtime (include/swift/Threading/Impl/Linux.h in its source). At first, both
+// members are 0.
 struct bhl_once {
     int32_t is_done;
     int32_t lock;

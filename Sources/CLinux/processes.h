@@ -13,8 +13,8 @@
 #define SYS_pidfd_send_signal 424
 #endif
 
-// Returns a descriptor with close-on-exec. Returns -1 if no process has this number. Also returns -1 if the kernel
-// (before 5.3) or a filter of system calls does not support the call.
+// Returns a descriptor with close-on-exec. Returns -1 if no process has this number. Also returns -1 if the kernel is
+// older than 5.3, or if a filter of system calls refuses the call.
 static inline int bhl_pidfd_open(pid_t process) { return (int)syscall(SYS_pidfd_open, process, 0); }
 static inline int bhl_pidfd_signal(int descriptor, int number) {
     return (int)syscall(SYS_pidfd_send_signal, descriptor, number, (void *)0, 0);

@@ -1,6 +1,7 @@
-// Adds functions that Swift's Glibc module lacks. These are variadic system calls with the arguments that are used,
-// macros, and functions that libc declares only for _GNU_SOURCE. Swift parses libc's headers without that macro, and
-// this header must not see them differently. So these few declarations are repeated here.
+// Adds functions that Swift's Glibc module lacks. These are forms of variadic system calls with fixed arguments,
+// replacements for macros, and functions that libc declares only if the macro _GNU_SOURCE is defined. Swift parses
+// libc's headers without this macro, so this header must not define it. Instead, the few declarations are repeated
+// here.
 #pragma once
 #include <errno.h>
 #include <fcntl.h>
@@ -42,7 +43,7 @@ extern int sync_file_range(int descriptor, __off64_t offset, __off64_t size, uns
 #define SYNC_FILE_RANGE_WRITE 2
 #endif
 
-// These are typed forms of variadic system calls, which Swift's Glibc module does not have.
+// The next functions are forms of variadic system calls with fixed arguments. Swift's Glibc module has no such forms.
 static inline int bhl_open(const char *path, int flags, mode_t mode) { return open(path, flags | O_CLOEXEC, mode); }
 static inline int bhl_openat(int directory, const char *path, int flags, mode_t mode) {
     return openat(directory, path, flags | O_CLOEXEC, mode);
@@ -51,8 +52,8 @@ static inline int bhl_fcntl_int(int descriptor, int command, int argument) {
     return fcntl(descriptor, command, argument);
 }
 
-// Takes an exclusive open-file-description lock on the whole file. The lock belongs to the open file description, not
-// to the process.
+// Takes an exclusive open-file-description lock on the whole file. The lock belongs to the open file description, and
+// not to the process.
 static inline int bhl_lock_exclusive(int descriptor) {
     struct flock lock;
     memset(&lock, 0, sizeof lock);
@@ -60,8 +61,8 @@ static inline int bhl_lock_exclusive(int descriptor) {
     lock.l_whence = SEEK_SET;
     return fcntl(descriptor, F_OFD_SETLK, &lock);
 }
-// Returns 1 if another open file description has the lock, and 0 if none has it. Returns -1 and sets errno if this
-// cannot be determined. Does not take the lock.
+// If another open file description has the lock, returns 1. If no other has the lock, returns 0. If this cannot be
+// determined, returns -1 and sets errno. Does not take the lock.
 static inline int bhl_is_locked(int descriptor) {
     struct flock lock;
     memset(&lock, 0, sizeof lock);
@@ -78,8 +79,8 @@ static inline int bhl_unlock(int descriptor) {
     return fcntl(descriptor, F_OFD_SETLK, &lock);
 }
 
-// Sets the time of modification (futimens(2)), in nanoseconds since 1970. Times before 1970 are negative. The time of
-// access does not change.
+// Sets the modification time of the file (futimens(2)). The time is in nanoseconds since 1970; times before 1970 are
+// negative. The access time does not change.
 static inline int bhl_set_modified(int file, int64_t nanoseconds) {
     int64_t rest = nanoseconds % 1000000000;
     int64_t seconds = nanoseconds / 1000000000;
@@ -93,8 +94,8 @@ static inline int bhl_set_modified(int file, int64_t nanoseconds) {
 
 // Makes the empty file `to` share the content of the file `from` (FICLONE, ioctl_ficlone(2)).
 static inline int bhl_clone(int to, int from) { return ioctl(to, 0x40049409, from); }
-// Copies up to `size` bytes from an offset to the same offset (copy_file_range(2)). glibc declares the function only
-// for _GNU_SOURCE.
+// Copies up to `size` bytes from an offset to the same offset (copy_file_range(2)). glibc declares the function only if
+// _GNU_SOURCE is defined.
 static inline ssize_t bhl_copy_range(int from, int to, long long offset, size_t size) {
     long long in = offset, out = offset;
     return syscall(SYS_copy_file_range, from, &in, to, &out, size, 0);
@@ -104,8 +105,8 @@ static inline int bhl_rename(int from_directory, const char *from, int to_direct
     return (int)syscall(SYS_renameat2, from_directory, from, to_directory, to, replace ? 0 : RENAME_NOREPLACE);
 }
 
-// Reads the calling user's home directory from the user database. The function is reentrant: it does not use a static
-// buffer of libc.
+// Reads the calling user's home directory from the user database. The function is reentrant, because it does not use a
+// static buffer of libc.
 static inline int bhl_home_directory(char *out, size_t size) {
     char buffer[4096];
     struct passwd entry, *found = NULL;
@@ -127,8 +128,8 @@ static inline uint64_t bhl_make_device(unsigned major, unsigned minor) {
 }
 static inline int bhl_errno(void) { return errno; }
 
-// Writes the text of an errno to the buffer. strerror_r is not used, because feature macros choose one of its two
-// forms.
+// Writes the text of an errno to the buffer. strerror_r is not used, because it has two forms, and feature macros
+// decide which form is declared.
 static inline void bhl_strerror(int code, char *buffer, size_t size) {
     const char *text = strerrordesc_np(code);
     if (text) snprintf(buffer, size, "%s", text); else snprintf(buffer, size, "error %d", code);

@@ -1,5 +1,5 @@
-// Receives the kernel's events about devices (kobject uevents over netlink). This is C because control messages need
-// casts.
+// Receives the kernel's events about devices (kobject uevents over netlink). These functions are in C, because control
+// messages need casts.
 #pragma once
 #include <errno.h>
 #include <fcntl.h>
@@ -31,10 +31,11 @@ static inline int bhl_watch_devices(void) {
     return -1;
 }
 
-// Returns the size of the next message. Returns 0 if the message is truncated, or is neither from the kernel nor from
-// root. Returns -1 and sets errno on an error: EAGAIN if there is no message, ENOBUFS if messages were lost.
+// Returns the size of the next message. Accepts only messages from the kernel and from processes of root: returns 0 for
+// other messages and for truncated messages. On an error, returns -1 and sets errno: EAGAIN if there is no message,
+// ENOBUFS if messages were lost.
 static inline ssize_t bhl_next_device_event(int descriptor, char *buffer, size_t size) {
-    // This is the layout of struct ucred, which libc declares only for _GNU_SOURCE.
+    // This is the layout of struct ucred, which libc declares only if _GNU_SOURCE is defined.
     struct { pid_t process; uid_t user; gid_t group; } sender = {0, (uid_t)-1, (gid_t)-1};
     union {
         struct cmsghdr head;
@@ -55,7 +56,7 @@ static inline ssize_t bhl_next_device_event(int descriptor, char *buffer, size_t
     if (count < 0) return -1;
     if (from.nl_family != AF_NETLINK || (message.msg_flags & MSG_TRUNC)) return 0;
     for (struct cmsghdr *head = CMSG_FIRSTHDR(&message); head; head = CMSG_NXTHDR(&message, head)) {
-        // The type 2 is SCM_CREDENTIALS, which libc declares only for _GNU_SOURCE.
+        // The type 2 is SCM_CREDENTIALS, which libc declares only if _GNU_SOURCE is defined.
         if (head->cmsg_level == SOL_SOCKET && head->cmsg_type == 2 && head->cmsg_len >= CMSG_LEN(sizeof sender)) {
             memcpy(&sender, CMSG_DATA(head), sizeof sender);
         }
@@ -63,9 +64,9 @@ static inline ssize_t bhl_next_device_event(int descriptor, char *buffer, size_t
     return from.nl_pid == 0 || sender.user == 0 ? count : 0;
 }
 
-// Returns 1 if the kernel sends the events of the machine's devices to this network namespace. Returns 0 if it does
-// not, or if this is unknown. The kernel sends the events only to network namespaces of the first user namespace
-// (lib/kobject_uevent.c in Linux), and so not to containers with their own users.
+// Returns 1 if the kernel sends the events of the machine's devices to this network namespace. Returns 0 if the kernel
+// does not send them here, or if this is unknown. The kernel sends the events only to network namespaces of the first
+// user namespace (lib/kobject_uevent.c in Linux). So a container with its own users does not get the events.
 static inline int bhl_receives_device_events(void) {
     int network = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
     if (network < 0) return 0;
@@ -78,11 +79,12 @@ static inline int bhl_receives_device_events(void) {
     return is_first;
 }
 
-// For tests: gives the calling thread a new network namespace (unshare(2)). Returns 0, or -1 without the privilege.
+// For tests: moves the calling thread into a new network namespace (unshare(2)). Returns 0. If the process lacks the
+// privilege for this, returns -1.
 static inline int bhl_unshare_network(void) { return (int)syscall(SYS_unshare, 0x40000000 /* CLONE_NEWNET */); }
 
-// For tests: sends a message to the sockets that watch the devices of this network namespace, as the kernel would.
-// Returns 0, or -1.
+// For tests: sends a message to the sockets that watch the devices of this network namespace, in place of the kernel.
+// Returns 0, or -1 on an error.
 static inline int bhl_send_device_event(const char *message, size_t size) {
     int descriptor = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_KOBJECT_UEVENT);
     if (descriptor < 0) return -1;

@@ -1,5 +1,5 @@
-// Typed forms of SQLite's variadic functions, which Swift cannot call, and of SQLITE_TRANSIENT, a cast to a function
-// pointer, which Swift cannot import.
+// Typed forms of SQLite's variadic functions, because Swift cannot call variadic functions. Also functions that use
+// SQLITE_TRANSIENT, because Swift cannot import this macro: it is a cast to a function pointer.
 #pragma once
 #include <sqlite3.h>
 
@@ -9,7 +9,7 @@ static inline int bhs_configure(sqlite3 *database, int option, int on) {
 
 static inline void bhs_disable_memory_statistics(void) { (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }
 
-// In both functions SQLite copies the bytes, so they need to live only until the call returns.
+// In the next two functions, SQLite copies the bytes. So the bytes need to stay valid only until the call returns.
 static inline int bhs_bind_text(sqlite3_stmt *statement, int index, const char *text, int size) {
     return sqlite3_bind_text64(statement, index, text, (sqlite3_uint64)size, SQLITE_TRANSIENT, SQLITE_UTF8);
 }

@@ -10,9 +10,9 @@ struct Daemon {
     let options: Options
     let signals: StopSignals
 
-    /// How long a stop may take, in milliseconds. The engine saves received bytes for about a second. A longer stop
-    /// means that a disk hangs, and then the process exits without waiting. The next daemon continues the transfers, as
-    /// after a crash.
+    /// How long a stop may take, in milliseconds. The engine needs about a second to save the received bytes. If the
+    /// stop takes longer than this limit, a disk hangs, and the process exits immediately. The next daemon continues
+    /// the transfers, as after a crash.
     private static let stopMilliseconds: Int64 = 3_000
 
     func run() -> Int32 {

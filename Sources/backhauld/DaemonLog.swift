@@ -5,9 +5,9 @@ import BackhaulUserManager
 import CLinux
 import Glibc
 
-/// The daemon's log. Entries go to the journal if there is one. Without a journal they go to `daemon.log` in the store.
-/// Errors always go to the file too, because hosts read them there. Only the user can read the file. When it reaches
-/// its size limit, it is renamed, and replaces the file that was renamed before.
+/// The daemon's log. If there is a journal, entries go to the journal. Without a journal, they go to `daemon.log` in
+/// the store. Errors always go to this file, because hosts read them there. Only the user can read the file. When the
+/// file reaches its size limit, it is renamed to `daemon.log.1`, and replaces the earlier file with that name.
 final class DaemonLog: Sendable {
     static let name = "daemon.log"
     static let rotatedName = "daemon.log.1"
@@ -16,8 +16,8 @@ final class DaemonLog: Sendable {
     private let directory: StoreDirectory
     private let journal = Journal()
     private let file: Lock<Descriptor?> = Lock(nil)
-    /// A descriptor in reserve. When the process has no other left, it is closed, so that the file can be opened and
-    /// the error logged.
+    /// A descriptor in reserve. If the process has too many descriptors to open the file, this descriptor is closed.
+    /// Then the file can be opened, and the error can be logged.
     private let reserve: Lock<Descriptor?>
 
     init(_ directory: StoreDirectory) {
@@ -27,7 +27,7 @@ final class DaemonLog: Sendable {
     }
 
     /// Writes an entry. Errors of the write are ignored.
-    /// - createIfMissing: whether to create a missing file. False in a store that is being deleted.
+    /// - createIfMissing: whether to create the file if it is missing. False if the store was deleted or replaced.
     func write(_ entry: LogEntry, createIfMissing: Bool = true) {
         let priority = Journal.Priority(rawValue: entry.level.rawValue) ?? .notice
         let isInJournal = journal.send(entry.message, priority: priority, fields: ["BACKHAUL_STORE": directory.path])

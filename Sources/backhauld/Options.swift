@@ -10,9 +10,9 @@ struct Options {
         case invalid(String)
     }
 
-    /// The absolute path of the store; nil for the user's default store.
+    /// The absolute path of the store. Nil stands for the user's default store.
     var store: String?
-    /// How long the daemon has nothing to do before it ends, in milliseconds.
+    /// How long an idle daemon waits before it exits, in milliseconds.
     var lingerMilliseconds: Int64 = 2_000
 
     static let help = """
@@ -35,7 +35,7 @@ struct Options {
 
     static func parse(_ words: [String]) -> Parsed {
         var options = Options()
-        // Unsafe: the copies live as long as the process, as argv itself does. getopt_long reorders them.
+        // Unsafe: the copies live as long as the process, as argv itself does. getopt_long reorders the copies.
         let arguments = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: words.count + 1)
         for (index, word) in words.enumerated() { (arguments + index).initialize(to: strdup(word)) }
         (arguments + words.count).initialize(to: nil)

@@ -1,8 +1,9 @@
 import Glibc
 
-/// Raises the limits that a daemon inherits from the host that started it. They were meant for that host only.
+/// Raises the limits that a daemon inherits from the host that started it. These limits were meant for that host only.
 enum ProcessLimits {
-    /// The wanted limit of descriptors, far above the connections and files that are open at the same time.
+    /// The wanted limit of descriptors. It is far above the number of connections and files that are open at the same
+    /// time.
     private static let descriptors: rlim_t = 16_384
 
     /// Raises the limits as far as the system allows (getrlimit(2)).

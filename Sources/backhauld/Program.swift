@@ -26,7 +26,7 @@ enum Program {
         writeText(text, to: STDOUT_FILENO) ? 0 : 1
     }
 
-    /// Writes without stdio, because its streams are mutable globals.
+    /// Writes without stdio, because the streams of stdio are mutable globals.
     @discardableResult
     static func writeText(_ text: String, to descriptor: Int32) -> Bool {
         var bytes = Array(text.utf8)[...]

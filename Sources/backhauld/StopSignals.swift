@@ -2,7 +2,8 @@ import BackhaulPlatform
 import CLinux
 import Glibc
 
-/// A descriptor for SIGTERM and SIGINT. The other signals are blocked too, because a daemon does not need them.
+/// A descriptor that receives SIGTERM and SIGINT. A daemon needs no other signals. So all signals are blocked, except
+/// those that report defects in the program.
 struct StopSignals {
     private let descriptor: Int32
 
@@ -10,7 +11,7 @@ struct StopSignals {
     init() {
         var all = sigset_t()
         sigfillset(&all)
-        // Signals of defects in the program are not blocked, so that they end it.
+        // Signals that report defects in the program are not blocked, so that they end the process.
         for number in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS] { sigdelset(&all, number) }
         sigprocmask(SIG_SETMASK, &all, nil)
         var stopping = sigset_t()

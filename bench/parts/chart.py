@@ -1,4 +1,5 @@
-"""A chart as SVG: for each row, Backhaul's wall time relative to curl's, and the bar."""
+"""Draws a chart as SVG. For each row, it shows Backhaul's wall time relative to curl's wall time, and the bar: the
+limit that the project requires."""
 
 from math import log2
 from statistics import median
@@ -11,7 +12,7 @@ BACKHAUL, BROKEN, BAR = "#2f6fab", "#b83232", "#111111"
 
 
 def x(ratio):
-    """Returns the place of a ratio on the logarithmic axis."""
+    """Returns the horizontal position of a ratio on the logarithmic axis."""
     share = log2(min(max(ratio, LOWEST), HIGHEST) / LOWEST) / log2(HIGHEST / LOWEST)
     return LEFT + share * (WIDTH - LEFT - RIGHT)
 
@@ -26,8 +27,11 @@ def line(left, top, right, bottom, colour, width=1):
 
 
 def limit_of(result):
-    """Returns the ratio to curl at which the row's bar is. A bar with another reference counts by that reference's own
-    ratio to curl, and the highest of several references is the bar. None: the row has no bar of wall times."""
+    """Returns the row's bar of wall times, as a ratio to curl. Returns None if the row has no such bar.
+
+    The limit of each reference is multiplied by the reference's own ratio to curl. If the bar has several references,
+    the highest result is the bar.
+    """
     for bar in result["bars"]:
         limits = [limit * median(result["wall_ratios"][name]) for name, limit in bar["limits"]
                   if name in result["wall_ratios"]]
@@ -46,8 +50,8 @@ def axis(bottom):
 
 
 def row(result, top):
-    """Draws a rectangle from curl to Backhaul's median, a line from minimum to maximum, the other programs, and the
-    bar."""
+    """Draws a rectangle from curl to Backhaul's median, a line from Backhaul's minimum to its maximum, a dot for each
+    other program, and the bar."""
     ratios, limit, middle = result["wall_ratios"], limit_of(result), top + LINE / 2
     own = ratios["Backhaul"]
     colour = BROKEN if limit is not None and median(own) > limit else BACKHAUL

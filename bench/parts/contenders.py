@@ -1,4 +1,5 @@
-"""The programs that are timed (contenders): their command lines, and whether they make files durable."""
+"""The contenders, which are the programs that the bench times: their command lines, and whether they make files
+durable."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,9 +10,10 @@ AT_ONCE = "32"
 
 @dataclass(frozen=True)
 class Job:
-    """The work of one run: the URLs, the file of each URL, and where the contender may write.
+    """The work of one run: the URLs, the file of each URL, and the folders in which the contender may write.
 
-    The file is the destination of a download, or what an upload sends. `results` are the files that the work makes.
+    The file of a URL is the destination of a download, or the file that an upload sends. `results` are the files that
+    exist after the work.
     """
 
     urls: list
@@ -56,7 +58,7 @@ def curl_and_sync(job):
 
 
 def dd(job):
-    """Writes the same bytes without a network: the throughput of the disk."""
+    """Writes the same bytes without a network, which shows the throughput of the disk."""
     [path] = job.paths
     return ["dd", f"if={job.sources / path.name}", f"of={path}", "bs=1M", "conv=fdatasync", "status=none"]
 
@@ -81,7 +83,7 @@ def wget2(job):
 def contenders(programs):
     """Returns the contenders in the order of a round. `programs` is the folder with bench_host and raw.
 
-    aria2c is last, because the removal of its control files slows down the contender after it.
+    aria2c is last, because aria2c removes its control files, which slows down the next contender.
     """
     certificate = lambda job: [job.certificate] if job.tls else []
     backhaul = lambda hosting: lambda job: [programs / "bench_host", hosting, "put" if job.uploads else "get",

@@ -1,6 +1,7 @@
-"""What a contender asks of the disk: calls that sync, and bytes of Backhaul's write-ahead log (bench/counting.c).
+"""Counts what a contender demands of the disk: calls that sync, and bytes of Backhaul's write-ahead log
+(bench/counting.c).
 
-A run that is counted is not timed, because the counting takes time.
+A counted run is not timed, because the counting takes time.
 """
 
 import struct
@@ -20,13 +21,14 @@ class Counts:
 
     @property
     def syncs(self):
-        """Calls that wait until bytes are durable. sync_file_range(2) only starts or awaits the writing of pages."""
+        """The calls that wait until bytes are durable. sync_file_range(2) is not such a call: it starts the writing of
+        pages, or waits for it."""
         return self.fsync + self.fdatasync + self.syncfs
 
 
 def counting_environment(job, programs, daemon, environment):
-    """Returns the environment of a counted run. The library passes few variables to its daemon, so a script that starts
-    the daemon sets them."""
+    """Returns the environment of a counted run. The library passes few variables to its daemon. So the environment
+    names a script, which sets the variables and starts the daemon."""
     counts = job.scratch / "counts"
     counts.write_bytes(bytes(struct.calcsize(_LAYOUT)))
     added = {"LD_PRELOAD": str(programs / "counting.so"), "BENCH_COUNTS": str(counts)}

@@ -1,4 +1,5 @@
-"""What a daemon costs: its start and memory with a million queued tasks, and its memory by running transfer."""
+"""Measures what a daemon costs: its start and memory with a million queued tasks, and its memory for each running
+transfer."""
 
 import os
 import socket
@@ -14,11 +15,11 @@ from .measure import Wrong
 from .report import spread
 from .transfers import show_progress
 
-#: By extent: the tasks of the long queue, and the starts of each store.
+#: Extent of the run -> number of tasks in the long queue, and number of starts of each store.
 QUEUES = {"full": (1_000_000, 5), "quick": (50_000, 2), "ci": (20_000, 2)}
 SHORT_QUEUE = 10
 QUEUE_AT_ONCE = "32"
-#: The numbers of running transfers. The first one is what the others are compared with.
+#: The measured numbers of running transfers. The other numbers are compared with the first one.
 RUNNING = (0, 100, 1_000)
 MIB = 1 << 20
 ESTABLISHED = "01"
@@ -54,12 +55,12 @@ def host(program, *arguments):
 
 
 def close_store(process):
-    """Makes the host close its store, and waits until it has done so."""
+    """Makes the host close its store, and waits until the store is closed."""
     process.stdin.close()
     process.stdout.readline()
 
 
-# A queue: start and memory.
+# Start and memory of a daemon with queued tasks.
 
 @contextmanager
 def silent_server():
@@ -72,7 +73,7 @@ def silent_server():
 
 
 class Queue:
-    """A store with `count` tasks, of which none ends."""
+    """A store with `count` tasks that never end."""
 
     def __init__(self, program, folder, count):
         self.count, self.attaches, self.first_bytes, self.resident = count, [], [], []
@@ -92,14 +93,14 @@ class Queue:
         with host(self._program, "start", self._store, self._port) as (process, [attached, first]):
             self.attaches.append(attached)
             self.first_bytes.append(first)
-            time.sleep(1)  # The engine loads the next tasks of the queue.
+            time.sleep(1)  # Meanwhile the engine loads the next tasks of the queue.
             self.resident.append(resident(self._store))
             close_store(process)
             end_daemons(self._store)
 
 
 def measure_queues(program, folder, extent):
-    """Returns the short and the long queue, after the same number of starts in turn."""
+    """Returns the short and the long queue. Their daemons were started in turn, and each the same number of times."""
     count, starts = QUEUES[extent]
     queues = [Queue(program, folder / str(each), each) for each in (SHORT_QUEUE, count)]
     try:
@@ -139,7 +140,7 @@ def queues_as_values(queues):
              "resident_bytes": queue.resident} for queue in queues]
 
 
-# Running transfers: memory.
+# Memory of a daemon with running transfers.
 
 def established(port):
     """Returns the number of clients' connections to the port (proc_net_tcp(5))."""
@@ -160,7 +161,7 @@ def measure_running(program, folder, server):
         try:
             with host(program, "fill", store, folder / f"files-{count}", count, max(count, 1), *urls):
                 await_connections(server.port, count)
-                time.sleep(3)  # Each transfer has received some bytes and has its buffers.
+                time.sleep(3)  # Meanwhile each transfer receives some bytes and allocates its buffers.
                 sizes[count] = resident(store)
         finally:
             end_daemons(folder)
@@ -177,7 +178,7 @@ def await_connections(port, count):
 
 
 def kib_of_each(sizes):
-    """Maps each number of running transfers, except the first one, to the KiB of each transfer."""
+    """Maps each number of running transfers, except the first one, to the KiB that each transfer adds."""
     base, *others = sizes
     return {count: (sizes[count] - sizes[base]) / 1024 / (count - base) for count in others}
 

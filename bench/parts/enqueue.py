@@ -1,4 +1,4 @@
-"""How fast requests become durable tasks: in batches, one by one, and from several threads."""
+"""Measures how fast requests become durable tasks: in batches, one by one, and from several threads."""
 
 import subprocess
 from statistics import median
@@ -8,7 +8,7 @@ from daemons import end_daemons
 from .report import rounds, spread
 from .transfers import show_progress
 
-#: By extent: the numbers of requests in batches, one by one, and from threads, and the rounds.
+#: Extent of the run -> numbers of requests in batches, one by one and from threads, and number of rounds.
 AMOUNTS = {"full": (200_000, 2_000, 8_000, 5), "quick": (20_000, 200, 800, 1), "ci": (20_000, 200, 800, 1)}
 BATCH, THREADS = 1_000, 8
 
@@ -21,7 +21,7 @@ TITLES = {
 
 
 def measure(program, folder, extent, rounds_wanted):
-    """Maps each name of TITLES to its rates, in requests or syncs each second, one for each round."""
+    """Maps each name of TITLES to one rate for each round, in requests or syncs per second."""
     in_batches, one_by_one, by_threads, own_rounds = AMOUNTS[extent]
     rates = {name: [] for name in TITLES}
     for number in range(rounds_wanted or own_rounds):

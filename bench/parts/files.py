@@ -1,4 +1,4 @@
-"""The files that the contenders transfer, and the sizes of the packages of a mirror."""
+"""The files that the contenders transfer, and the sizes of the packages on a Debian mirror."""
 
 import bisect
 import hashlib
@@ -7,8 +7,9 @@ import random
 
 LARGEST_BLOCK = 64 << 20
 
-#: Quantiles of the sizes of Debian's packages: the field Size of all 63,440 packages in `dists/bookworm/main/
-#: binary-amd64/Packages`. The largest one of the archive has 1.5 GB; here a package has at most 60 MiB.
+#: Quantiles of the sizes of Debian's packages. They come from the field Size of all 63,440 packages in
+#: `dists/bookworm/main/binary-amd64/Packages`. The largest package of the archive has 1.5 GB, but here a package has at
+#: most 60 MiB.
 PACKAGE_SIZES = (
     (0.00, 880), (0.01, 1_152), (0.05, 5_132), (0.10, 7_824), (0.20, 13_772), (0.30, 22_640), (0.40, 36_356),
     (0.50, 59_164), (0.60, 104_140), (0.70, 203_352), (0.80, 455_436), (0.90, 1_453_428), (0.95, 3_871_604),
@@ -17,10 +18,10 @@ PACKAGE_SIZES = (
 
 
 def mirror_sizes(count):
-    """Returns as many sizes with that distribution, in a random order that is the same in each run.
+    """Returns `count` sizes with the distribution of PACKAGE_SIZES. Their order is random, but the same in each run.
 
-    Each size is the middle of an equal part of the distribution, so that short runs have the shape of long ones.
-    Between two quantiles the logarithm of the size is linear.
+    The distribution is divided into `count` equal parts, and each size is the middle of one part. So short runs and
+    long runs have the same distribution. Between two quantiles, the logarithm of the size grows linearly.
     """
     shares = [share for share, _ in PACKAGE_SIZES]
     sizes = []
@@ -34,7 +35,7 @@ def mirror_sizes(count):
 
 
 class Files:
-    """Files of random bytes in a folder, the same in each run, with their sizes and digests."""
+    """Files of random bytes in a folder, with their sizes and digests. The bytes are the same in each run."""
 
     def __init__(self, folder, sizes):
         self.folder, self.bytes = folder, sum(sizes)
@@ -46,7 +47,8 @@ class Files:
             self.digests[name] = self._write(name, size, noise.randbytes(min(size, LARGEST_BLOCK)))
 
     def _write(self, name, size, block):
-        """A large file repeats one block, because no contender compresses or compares files."""
+        """Writes a file, and returns its digest. A large file may repeat one block, because no contender compresses or
+        compares files."""
         digest = hashlib.sha256()
         with open(self.folder / name, "wb") as file:
             for start in range(0, size, LARGEST_BLOCK):
@@ -64,12 +66,13 @@ class Files:
 
 
 def are_large(sizes):
-    """Whether the blocks of the files should be released after each run: few files, which need much space."""
+    """Whether the blocks of the files should be released after each run, because the files have 512 KiB or more on
+    average."""
     return sum(sizes) / len(sizes) >= 1 << 19
 
 
 def free_blocks(folder):
-    """Releases the blocks of the files and keeps their inodes. To delete the inodes now would slow down the next
-    contender."""
+    """Releases the blocks of the files, and keeps their inodes. If the inodes were deleted now, the next contender
+    would be slower."""
     for path in folder.iterdir():
         os.truncate(path, 0)

@@ -1,4 +1,4 @@
-"""The time from a file's last byte on the socket to its host's wake-up, with the daemon as the engine."""
+"""Measures the time from a file's last byte on the socket to the host's wake-up. The engine is the daemon."""
 
 import os
 import subprocess

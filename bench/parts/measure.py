@@ -21,9 +21,9 @@ class Run:
     wall: float
     user: float
     system: float
-    #: The processor time of the server. It shares the processors with the contender.
+    #: The processor time of the server. The server and the contender run on the same processors.
     server: float
-    #: The part of the daemon in the user and system time. The rest is the host's.
+    #: The daemon's part of the user and system time. The rest is the host's part.
     daemon: float
     #: Context switches of the contender and its daemon.
     switches: int
@@ -34,23 +34,24 @@ class Run:
 
 
 class Wrong(Exception):
-    """A contender that failed, or whose files are wrong: its time has no meaning."""
+    """A contender failed, or its files are wrong. So its time has no meaning."""
 
 
 def spread_folders(folder):
-    """Makes ext4 place each new folder in another block group (chattr +T). Otherwise it searches recently deleted
-    inodes for each new file. A file system without that flag is not changed."""
+    """Makes ext4 place each new folder in a different block group (chattr +T). Without this flag, ext4 searches
+    recently deleted inodes for each new file. On file systems that have no such flag, nothing changes."""
     subprocess.run(["chattr", "+T", folder], stderr=subprocess.DEVNULL, check=False)
 
 
 def touch_memory(size):
-    """Makes the balloon of a virtual machine return memory before the measurement, if it has taken memory."""
+    """Writes to memory before the measurement. If the balloon of a virtual machine has taken memory, it returns the
+    memory now."""
     with mmap.mmap(-1, size) as memory:
         ctypes.memset(ctypes.addressof(ctypes.c_char.from_buffer(memory)), 1, size)
 
 
 def prepare(row, files, server, tls, folder):
-    """Makes an empty folder for the files, and another one for lists and stores."""
+    """Returns the job of a run, with an empty folder for the files and an empty folder for lists and stores."""
     target, scratch = folder / "files", folder / "scratch"
     target.mkdir(parents=True)
     scratch.mkdir()
@@ -66,10 +67,11 @@ def prepare(row, files, server, tls, folder):
 
 
 def run(contender, job, files, server, environment):
-    """Times one run from fork to exit. The times of the processor come from wait4(2), which does not poll."""
+    """Times one run from fork to exit. wait4(2) waits for the exit without polling, and returns the processor times."""
     command = [os.fspath(word) for word in contender.command(job)]
-    # The sync comes before the memory is touched, because it may take seconds, in which the balloon takes the memory
-    # again. In the other order, only a contender after a durable one would find the memory ready.
+    # The sync comes before the memory is touched. A sync may take seconds, and meanwhile the balloon could take the
+    # memory again. The sync is short only after a durable contender. So in the opposite order, only the contender after
+    # a durable one would find the memory ready.
     os.sync()
     touch_memory(min(files.bytes, 2 << 30))
     log = job.scratch / "output"
@@ -82,7 +84,7 @@ def run(contender, job, files, server, environment):
         _, status, usage = os.wait4(process, 0)
         wall = time.perf_counter() - start
         server_after = server.cpu_seconds()
-    # The daemon has done its work, and has not exited yet.
+    # At this time the daemon has done its work, and has not exited yet.
     daemons = daemons_of(job.scratch)
     times = [cpu_seconds(daemon) for daemon in daemons]
     switches = usage.ru_nvcsw + usage.ru_nivcsw + sum(map(context_switches, daemons))
@@ -95,8 +97,8 @@ def run(contender, job, files, server, environment):
 
 
 def context_switches(process):
-    """Returns the context switches of all threads that the process has now. /proc/PID/status has only those of its
-    first thread."""
+    """Returns the context switches of all threads that the process has now. /proc/PID/status has only the context
+    switches of the first thread."""
     count = 0
     for status in Path(f"/proc/{process}/task").glob("*/status"):
         # A thread may end at any time.

@@ -1,13 +1,14 @@
-"""The tables of results, and the bars that the project has set for itself."""
+"""The tables of results, and the bars: limits that the project has set for itself."""
 
 from statistics import median
 
-#: Continuous integration shares its machine with other work, so it reports only figures that are this far off.
+#: Continuous integration shares its machine with other work. So it reports a figure only if the figure misses its bar
+#: by more than this factor.
 CI_FACTOR = 2
 
 
 def spread(values, form="{:.2f}"):
-    """The minimum, the median and the maximum; of a single round its value."""
+    """Returns the minimum, the median and the maximum as text. If there is a single round, returns its value."""
     if len(values) == 1:
         return form.format(values[0])
     return "  ".join(form.format(value) for value in (min(values), median(values), max(values)))
@@ -18,14 +19,15 @@ def rounds(runs):
 
 
 def ratios(figure, runs, reference):
-    """Returns for each round the ratio of the run to the reference. In a round both ran within a minute."""
-    # The times of the kernel have steps of 10 ms.
+    """Returns for each round the ratio of the run to the reference. The two runs of a round were within a minute.
+    """
+    # The processor times of the kernel have steps of 10 ms, so a time may be 0.
     return [getattr(run, figure) / max(getattr(other, figure), 0.001) for run, other in zip(runs, reference)]
 
 
 def table(title, results, counts, references):
-    """`results` maps each contender to its runs, and `counts` some contenders to their counts. `references` has the
-    names of those that the ratios are relative to."""
+    """Prints a table. `results` maps each contender to its runs. `counts` maps some contenders to their counts. The
+    ratios in the table are relative to the contenders in `references`."""
     references = [name for name in references if name in results]
     head = f"{'':18}{'wall s: min, median, max':>26}" + "".join(f"{f'times {name}':>23}" for name in references)
     head += f"{'user s':>8}{'sys s':>8}{'host s':>8}{'daemon s':>10}{'server s':>10}{'switches':>10}"
@@ -45,7 +47,8 @@ def table(title, results, counts, references):
 
 
 class Bars:
-    """What is required of Backhaul, with the figure of this run. `factor` is 1 at the bar, and more if it is broken."""
+    """The bars, which Backhaul is required to meet, with the figures of this run. `factor` is 1 if the figure equals
+    its bar, and greater than 1 if the figure breaks the bar."""
 
     def __init__(self):
         self.bars = []
@@ -55,7 +58,8 @@ class Bars:
                           "text": text})
 
     def ratio(self, title, figure, choices):
-        """Adds a ratio to a contender. Each choice is a ratio, its limit and the contender; one choice suffices."""
+        """Adds a bar for a ratio. Each choice has a ratio, its limit and the contender to which the ratio is relative.
+        The bar is met if one ratio is within its limit."""
         ratio, limit, _ = min(choices, key=lambda choice: choice[0] / choice[1])
         text = ", or ".join(f"{ratio:.2f} × {name} (at most {limit})" for ratio, limit, name in choices)
         self._add(f"{title}, {figure}", ratio, limit, ratio / limit, text)

@@ -1,6 +1,7 @@
-"""The rows of the bench that transfer files: how many, over which network, by which programs, and the bars.
+"""The rows of the bench that transfer files. Each row has the files, the network, the programs and the bars.
 
-A bar is what the project requires of Backhaul. A row with fewer files (`--quick`, `--ci`) has the same bars.
+A bar is a limit that the project requires of Backhaul. With `--quick` or `--ci`, a row has fewer files, and the same
+bars.
 """
 
 from dataclasses import dataclass, field
@@ -18,7 +19,8 @@ OTHERS = ("wget2", "raw libcurl", "raw, written", "raw, sync each", "raw, sync a
 
 @dataclass(frozen=True)
 class Bar:
-    """Backhaul's median is at most `limit` times that of a reference. With several references, one suffices."""
+    """A bar: the median of Backhaul's ratios to a reference is at most the limit. `limits` has pairs of a reference and
+    a limit. If there are several pairs, Backhaul must meet one of the limits."""
 
     figure: str
     limits: tuple
@@ -33,13 +35,13 @@ def cpu(limit, reference=CURL):
 
 
 def large(limit):
-    """A large file is limited by the network's or by the disk's throughput, whichever is less."""
+    """Returns the bar of a large file. The network or the disk limits its throughput, whichever is slower."""
     return Bar("wall", ((CURL, limit), ("dd, fdatasync", 1.1)))
 
 
 @dataclass(frozen=True)
 class Amount:
-    """The sizes of the files, the number of rounds, and about how many seconds the row takes."""
+    """The sizes of the files, the number of rounds, and the approximate number of seconds that the row takes."""
 
     sizes: tuple
     rounds: int
@@ -55,21 +57,23 @@ class Row:
     name: str
     #: What a full run of the row transfers.
     title: str
-    #: By the extent of the run: full, quick or ci. A row without bars does not run in continuous integration.
+    #: Extent of the run (full, quick or ci) -> amount. A row without bars does not run in continuous integration.
     amounts: dict
     contenders: tuple
-    #: The bars of each protocol that is measured.
+    #: Protocol that is measured -> bars.
     bars: dict
-    #: The contender without limits that the table compares with, beside curl.
+    #: The contender that shows the lowest possible time. The table compares all contenders with it, and with curl.
     ceiling: str = "raw, sync each"
     uploads: bool = False
-    #: The network: round-trip time in milliseconds, and percentage of lost segments.
+    #: The delay of the network: round-trip time in milliseconds, and percentage of lost segments. Empty for loopback
+    #: without a delay.
     delay: tuple = ()
-    #: Bytes that Backhaul may write to its write-ahead log for each file.
+    #: Protocol -> bytes that Backhaul may write to its write-ahead log for each file.
     wal_bytes: dict = field(default_factory=dict)
 
     def contenders_of(self, extent, protocol):
-        """In continuous integration only those that a bar needs, without aria2c, which is slow."""
+        """Returns the names of the contenders. In continuous integration, these are Backhaul, curl, and the references
+        of the bars except aria2c, which is slow."""
         if extent != "ci":
             return self.contenders
         needed = {reference for bar in self.bars[protocol] for reference, _ in bar.limits} | {"Backhaul", CURL}

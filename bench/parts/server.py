@@ -1,4 +1,4 @@
-"""The servers of the bench: nginx on loopback, also behind a network with delay and loss."""
+"""The servers of the bench: nginx on loopback, and the same nginx behind a proxy that simulates delay and loss."""
 
 import os
 
@@ -42,7 +42,7 @@ http {{
 
 
 def cpu_seconds(process):
-    """Returns the user and system time (proc_pid_stat(5), fields 14 and 15)."""
+    """Returns the user time and the system time of a process, in seconds (proc_pid_stat(5), fields 14 and 15)."""
     with open(f"/proc/{process}/stat", encoding="ascii", errors="replace") as file:
         fields = file.read().rpartition(")")[2].split()
     return tuple(int(fields[index]) / os.sysconf("SC_CLK_TCK") for index in (11, 12))
@@ -79,7 +79,7 @@ class Server:
 
 
 class DelayedServer:
-    """The same server behind bench/delay_proxy.c. Its processor time includes the proxy's."""
+    """The same server behind bench/delay_proxy.c. The processor time includes the time of the proxy."""
 
     def __init__(self, program, server, milliseconds, loss):
         self.server, self.certificates, self.files = server, server.certificates, server.files

@@ -1,4 +1,4 @@
-"""Rows that transfer files: each contender in each round, and the bars that follow from its runs."""
+"""Runs the rows that transfer files. Each contender runs in each round, and the bars follow from the runs."""
 
 import os
 import sys
@@ -13,7 +13,7 @@ from .rows import PLAIN
 
 
 class Transfers:
-    """Runs rows. `extent` is full, quick or ci; `rounds` replaces the rows' numbers of rounds if it is set."""
+    """Runs rows. `extent` is full, quick or ci. If `rounds` is set, it replaces each row's number of rounds."""
 
     def __init__(self, folder, programs, daemon, extent, rounds):
         self._folder, self._programs, self._daemon = folder, programs, daemon
@@ -58,7 +58,7 @@ class Transfers:
         return contender.durable
 
     def _counted(self, cell):
-        """Counts in separate runs what the durable contenders ask of the disk."""
+        """Counts what the durable contenders demand of the disk, in separate runs."""
         counts = {}
         for contender in (each for each in cell.contenders if self._is_counted(cell.row, each)):
             show_progress(f"{cell.name}, counted: {contender.name}")
@@ -77,7 +77,7 @@ class Transfers:
 
 
 class Cell:
-    """A row over one protocol. `folders` are those that its runs have filled."""
+    """A row over one protocol. `folders` has the folders that the runs have filled."""
 
     def __init__(self, row, protocol, files, server, taking_part):
         self.row, self.protocol, self.files, self.server = row, protocol, files, server
@@ -88,14 +88,14 @@ class Cell:
         self.title = f"{self.name}{network}: {files.description}{' uploaded' if row.uploads else ''}"
 
     def finish(self, contender, job, digests):
-        """Checks the files of a run, and releases the blocks of large ones."""
+        """Checks the files of a run. If the files are large, releases their blocks."""
         self.folders.append(job.folder)
         measure.check(contender, job, self.files, digests)
         if self.is_large and contender.keeps_files:
             free_blocks(job.folder)
 
     def labels(self, values):
-        """Renames the contenders that use another protocol than the cell's."""
+        """Adds "(1.1)" to the names of contenders that use HTTP/1.1 while the cell has HTTP/2."""
         other = {each.name for each in self.contenders if not each.http2 and self.protocol != PLAIN}
         return {f"{name} (1.1)" if name in other else name: value for name, value in values.items()}
 

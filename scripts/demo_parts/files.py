@@ -1,5 +1,5 @@
-"""Chooses files of the machine that the demo serves. The choice stays the same as long as the machine does not
-change."""
+"""Chooses the files that the demo serves, from the files of this machine. While the machine does not change, the choice
+stays the same."""
 
 import hashlib
 import os
@@ -8,7 +8,7 @@ from pathlib import Path
 
 FOLDERS = ("/usr/bin", "/usr/lib", "/usr/share")
 
-# Minimum size, limit of the size (both in bytes), and number of files.
+# Each bucket has the minimum size and the limit of the size, both in bytes, and the number of files.
 BUCKETS = (
     (1 << 10, 16 << 10, 160),
     (16 << 10, 128 << 10, 80),
@@ -25,8 +25,8 @@ class File:
 
 
 def regular_files(folder):
-    """Yields pairs of path and size. os.scandir takes a fifth of the time of Path.rglob on a machine with a large
-    /usr."""
+    """Yields pairs of path and size. On a machine with a large /usr, os.scandir takes a fifth of the time of
+    Path.rglob."""
     with os.scandir(folder) as entries:
         for entry in sorted(entries, key=lambda entry: entry.name):
             if not entry.name.isascii() or not entry.name.isprintable():

@@ -1,7 +1,7 @@
-"""A threaded HTTP/1.1 server on loopback with ranges, entity tags, conditions, a speed limit and a log.
+"""A threaded HTTP/1.1 server on loopback with ranges, entity tags, conditional requests, a speed limit and a log.
 
-Python's http.server supports no ranges. nginx does, but it logs a request only at its end, and the demo needs the
-state of running requests to choose the time of its kills.
+Python's http.server supports no ranges. nginx supports ranges, but it logs a request only at the end of the request.
+The demo needs the state of running requests, in order to choose the time at which it kills the host.
 """
 
 import hashlib
@@ -42,7 +42,7 @@ class SpeedLimit:
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    # Head and body are sent in one segment if they fit.
+    # If the head and the body fit into this buffer, they are sent together.
     wbufsize = BLOCK
 
     def do_GET(self):
@@ -94,7 +94,8 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def offset(self, tag):
-        """Returns the offset of the response: 0 unless the range may be served (RFC 9110, 13.1.5 and 14.2)."""
+        """Returns the offset at which the response begins. The offset is 0 if the range must be ignored (RFC 9110,
+        13.1.5 and 14.2)."""
         match = re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range", ""))
         return int(match[1]) if match and self.headers.get("If-Range", tag) == tag else 0
 
@@ -109,7 +110,8 @@ class Handler(BaseHTTPRequestHandler):
 
 class Server(ThreadingHTTPServer):
     daemon_threads = True
-    # The server's threads end with the process, and the connection of a killed client must not delay close().
+    # close() does not wait for the server's threads, because the connection of a killed client must not delay close().
+    # The threads end with the process.
     block_on_close = False
     request_queue_size = 128
 
@@ -129,7 +131,7 @@ class Server(ThreadingHTTPServer):
         self.limit.wait(count)
 
     def handle_error(self, request, client_address):
-        """A killed client is a normal case here."""
+        """Ignores the error, because a killed client is a normal case here."""
 
     def requests(self):
         with self.lock:
@@ -139,7 +141,8 @@ class Server(ThreadingHTTPServer):
         return sum(request.sent for request in self.requests())
 
     def is_in_the_middle(self):
-        """True after a third of all bytes, when a large file is half complete and has a checkpoint."""
+        """Whether a third of all bytes was sent, and a large file is sent in part. The part file of such a file has a
+        checkpoint."""
         if self.bytes_sent() < self.total / 3:
             return False
         return any(request.open and 2 << 20 <= request.sent <= request.size - (1 << 20) for request in self.requests())

@@ -23,7 +23,7 @@ class Terminal:
         self.columns = max((columns - 3) // CELL, 1)
         self.cells = []
         self.number = 0
-        # The thread that reads the host's output prints events, too.
+        # The lock is reentrant, because methods that hold it call each other.
         self.lock = threading.RLock()
         if not self.live:
             sys.stdout.reconfigure(encoding="utf-8", line_buffering=True)
@@ -63,7 +63,7 @@ class Terminal:
     def progress(self, sent, total, events, files):
         if self.live:
             width = 30
-            # Bytes that are sent again are no progress.
+            # Bytes that the server sends a second time are no progress.
             sent = min(sent, total)
             filled = width * sent // max(total, 1)
             self.write(f"   {'█' * filled}{'░' * (width - filled)}  {megabytes(sent)} of {megabytes(total)},"

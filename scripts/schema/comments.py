@@ -17,12 +17,13 @@ class Comments:
         self.rows = {f"BH_{name}": text for name, text in _STATUS_ROW.findall(source.decode())}
 
     def of(self, begin: int, end: int) -> str:
-        """Returns the comment after the declaration, on its last line, or the one above it."""
+        """Returns the comment that follows the declaration on its last line. If there is none, returns the comment
+        above the declaration."""
         return self.behind(end) or self.above(begin)
 
     def of_member(self, begin: int, end: int) -> str:
-        """Returns the comment of a member in the same way. A comment above a line belongs to the first declaration of
-        the line."""
+        """Returns the comment of a member, which is found as in `of`. If a line has several declarations, the comment
+        above the line belongs to the first declaration."""
         is_first = not self._source[self._line(begin) : begin].strip()
         return self.behind(end) or (self.above(begin) if is_first else "")
 
@@ -43,7 +44,7 @@ class Comments:
         return _plain(self._source[opening + 2 : end - 2]) if is_of_its_own else ""
 
     def follows_directly(self, end: int, begin: int) -> bool:
-        """Whether no blank line is between the end of one declaration and the begin of the next."""
+        """Whether the next declaration, at `begin`, follows without a blank line."""
         return b"\n\n" not in self._source[end:begin]
 
     def _line(self, offset: int) -> int:
@@ -55,8 +56,8 @@ class Comments:
 
 
 def _plain(comment: bytes) -> str:
-    """Returns the first paragraph as one line, without the asterisks at the begin of lines. Tables stay in the
-    header."""
+    """Returns the first paragraph of a comment as one line, without the asterisks at the start of the lines. Later
+    paragraphs, such as tables, are left out."""
     lines = [line.strip().removeprefix("*").strip() for line in comment.decode().strip().split("\n")]
     first = lines[: lines.index("")] if "" in lines else lines
     return " ".join(first)

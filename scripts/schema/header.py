@@ -31,7 +31,8 @@ def read(path: Path = PATH) -> Header:
 
 
 def _number_macros(source: bytes) -> dict[str, int]:
-    """Maps each macro whose body consists of numbers and of other such macros to the end of its definition."""
+    """Maps each macro that is a number to the end of its definition. The body of such a macro has only numbers,
+    operators and other such macros."""
     found: dict[str, int] = {}
     for match in _MACRO.finditer(source):
         name, body = (group.decode() for group in match.groups())
@@ -43,8 +44,8 @@ def _number_macros(source: bytes) -> dict[str, int]:
 
 
 def _syntax_tree(path: Path, macros: dict[str, int]) -> list[_Node]:
-    """Returns the declarations of the header, with an enumerator for each macro, because clang reports no macro's
-    value."""
+    """Returns the declarations of the header, and an added enumerator for each macro. clang reports the values of
+    enumerators, but no values of macros."""
     toolchain = os.environ.get("BACKHAUL_TOOLCHAIN")
     if not toolchain:
         raise SystemExit("BACKHAUL_TOOLCHAIN is not set; run this with scripts/in-venv.")
@@ -66,7 +67,8 @@ def _end(node: _Node) -> int:
 
 
 def _offset(location: _Node) -> int:
-    """Returns the offset in bytes of the file. For the result of a macro it is the place where the macro is used."""
+    """Returns the offset in the file, in bytes. If the code comes from a macro, returns the offset at which the macro
+    is used."""
     return location.get("expansionLoc", location)["offset"]
 
 
@@ -79,7 +81,7 @@ class _Reader:
         self._comments = Comments(source)
         self._macros = macros
         self._tree = tree
-        # An enumeration and the type that the same macro declares are at the same place.
+        # If one macro declares an enumeration and a type, the two declarations have the same offset.
         self._type_at = {_begin(node): node["name"] for node in self._of("TypedefDecl")}
 
     def header(self) -> Header:
@@ -159,7 +161,7 @@ class _Reader:
         return found
 
     def _types(self) -> dict[str, str]:
-        """Returns the types that are aliases, and enumerations with their integer type."""
+        """Maps each alias to the type that it stands for, and each enumeration to its integer type."""
         enums = {
             node["name"]: node.get("fixedUnderlyingType", {}).get("qualType", "int") for node in self._of("EnumDecl")
         }

@@ -70,7 +70,7 @@ class Function:
     name: str
     result: str
     parameters: tuple[Field, ...]
-    #: Declarations without a blank line between them share the comment of the first.
+    #: Declarations without a blank line between them share the comment of the first declaration.
     documentation: str
 
 
@@ -81,7 +81,7 @@ class Header:
     #: The macros that are numbers.
     numbers: tuple[Constant, ...]
     functions: tuple[Function, ...]
-    #: Structs without a definition, which are the targets of handles.
+    #: Structs without a definition. Handles are pointers to such structs.
     opaque: tuple[str, ...]
     #: Maps the name of a type of the header to the type that it stands for: `bh_status` -> `int32_t`.
     types: dict[str, str]

@@ -1,4 +1,4 @@
-"""Names in the bindings that differ from the header's, or for which the header has none."""
+"""The names in the bindings: names that differ from the header's names, and names that the header does not have."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from .model import Constant, Enumeration, Field, Struct
 
-#: Enumeration -> its class in Python, if that is not the header's name in Python's form.
+#: Enumeration -> its class in Python, if the name of the class is not the header's name in Python's form.
 PYTHON_CLASSES = {
     "bh_enqueue_disposition": "Disposition",
     "bh_network_kinds": "NetworkKind",
@@ -14,36 +14,37 @@ PYTHON_CLASSES = {
     "bh_schemes": "Scheme",
 }
 
-#: Struct that a host fills -> its type in Python and Swift, if that is not the header's name in their form.
+#: Struct that a host fills -> its type in Python and Swift, if the name of the type is not the header's name in their
+#: form.
 VALUES = {
     "bh_proxy_settings": "Proxy",
     "bh_tls_settings": "TLS",
 }
 
-#: The parts of a configuration. A part comes before those that contain it.
+#: The parts of a configuration. A part comes before the parts that contain it.
 PYTHON_PARTS = [
     "bh_retry_policy", "bh_transfer_rules", "bh_constraints", "bh_tls_settings", "bh_proxy_settings", "bh_budget",
     "bh_policy",
 ]
 
-#: Types for which zero is a value, so that Python needs no None.
+#: Type -> its zero in Python. For these types zero is a value, so Python needs no None.
 PYTHON_ZEROS = {
     "bh_http_version": "HTTPVersion.DEFAULT",
     "bh_tolerances": "Tolerances(0)",
 }
 
-#: Enumeration -> its type in Swift, if that is not the header's name in Swift's form.
+#: Enumeration -> its type in Swift, if the name of the type is not the header's name in Swift's form.
 SWIFT_TYPES = {
     "bh_cookies": "CookiePolicy",
     "bh_redirects": "RedirectPolicy",
 }
 
-#: Field -> its property in Swift, if that is not the header's name in Swift's form.
+#: Field -> its property in Swift, if the name of the property is not the header's name in Swift's form.
 SWIFT_PROPERTIES = {
     "discretionary_if_launched": "isDiscretionaryIfLaunched",
 }
 
-#: Fields that the text form of a value (its description) leaves out.
+#: Secret fields: the description of a value as text leaves them out.
 SECRETS = {"headers", "password"}
 
 _ACRONYMS = {"cpu": "CPU", "http": "HTTP", "io": "IO", "tls": "TLS"}
@@ -61,14 +62,15 @@ def camel_case(name: str) -> str:
 
 
 def python_member(enumeration: Enumeration, constant: Constant) -> str:
-    """Returns the name of a member, such as `CONSUME` for BH_ROLE_CONSUME. A name cannot begin with a digit, so
-    BH_HTTP_1_1 is HTTP_1_1."""
+    """Returns the name of a member, such as `CONSUME` for BH_ROLE_CONSUME. A name cannot begin with a digit, so the
+    name for BH_HTTP_1_1 is `HTTP_1_1`."""
     name = constant.name.removeprefix(enumeration.prefix)
     return f"{enumeration.prefix.split('_')[-2]}_{name}" if name[0].isdigit() else name
 
 
 def options(struct: Struct) -> list[Field]:
-    """Returns the fields with a meaning: not the size, reserved fields, and the counts beside arrays."""
+    """Returns the fields with a meaning. The struct's size, reserved fields and the counts of arrays are left out.
+    """
     arrays = {field.name for field in struct.fields}
     return [
         field for field in struct.fields
@@ -78,8 +80,8 @@ def options(struct: Struct) -> list[Field]:
 
 
 def documentation_of(type_name: str, enumerations: Mapping[str | None, Enumeration]) -> str:
-    """Returns the documentation of a field that has none in the header: what its enumeration is, and what 0 stands
-    for."""
+    """Returns the documentation of a field that has no comment in the header. It states what the field's enumeration
+    is, and what 0 stands for."""
     enumeration = enumerations.get(type_name)
     if enumeration is None or type_name == "bh_choice":
         return ""
@@ -89,7 +91,7 @@ def documentation_of(type_name: str, enumerations: Mapping[str | None, Enumerati
 
 
 def value(struct: str) -> str:
-    """Returns the name of a value's type, such as `RetryPolicy` for bh_retry_policy."""
+    """Returns the name of the type for a struct that a host fills, such as `RetryPolicy` for bh_retry_policy."""
     return VALUES.get(struct) or camel_case(struct)
 
 
@@ -98,7 +100,8 @@ def swift_type(enumeration: str) -> str:
 
 
 def swift_property(field: str) -> str:
-    """Returns the name of a property, such as `slowPause` for slow_pause_ms, because a Duration contains its unit."""
+    """Returns the name of a property, such as `slowPause` for slow_pause_ms. A Duration contains its unit, so the name
+    has no unit."""
     if field in SWIFT_PROPERTIES:
         return SWIFT_PROPERTIES[field]
     first, *rest = field.removesuffix("_ms").split("_")
@@ -109,5 +112,5 @@ def swift_member(enumeration: Enumeration, constant: Constant) -> str:
     """Returns the name of a case, such as `sameOrigin` for BH_REDIRECTS_SAME_ORIGIN."""
     first, *rest = python_member(enumeration, constant).lower().split("_")
     name = first + "".join(f"_{word}" if word.isdigit() else word.capitalize() for word in rest)
-    # `http2`, `tls1_2`: an underscore is only between the numbers of a version.
+    # Only the numbers of a version have an underscore between them: `http2`, `tls1_2`.
     return name.replace("_", "", 1)

@@ -1,4 +1,4 @@
-"""The generated files."""
+"""The generated files, and the functions that write them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WRITERS = {
 
 
 def texts() -> dict[str, str]:
-    """Maps each path from the project's root to the generated text of the file."""
+    """Maps the path of each generated file, from the project's root, to the text of the file."""
     read = header.read()
     return {path: write(read) for path, write in WRITERS.items()}
 

@@ -7,7 +7,8 @@ from .model import Enumeration, Header
 from .python_source import docstring, module, number, remark
 from .python_terms import PythonTerms
 
-#: Classes with more members than OpenEnum. They are written by hand in _open_enum.py.
+#: Class -> its base class, if that has more members than OpenEnum. These base classes are written by hand in
+#: _open_enum.py.
 _BASES = {"TaskState": "FinalStates"}
 
 
@@ -38,7 +39,7 @@ def _class(name: str, enumeration: Enumeration, words: PythonTerms) -> str:
 
 def numbers(header: Header) -> str:
     words = PythonTerms(header)
-    # The loaded library may have another version.
+    # The version is left out, because the loaded library may have another version.
     plain = [constant for constant in header.numbers if not constant.name.startswith("BH_VERSION")]
     lines = "".join(
         remark(words.of(constant.documentation), "")

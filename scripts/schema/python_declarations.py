@@ -69,8 +69,8 @@ def _struct(struct: Struct, types: _Types, words: PythonTerms) -> str:
 
 
 def _ordered(header: Header) -> list[Struct]:
-    """Returns the structs in the order of the header, but each after those that its fields contain or point to, because
-    ctypes needs that."""
+    """Returns the structs in the order of the header, with one exception. If the fields of a struct contain other
+    structs or point to them, those structs come first, because ctypes requires this order."""
     by_name = {struct.name: struct for struct in header.structs}
     ordered: dict[str, Struct] = {}
 

@@ -1,4 +1,4 @@
-"""Generates the values of the Python package that a host fills: options of sessions and tasks, as dataclasses."""
+"""Generates the dataclasses of the Python package that hosts fill: the options of sessions and tasks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .python_terms import PythonTerms
 
 _SECRET = ", repr=False"
 _REQUIRED = "required: "
-#: The words with which the header documents the path of a file.
+#: The words with which the header's comment about the path of a file begins.
 _PATH = "absolute path"
 
 
@@ -19,7 +19,7 @@ class Options:
     def __init__(self, header: Header) -> None:
         self._structs = {struct.name for struct in header.structs}
         self._enumerations = {enumeration.name: enumeration for enumeration in header.enumerations}
-        # A choice is a bool in Python, and None for the default.
+        # In Python, a choice is a bool. None stands for the default.
         self._words = PythonTerms(header, {"BH_YES": "True", "BH_NO": "False"})
 
     def dataclass(self, struct: Struct, decorator: str) -> str:
@@ -27,8 +27,8 @@ class Options:
             f"{remark(self._documentation(field))}    {field.name}: {self._declaration(field)}\n"
             for field in names.options(struct)
         )
-        # Whether a struct grows concerns only the binary interface.
-        documentation = self._words.of(struct.documentation.replace(" It never grows.", ""))
+        # This sentence concerns only the binary interface, so it is left out.
+        documentation = self._words.of(struct.documentation.replace(" The struct never grows.", ""))
         return f"{decorator}\nclass {names.value(struct.name)}:\n{docstring(documentation)}\n{fields}"
 
     def _documentation(self, field: Field) -> str:
@@ -41,7 +41,7 @@ class Options:
         return " ".join(filter(None, sentences))
 
     def _declaration(self, field: Field) -> str:
-        """Returns the type and the default."""
+        """Returns the type and the default of a field."""
         if field.documentation.startswith(_REQUIRED):
             return self._type(field)
         if field.name == "headers":
@@ -69,7 +69,8 @@ class Options:
         return f"str | {name}" if self._is_spoken(field) else name
 
     def _is_spoken(self, field: Field) -> bool:
-        """Whether a word is accepted for the number. Bits are combined, and numbers of versions have no words."""
+        """Whether the field accepts a word in place of a constant. Bits accept no words, because bits are combined.
+        Versions accept no words, because versions are numbers."""
         enumeration = self._enumerations.get(field.type)
         return (
             enumeration is not None and field.type != "bh_choice" and not enumeration.is_bits
@@ -86,7 +87,7 @@ def _choices(enumeration: Enumeration) -> str:
 
 def _import(source: str, declarations: str, candidates: list[str]) -> str:
     used = [name for name in candidates if re.search(rf"\b{name}\b", declarations)]
-    # The names are in the order of the linter: constants first.
+    # The names are in the order that the linter requires: constants first.
     used.sort(key=lambda name: (not name.isupper(), name.lower()))
     return f"from .{source} import {', '.join(used)}\n" if used else ""
 
@@ -100,8 +101,8 @@ def parts(header: Header) -> str:
 
 
 def configuration(header: Header) -> str:
-    """Returns the module with the configuration. Its fields are positional, because the identifier is given without its
-    name."""
+    """Returns the module with the configuration. The arguments of its classes are positional, because hosts give the
+    identifier without its name."""
     return _module(
         header, "What is stored with sessions, and what all sessions of a store share.",
         ["bh_session_configuration", "bh_limits"], "@dataclass(frozen=True)", "", names.PYTHON_PARTS,

@@ -1,4 +1,4 @@
-"""The common forms of the generated Python modules."""
+"""The parts that all generated Python modules have in common."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def docstring(text: str, indent: str = "    ") -> str:
 
 
 def remark(text: str, indent: str = "    ") -> str:
-    """Returns a comment that documents the line below it, or an empty text."""
+    """Returns a comment for the line below it. If there is no text, returns an empty text."""
     if not text:
         return ""
     return textwrap.fill(text, WIDTH, initial_indent=f"{indent}#: ", subsequent_indent=f"{indent}#: ",

@@ -7,7 +7,7 @@ import re
 from .model import Header
 from .names import camel_case, python_class, python_member
 
-#: Words of the comments -> Python's words, if no rule converts them.
+#: Words of the comments -> Python's words. Rules convert the other names of C.
 _WORDS = {
     "NULL": "None",
     "bh_error": "``BackhaulError``",
@@ -32,16 +32,16 @@ _FAMILY = re.compile(r"(BH_[A-Z_]*_)…")
 _NAME_OF_C = re.compile(r"\bbh_[\w.]*\w|\bBH_\w+|\bNULL\b")
 _ARTICLE = re.compile(r"\ba (?=`*[AEIO])")
 _CODE = re.compile(r"(?<!`)`([^`]+)`(?!`)")
-# A field, such as quiet_hours, that is not marked as code: not a part of a path or the name of a function.
+# Matches a field, such as quiet_hours, that is not marked as code. Parts of paths and names of functions do not match.
 _FIELD = re.compile(r"(?<![\w`\"./])((?:[a-z]+\.)?[a-z]+_[a-z_]*[a-z])(?![\w`\"(])")
 _FIRST_WORD = re.compile(r"[a-z]+\b(?![_(])")
 
 
 class PythonTerms:
     def __init__(self, header: Header, own: dict[str, str] | None = None) -> None:
-        """``own`` has words of a module, which replace the general ones."""
+        """``own`` has words for one module. They replace the general words."""
         self._words = {struct.name: f"``{camel_case(struct.name)}``" for struct in header.structs} | _WORDS
-        #: The prefix of an enumeration's names -> its class.
+        #: The prefix of an enumeration's names -> the class of the enumeration.
         self._families: dict[str, str] = {}
         for enumeration in header.enumerations:
             name = python_class(enumeration)

@@ -1,5 +1,5 @@
-"""Generates the values of the Swift package that a host fills: options of sessions and tasks, with their conversion to
-C and back."""
+"""Generates the structs of the Swift package that hosts fill: the options of sessions and tasks. Each struct has
+conversions to C and from C."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from .model import Field, Header, Struct
 from .swift_source import NOTE, WIDTH
 from .swift_words import SwiftWords
 
-#: The parts come before the structs that contain them. bh_proxy_settings and bh_budget have special initializers, and
-#: are written by hand.
+#: The parts come before the structs that contain them. bh_proxy_settings and bh_budget have special initializers, so
+#: they are written by hand.
 _STRUCTS = ["bh_retry_policy", "bh_transfer_rules", "bh_constraints", "bh_tls_settings", "bh_session_configuration"]
 
 
@@ -25,11 +25,11 @@ class _Property:
     read: str
     #: The conversion to C.
     write: str
-    #: The value of a new struct; empty: nil, or the argument of the initializer.
+    #: The property's value in a new struct. If this text is empty, the value is nil or the argument of the initializer.
     default: str = ""
 
 
-#: Fields whose conversion is not determined by their type.
+#: Fields whose conversion does not follow from their type.
 _OWN = {
     "headers": _Property(
         "[Header]", "Backhaul.headers(value.headers, value.header_count)", "try arena.headers(headers)", "[]"

@@ -1,4 +1,4 @@
-"""The common forms of the generated Swift files."""
+"""The parts that all generated Swift files have in common."""
 
 from __future__ import annotations
 

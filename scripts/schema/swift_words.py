@@ -7,7 +7,7 @@ import re
 from . import names
 from .model import Field, Header, Struct
 
-#: Words of the comments -> Swift's words, if no rule converts them.
+#: Words of the comments -> Swift's words. Rules convert the other names of C.
 _WORDS = {
     "BH_NO": "`false`",
     "BH_HISTORY_NONE": "`HistoryLimit.none`",
@@ -15,7 +15,7 @@ _WORDS = {
     "NULL": "nil",
     "bh_session_history": "`Session.history`",
 }
-#: Where C uses 0, Swift uses nil.
+#: Phrases of the comments -> Swift's phrases. Where C uses 0, Swift uses nil.
 _PHRASES = {
     "0 and NULL are the defaults": "Nil stands for the default",
     "0 as 0": "nil as nil",
@@ -44,8 +44,8 @@ class SwiftWords:
         return text if "Nil stands for" in text else f"{text} Nil stands for the default."
 
     def of_field(self, field: Field, text: str) -> str:
-        """Converts the documentation of a field. Times get their unit, which the header has in the name of the field.
-        """
+        """Converts the documentation of a field. Adds the unit to a default time, because the header has the unit only
+        in the field's name."""
         text = text.removeprefix("required: ")
         return self._of(_DEFAULT_TIME.sub(r"\1 ms", text) if field.name.endswith("_ms") else text)
 

@@ -1,6 +1,6 @@
 internal import CBackhaul
 
-// Unsafe: memory is initialized before the host gets it. It is freed with the arena, which the batch owns.
+// Unsafe: memory is initialized before the host gets it. The memory is freed with the arena, which the batch owns.
 
 /// The memory of a batch. Items stay at their addresses until the whole arena is freed.
 struct Arena: ~Copyable {
@@ -28,7 +28,7 @@ struct Arena: ~Copyable {
         return place(text)
     }
 
-    /// Places a copy of the bytes, aligned for every C type, because the host may read a struct from it.
+    /// Places a copy of the bytes, aligned for every C type, because the host may read a struct from the copy.
     mutating func place(_ bytes: [UInt8]?) -> UnsafeRawPointer? {
         guard let bytes else { return nil }
         let copy = reserve(bytes.count, alignment: 16)

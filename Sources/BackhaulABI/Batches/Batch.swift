@@ -7,14 +7,14 @@ internal import CBackhaul
 
 /// A `bh_batch`: an array of C structs with everything that they point to. It does not change after `init`.
 final class Batch: @unchecked Sendable {
-    // Unchecked: only `resized` changes after `init`, and it has a mutex. Any thread may read the items.
+    // Unchecked: only `resized` changes after `init`, and a mutex protects it. Any thread may read the items.
     let count: Int
     let more: Bool
     private let items: UnsafeRawPointer
     private let kind: Int32
     private let itemSize: Int
     private let arena: Arena
-    /// Copies of items for hosts whose struct has another size than this library's.
+    /// Copies of items, for hosts in which the struct has another size than in this library.
     private let resized = Lock<[ItemSize: UInt]>([:])
 
     private struct ItemSize: Hashable {
@@ -86,7 +86,7 @@ extension Batch {
         }
     }
 
-    /// Copies the results of those requests of an enqueue that were applied.
+    /// Copies the results of the applied requests of an enqueue.
     convenience init(_ enqueued: EnqueuedList) {
         let applied = enqueued.enumerated().filter { $0.element.disposition != .notApplied }
         self.init(applied) { item, _ in bh_enqueued(item.element, of: item.offset) }

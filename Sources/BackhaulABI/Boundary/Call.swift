@@ -3,8 +3,8 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import CBackhaul
 
-// Unsafe: out parameters are written once, before the call returns. The host promises that they are writable until
-// then.
+// Unsafe: out parameters are written once, before the call returns. The host promises that they are writable until the
+// call returns.
 
 /// Runs the bodies of the exported functions. A failure that a body throws becomes the returned status, and is written
 /// into the host's `bh_error`.
@@ -68,7 +68,7 @@ enum Call {
         }
     }
 
-    /// Runs a verb whose result is a number. The host may pass NULL for it.
+    /// Runs a verb whose result is a number. The host may pass NULL for `count`.
     static func verb(
         _ timeout: Int32, count: UnsafeMutablePointer<UInt64>?, _ error: ErrorPointer?,
         _ start: () throws(Failure) -> StartedVerb
@@ -114,7 +114,7 @@ enum Call {
         do throws(Failure) {
             let ticket = try handle(of: verb)
             let status = ErrorReport.report(failure, ticket: ticket, to: error)
-            // This is the last step: after it, another thread may get the ticket and release it.
+            // This is the last step, because another thread may get and release the ticket after the announcement.
             verb.ticket.announce()
             return status
         } catch let failure {
@@ -128,7 +128,7 @@ extension Batch {
 }
 
 extension StartedVerb {
-    /// Makes a handle for the session in the outcome, and returns it to the host. It succeeds only once.
+    /// Makes a handle for the session in the outcome, and returns the handle to the host. Only the first call succeeds.
     func deliverSession(
         _ outcome: Ticket.Outcome, to session: Call.HandlePointer, _ disposition: Call.DispositionPointer?
     ) throws(Failure) {
@@ -143,8 +143,8 @@ extension StartedVerb {
         disposition?.pointee = Int32(isNew ? BH_SESSION_CREATED : BH_SESSION_ATTACHED)
     }
 
-    /// Makes a handle for the batch in the outcome, and returns it to the host. It succeeds only once. After a failed
-    /// enqueue, the batch has the requests that were applied.
+    /// Makes a batch from the outcome, and returns its handle to the host. Only the first call succeeds. After a failed
+    /// enqueue, the batch has the results of the applied requests.
     func deliverBatch(_ outcome: Ticket.Outcome, to batch: Call.HandlePointer) throws(Failure) {
         guard case .enqueued(let enqueued, let failure) = outcome else {
             return try deliver(self.batch(of: outcome), to: batch)

@@ -1,7 +1,7 @@
 internal import BackhaulModel
 internal import CBackhaul
 
-// Unsafe: the host guarantees that the structs and their texts can be read until the call returns. All of it is copied
+// Unsafe: the host guarantees that the structs and their texts can be read until the call returns. They are copied
 // here.
 
 /// Reads `bh_constraints`.

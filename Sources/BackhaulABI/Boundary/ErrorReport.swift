@@ -33,13 +33,12 @@ enum ErrorReport {
     /// Whether the host's `bh_error` can take a ticket.
     static func isUsable(_ error: UnsafeMutablePointer<bh_error>?) -> Bool { HostError(error) != nil }
 
-    /// Writes the text and a NUL in at most `capacity` bytes. A longer text is cut between two characters, not inside
-    /// one.
+    /// Writes the text and a NUL in at most `capacity` bytes. A longer text is cut between two characters.
     static func write(_ text: String, to destination: UnsafeMutableRawPointer, capacity: Int) {
         var text = text
         let size = text.withUTF8 { bytes in
             var size = min(bytes.count, capacity - 1)
-            // A byte 10xxxxxx continues a character, so the text must not be cut before it.
+            // A byte 10xxxxxx continues a character, so the text must not be cut before such a byte.
             if size < bytes.count { while size > 0, bytes[size] & 0xC0 == 0x80 { size -= 1 } }
             UnsafeMutableRawBufferPointer(start: destination, count: size).copyBytes(from: bytes[..<size])
             return size
@@ -48,7 +47,7 @@ enum ErrorReport {
     }
 }
 
-/// The host's `bh_error`. Only the fields that the host's version of the struct has are written.
+/// The host's `bh_error`. If the host's version of the struct lacks a field, this field is not written.
 private struct HostError {
     private static let minimumSize = StructArgument.end(of: \bh_error.message)
 

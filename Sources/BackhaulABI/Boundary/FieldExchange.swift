@@ -5,8 +5,8 @@ internal import CBackhaul
 // of it is copied here. Data for the host is in the arena of a batch.
 
 /// Copies fields between a struct of the header and a Swift value. One list of fields serves both directions
-/// (`ConfigurationFields.swift`). In the header, 0 and NULL mean the default. Reading such a field does not change the
-/// value, or sets an optional value to nil. Writing never throws.
+/// (`ConfigurationFields.swift`). In the header, 0 and NULL mean the default. When such a field is read, an optional
+/// value whose default is nil becomes nil, and any other value does not change. Writing never throws.
 struct FieldExchange: ~Copyable {
     private let isReading: Bool
     private var arena = Arena()
@@ -38,7 +38,8 @@ extension FieldExchange {
         if isReading { value = PolicyArgument.unlessZero(given) } else { given = value ?? 0 }
     }
 
-    /// Copies a field in which 0 means a default other than nil. `ignored`: the number that means nil.
+    /// Copies an optional number whose default is not nil. In the header, 0 means this default, and the number
+    /// `ignored` means nil.
     func field<Number: FixedWidthInteger>(_ given: inout Number, _ value: inout Number?, nilIs ignored: Number) {
         if !isReading { given = value ?? ignored } else if given != 0 { value = given == ignored ? nil : given }
     }

@@ -1,8 +1,8 @@
 internal import CLinux
 internal import Glibc
 
-/// The host's umask. It is read from /proc, because umask(2) would have to change the umask of all threads in order to
-/// read it.
+/// The host's umask. It is read from /proc, because umask(2) always changes the umask, and the change affects other
+/// threads.
 enum FileCreationMask {
     /// The umask of most systems. It is used if /proc is not mounted, or if the kernel is older than 4.7.
     static let fallback: UInt32 = 0o022
@@ -12,7 +12,8 @@ enum FileCreationMask {
         let descriptor = bhl_open("/proc/thread-self/status", O_RDONLY, 0)
         guard descriptor >= 0 else { return fallback }
         defer { close(descriptor) }
-        // "Umask:" is the second line. The name in the first line has at most 64 bytes.
+        // "Umask:" is the second line. The name in the first line has at most 64 bytes, so both lines fit into the
+        // buffer.
         var buffer = [UInt8](repeating: 0, count: 512)
         let count = read(descriptor, &buffer, buffer.count)
         return count > 0 ? parse(buffer[..<count]) ?? fallback : fallback

@@ -14,7 +14,8 @@ struct RequestArray {
     private let stride: Int
     private var reader = RequestReader()
 
-    /// Checks the `struct_size` of the first request. It is also the distance from each request to the next, in bytes.
+    /// Checks the `struct_size` of the first request. This size is also the distance from each request to the next one,
+    /// in bytes.
     init(_ requests: UnsafePointer<bh_request>?, count: Int) throws(Failure) {
         self.count = try NumberArgument.count(count, "count", in: 0...Limits.enqueueCount)
         first = count > 0 ? UnsafeRawPointer(try NumberArgument.required(requests, "requests")) : nil
@@ -29,8 +30,8 @@ struct RequestArray {
         }
     }
 
-    /// A copy of one request. An error includes the index of the request. `isChecked`: the request was already checked
-    /// in this call.
+    /// A copy of one request. An error includes the index of the request. `isChecked`: whether the request was already
+    /// checked in this call.
     mutating func request(at index: Int, isChecked: Bool) throws(Failure) -> Request {
         guard let first, (0..<count).contains(index) else {
             throw Failure(.internal, "there is no request \(index); please report it")
@@ -54,7 +55,7 @@ struct RequestArray {
 }
 
 enum RequestArgument {
-    /// Copies and checks a request that is not in an array. Errors then have no index.
+    /// Copies and checks a request that is not in an array. Errors have no index.
     static func readSingle(_ request: UnsafePointer<bh_request>) throws(Failure) -> Request {
         var array = try RequestArray(request, count: 1)
         do throws(Failure) {
@@ -107,8 +108,8 @@ private struct RequestReader {
         if !isChecked { try intake.check(request) }
         // The destination is checked in the file system after all other checks.
         if let path {
-            // A request with an idempotency key is not refused here if the file exists: the file may belong to an
-            // earlier task with the same key. The engine checks this.
+            // If the file exists, a request with an idempotency key is not refused here: the file may belong to an
+            // earlier task with the same key. The engine checks this later.
             let policy = request.idempotencyKey == nil ? request.ifExists : .replace
             request.destination =
                 isDirectory

@@ -47,7 +47,8 @@ enum StructArgument {
         return copies
     }
 
-    /// Checks that an element has the same struct_size as the first one. Otherwise it could extend beyond the array.
+    /// Checks that an element has the same struct_size as the first one. An element with a larger struct_size could
+    /// extend beyond the array.
     static func checkStride(_ element: UnsafeRawPointer, _ name: String, _ stride: Int) throws(Failure) {
         guard element.loadUnaligned(as: Int.self) == stride else {
             throw Failure(
@@ -84,7 +85,8 @@ enum StructArgument {
         }
     }
 
-    /// Checks that fields which only a newer header has are 0, because this library cannot do what they request.
+    /// Checks that the fields of a newer header are 0. This library does not know these fields, so it cannot do what
+    /// they request.
     @inline(never)
     private static func checkUnknown(
         _ pointer: UnsafeRawPointer, _ name: String, from ownSize: Int, to size: Int
@@ -98,7 +100,7 @@ enum StructArgument {
         }
     }
 
-    /// The offset of the first byte after a field. If a version of the struct ends with this field, it is the
+    /// The offset of the first byte after a field. If a version of the struct ends with this field, the offset is the
     /// size of that version, without padding.
     static func end<Struct, Field>(of field: KeyPath<Struct, Field>) -> Int {
         (MemoryLayout<Struct>.offset(of: field) ?? 0) + MemoryLayout<Field>.size

@@ -8,8 +8,8 @@ struct HandleNumber: Hashable, Sendable {
     private static let last: UInt64 = (1 << 40) - 1
 
     // The pointers fit into the 47 bits of a user-space address, because runtimes of other languages store tags in the
-    // bits above. They are aligned like the pointers of malloc, because some runtimes check the alignment. No memory is
-    // mapped at these addresses, so a host that dereferences a handle crashes immediately.
+    // bits above. The pointers are aligned like those of malloc, because some runtimes check the alignment. No memory
+    // is mapped at these addresses, so a host that dereferences a handle crashes immediately.
     private static let base: UInt = 0x4000_0000_0000
     private static let alignment: UInt = 16
 

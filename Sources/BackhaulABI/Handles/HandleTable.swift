@@ -11,9 +11,9 @@ internal import Synchronization
 /// Each handle has a number that no earlier handle of the process had. So the use of a closed handle is always
 /// detected.
 ///
-/// A forked child does not use the parent's table, because a thread that does not exist in the child may have locked
-/// it. The child makes its own table, and reads only `nextNumber` of the inherited one. Handles with lower numbers
-/// belong to the parent.
+/// A forked child does not use the parent's table, because a thread of the parent may have locked it. This thread does
+/// not exist in the child. The child makes its own table, and reads only `nextNumber` of the parent's table. Handles
+/// with lower numbers belong to the parent.
 final class HandleTable: Sendable {
     private struct State {
         var targets: [HandleNumber: HandleTarget] = [:]
@@ -72,12 +72,12 @@ final class HandleTable: Sendable {
         throw Failure(.invalidHandle, "\(name) is closed, or its application is")
     }
 
-    /// The handle of a ticket, or nil if it has none.
+    /// The handle of a ticket; nil if the ticket has no handle.
     func pointer(of ticket: Ticket) -> OpaquePointer? {
         state.withLock { $0.tickets[ObjectIdentifier(ticket)] }?.pointer
     }
 
-    /// Removes the handle and returns its target. Nil if it is not an open handle of this kind.
+    /// Removes the handle and returns its target. Nil if the pointer is not an open handle of this kind.
     func remove<Kind>(_ pointer: OpaquePointer?, _ kind: (HandleTarget) -> Kind?) -> Kind? {
         guard let pointer, let number = HandleNumber(pointer) else { return nil }
         let target: HandleTarget? = state.withLock { state in
@@ -88,7 +88,7 @@ final class HandleTable: Sendable {
         return target.flatMap(kind)
     }
 
-    /// Removes the handle of an application, and those of its sessions and tickets.
+    /// Removes the handle of an application, and the handles of its sessions and tickets.
     func removeApplication(_ pointer: OpaquePointer?) -> ApplicationClient? {
         guard let pointer, let number = HandleNumber(pointer) else { return nil }
         return state.withLock { state in

@@ -2,8 +2,8 @@ internal import BackhaulClient
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// A verb that was sent to the engine, and its result as soon as the engine has replied. A `bh_ticket` is a handle to
-/// it.
+/// A verb that was sent to the engine, and its result as soon as the engine has replied. A `bh_ticket` is a handle to a
+/// started verb.
 final class StartedVerb: Sendable {
     /// The kind of the verb's result.
     enum Kind: Equatable, Sendable {
@@ -34,8 +34,8 @@ final class StartedVerb: Sendable {
         set { data.withLock { $0 = newValue } }
     }
 
-    /// Waits for the outcome. Returns nil if the engine has not replied by the deadline. If the deadline is nil, it
-    /// does not wait.
+    /// Waits for the outcome. Returns nil if the engine has not replied by the deadline. If the deadline is nil, the
+    /// call does not wait.
     func outcome(until deadline: Deadline?) throws(Failure) -> Ticket.Outcome? {
         guard let outcome = ticket.wait(until: deadline) else { return nil }
         return try kind.checked(outcome)
@@ -47,7 +47,8 @@ final class StartedVerb: Sendable {
         return try Batch(reply, storePath: application.client.storePath)
     }
 
-    /// Marks the result as taken. It throws for every caller but the first, because a session or batch has one owner.
+    /// Marks the result as taken. Only the first call succeeds, because a session or batch has one owner. Later calls
+    /// throw.
     func take() throws(Failure) {
         let isFirst = isTaken.withLock { isTaken in
             defer { isTaken = true }
@@ -56,11 +57,11 @@ final class StartedVerb: Sendable {
         guard isFirst else { throw Failure(.wrongState, "the ticket's result was taken already") }
     }
 
-    /// Releases the ticket. The operation continues. If the result was not taken, its session is closed, and its events
-    /// are delivered again.
+    /// Releases the ticket. The operation continues. If the host has not taken the result, a session in the result is
+    /// closed, and events in the result are delivered again.
     func release() {
         ticket.release(isRead: isTaken.withLock { $0 })
-        // If the host has not taken the session, it has no handle with which it could close the session.
+        // If the host has not taken the session, the host has no handle to close it. So the session is closed here.
         guard kind == .session, case .session(let client, _) = ticket.wait(until: nil) else { return }
         do throws(Failure) {
             try take()
@@ -68,8 +69,8 @@ final class StartedVerb: Sendable {
         } catch {}
     }
 
-    /// The failure of a call that ended before its verb, for example because the engine is slow or its process is
-    /// stopped.
+    /// The failure of a call that ended before its verb had an outcome. For example, the engine is slow, or its process
+    /// is stopped.
     var notCompletedFailure: Failure {
         let failure = application.client.timeoutFailure()
         guard let waitingFor = ticket.waitingFor, failure.status == .timeout else { return failure }

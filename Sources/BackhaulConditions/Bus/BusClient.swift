@@ -8,8 +8,8 @@ internal import Glibc
 final class BusClient {
     private struct PendingRequest {
         var request: BusRequest
-        /// When the view gets the report that no reply has arrived; nil after that report. A later reply is still
-        /// accepted.
+        /// The time at which the view is notified that no reply has arrived; nil after this notification. A later reply
+        /// is still accepted.
         var replyDeadline: Deadline?
     }
 
@@ -23,7 +23,8 @@ final class BusClient {
     private var pendingRequests: [UInt64: PendingRequest] = [:]
     /// The calls to send next, in this order.
     private var queuedRequests: [BusRequest] = []
-    /// The number of failed attempts to connect since the bus last replied, or since its socket's directory changed.
+    /// The number of failed attempts to connect since the last reply of the bus, or since the last change of the
+    /// directory of its socket.
     private var failures = 0
     /// Watches the path of the bus's socket while there is no connection; nil if the path cannot be watched.
     private var socketWatch: BusSocketWatch?
@@ -123,8 +124,8 @@ final class BusClient {
         for request in more where !queuedRequests.contains(request) { queuedRequests.append(request) }
     }
 
-    /// Sends the queued calls. A queued call waits while an equal call has no reply yet: that reply may be older than
-    /// the change.
+    /// Sends the queued calls. If an equal call has no reply yet, the queued call is sent after that reply. It is still
+    /// needed, because that reply may be older than the last change.
     private func sendRequests() throws(BusConnection.CallError) {
         guard let connection else { return }
         let underWay = Set(pendingRequests.values.map(\.request))
@@ -219,8 +220,8 @@ final class BusClient {
         }
     }
 
-    /// Handles a service that has joined or left the bus, or was replaced. Calls to the former service get no reply any
-    /// more.
+    /// Handles a service that has joined the bus, has left it, or was replaced. Earlier calls to the service then get
+    /// no reply.
     private func update(_ presence: BusPresence, of name: BusName) {
         guard presence != (name == .logind ? sleep?.presence : network?.presence) else { return }
         pendingRequests = pendingRequests.filter { $0.value.request.service != name }

@@ -1,17 +1,17 @@
 public import BackhaulModel
 
-/// The readings of NetworkManager and logind. The source of an unknown reading is the reason why it is unknown.
+/// The readings of NetworkManager and logind. If a reading is unknown, its source states the reason.
 public struct BusReadings: Sendable, Equatable {
     /// The network of the default route, with the name of NetworkManager's connection.
     public var network = Reading<Network>()
     public var isMetered = Reading<Bool>()
     public var connectivity = Reading<ConnectivityState>()
     public var isPreparingForSleep = Reading<Bool>()
-    /// Whether NetworkManager is on the bus. If so, it may still report readings that are unknown now.
+    /// Whether NetworkManager is on the bus. If so, NetworkManager may still report the readings that are unknown now.
     public var isNetworkManaged = false
-    /// The conditions that were requested from the services.
+    /// The conditions whose readings were requested from the services.
     public var requested: ConditionSet = []
-    /// Whether each service has replied, is known to be missing, or has taken too long.
+    /// True when each service has replied, is known to be missing, or has not replied in time.
     public var isSettled = false
 
     public init() {}

@@ -3,7 +3,7 @@ internal import CLinux
 internal import Glibc
 
 /// Watches the path of a bus's socket with inotify(7) while the bus cannot be reached. If the socket's directory does
-/// not exist, it watches the nearest directory above that exists.
+/// not exist, the nearest existing directory above it is watched.
 final class BusSocketWatch {
     /// The longest part of the path that exists, and the identity of the file at its end. Each relevant change of the
     /// path changes this value.
@@ -11,8 +11,8 @@ final class BusSocketWatch {
         var path: String
         var device: UInt64
         var inode: UInt64
-        /// The nanoseconds of the socket's change time; 0 for a directory. This time also differs after a change of
-        /// permissions, and for another file with the same inode number.
+        /// The nanoseconds of the socket's change time; 0 for a directory. A change of permissions also changes this
+        /// time. Another file with the same inode number has another time.
         var changed: Int
     }
 
@@ -47,7 +47,7 @@ final class BusSocketWatch {
     }
 
     private func check() {
-        // Repeats until nothing changed between the check and the new watch.
+        // The path may change between the check and the new watch. So this repeats until the path has not changed.
         for _ in 0..<16 {
             let now = BusSocketWatch.nearest(to: path)
             if now == found { return }

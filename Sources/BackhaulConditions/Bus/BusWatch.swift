@@ -5,9 +5,9 @@ internal import BackhaulPlatform
 /// Watches NetworkManager and logind on the system bus, and delays system sleep until running transfers are written.
 ///
 /// Its thread calls the services at the start and after changes. Otherwise the thread waits for signals and for
-/// `close`. Without a bus it retries after pauses that grow to 30 s. Later it retries only when the directory of the
-/// bus's socket changes, if that directory can be watched. The thread starts no service, and a bus that hangs delays no
-/// other thread. Any thread may use this object.
+/// `close`. If there is no bus, the thread tries to connect again after pauses that grow to 30 s. If the directory of
+/// the bus's socket can be watched, the thread later retries only when this directory changes. The thread starts no
+/// service, and a bus that hangs delays no other thread. Any thread may use this object.
 public final class BusWatch: Sendable {
     /// How long a reply may take before it counts as missing, in milliseconds.
     static let replyTimeoutMilliseconds: Int64 = 2_000
@@ -18,8 +18,8 @@ public final class BusWatch: Sendable {
     private let thread: Thread
 
     /// Returns nil if libsystemd is missing, or if the process has no thread or descriptor left.
-    /// - address: the bus's address (D-Bus specification, "Server Addresses"). With nil it is the address of the
-    ///   system's bus, from DBUS_SYSTEM_BUS_ADDRESS or the default.
+    /// - address: the bus's address (D-Bus specification, "Server Addresses"). If it is nil, the address of the
+    ///   system's bus is used: DBUS_SYSTEM_BUS_ADDRESS or the default.
     /// - subscriptions: `.network`, `.sleep` or both.
     public static func start(address: String?, subscriptions: ConditionSet) -> BusWatch? {
         guard BusConnection.isLibraryPresent, let shared = try? Shared(subscriptions) else { return nil }
@@ -37,8 +37,8 @@ public final class BusWatch: Sendable {
         self.thread = thread
     }
 
-    /// A descriptor that is readable while there are readings that were not taken. The first readings make it readable
-    /// too.
+    /// A descriptor that is readable while there are readings that were not taken. The first readings also make the
+    /// descriptor readable.
     public var number: Int32 { shared.changed.number }
 
     /// The newest readings.
@@ -48,7 +48,7 @@ public final class BusWatch: Sendable {
     public func subscribe(_ subscriptions: ConditionSet) { shared.subscribe(subscriptions) }
 
     /// Ends the delay of the sleep that logind prepares, because the work before the sleep is done. Without this call
-    /// logind waits for InhibitDelayMaxUSec (logind.conf(5); 5 s).
+    /// logind waits for InhibitDelayMaxUSec (logind.conf(5); 5 s by default).
     public func readyToSleep() { shared.inhibitor.ready() }
 
     /// Ends the thread and the delay of sleep, without waiting for replies. It may be called more than once.
@@ -81,7 +81,7 @@ public final class BusWatch: Sendable {
             state = Lock(State(subscriptions: subscriptions))
         }
 
-        /// Whether the thread should run. It is also false when the host process has closed the descriptors.
+        /// Whether the thread should run. False after `close`, or when the host process has closed the descriptors.
         var isOpen: Bool { commands.isOurs && changed.isOurs && !state.withLock { $0.isClosed } }
 
         func close() {

@@ -1,8 +1,9 @@
 internal import BackhaulBus
 internal import BackhaulModel
 
-/// What is known about logind. Like `NetworkManagerView`, it performs no I/O: its methods take replies and signals, and
-/// return the calls to send next. https://www.freedesktop.org/software/systemd/man/latest/org.freedesktop.login1.html
+/// What is known about logind. Like `NetworkManagerView`, this type performs no I/O: its methods take replies and
+/// signals, and return the calls to send next.
+/// https://www.freedesktop.org/software/systemd/man/latest/org.freedesktop.login1.html
 struct LogindView {
     private(set) var presence = BusPresence.pending
     /// Whether logind prepares for sleep; nil if unknown.
@@ -52,7 +53,7 @@ struct LogindView {
         inhibitorFailure = reply.failureText.map { "which does not let sleep be delayed: it \($0)" }
     }
 
-    /// Whether logind is known to prepare for sleep. Then the delay has to end soon.
+    /// Whether logind is known to prepare for sleep. If so, the delay of the sleep must end soon.
     var isPreparingForSleep: Bool { isPreparing == true }
 
     var reading: (Reading<Bool>, isSettled: Bool) {

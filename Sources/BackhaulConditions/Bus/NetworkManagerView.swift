@@ -1,8 +1,8 @@
 internal import BackhaulBus
 internal import BackhaulModel
 
-/// What is known about NetworkManager. It performs no I/O: its methods take replies and signals, and return the calls
-/// to send next. https://networkmanager.dev/docs/api/latest/gdbus-org.freedesktop.NetworkManager.html
+/// What is known about NetworkManager. This type performs no I/O: its methods take replies and signals, and return the
+/// calls to send next. https://networkmanager.dev/docs/api/latest/gdbus-org.freedesktop.NetworkManager.html
 struct NetworkManagerView {
     private enum PropertyState {
         case pending
@@ -14,9 +14,10 @@ struct NetworkManagerView {
     private(set) var presence = BusPresence.pending
     private var manager = PropertyState.pending
     private var connection = PropertyState.pending
-    /// The path of the connection with the default route. Nil if there is none, or if it is unknown.
+    /// The path of the connection with the default route. Nil if there is no such connection, or if its path is
+    /// unknown.
     private var path: String?
-    /// The last complete readings. They stay until the new ones are complete, because otherwise each change would show
+    /// The last complete readings. They are kept until the new readings are complete. Otherwise each change would show
     /// an unknown network.
     private(set) var readings = BusReadings()
 
@@ -53,7 +54,7 @@ struct NetworkManagerView {
         settle()
     }
 
-    /// Returns the calls that read the properties again after the object at the path has changed.
+    /// Handles a change of the object at the path. Returns the calls that read its properties again.
     func changed(at path: String?) -> [BusRequest] {
         if path == BusName.networkManager.path { return [.properties(.networkManager)] }
         if let path, path == self.path { return [.connection(path)] }

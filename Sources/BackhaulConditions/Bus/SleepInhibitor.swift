@@ -34,8 +34,8 @@ final class SleepInhibitor: Sendable {
         }
     }
 
-    /// Ends the delay, because the work before the sleep is done. It has no effect while no sleep is prepared: the call
-    /// was meant for an earlier sleep.
+    /// Ends the delay, because the work before the sleep is done. If no sleep is prepared, the call has no effect,
+    /// because it was meant for an earlier sleep.
     func ready() {
         let done: Descriptor? = state.withLock { state in
             guard state.isPreparing else { return nil }

@@ -1,8 +1,8 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// How hot the machine is. The thermal zone with the highest level decides; among zones of the same level, the hottest
-/// one.
+/// How hot the machine is. The thermal zone with the highest level decides. If several zones have this level, the
+/// hottest one decides. If the level is nominal but a cooling device slows the machine down, the state is fair.
 struct HeatState: Equatable, Sendable {
     var thermalState = Reading<ThermalState>()
     var hottestSensor: HottestSensor?

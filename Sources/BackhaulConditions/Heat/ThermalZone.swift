@@ -3,7 +3,7 @@ internal import BackhaulModel
 /// A zone in /sys/class/thermal with its plausible trip points (Documentation/driver-api/thermal/sysfs-api.rst in
 /// Linux). Temperatures are in thousandths of a degree Celsius.
 struct ThermalZone: Equatable, Sendable {
-    /// A level is reached at `temperature`, and is left when the zone is cooler by `hysteresis`.
+    /// A zone reaches the level at `temperature`, and leaves the level at `temperature` minus `hysteresis`.
     struct Threshold: Equatable, Sendable {
         var temperature: Int
         var hysteresis: Int
@@ -15,8 +15,8 @@ struct ThermalZone: Equatable, Sendable {
     var temperature: Int
     var thresholds: [Threshold]
 
-    /// The temperatures that a sensor in a running machine may have. A temperature of 0 is ignored too: the sensor is
-    /// switched off.
+    /// The temperatures that a sensor in a running machine may have. A temperature of 0 is also ignored, because it
+    /// means that the sensor is switched off.
     static let plausibleTemperatures = -30_000...150_000
     /// The temperatures of critical and hot trip points that count. Some mainboards have an unconfigured zone, whose
     /// critical point is near room temperature.
@@ -44,8 +44,8 @@ struct ThermalZone: Equatable, Sendable {
         }
     }
 
-    /// Returns the highest level that the zone has reached. Levels up to `before` stay until the zone is cooler by
-    /// their hysteresis.
+    /// Returns the highest level that the zone has reached. The zone leaves a level up to `before` only at the
+    /// temperature of the level minus its hysteresis.
     func level(after before: ThermalState) -> ThermalState {
         let reached = thresholds.filter { threshold in
             temperature >= threshold.temperature

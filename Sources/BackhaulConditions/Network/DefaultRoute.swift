@@ -9,8 +9,8 @@ enum DefaultRoute {
         var type: Int?
     }
 
-    /// Returns the interface, or nil if no route leads to other networks. The kernel chooses the route, so that rules
-    /// for several routing tables, such as those of VPNs, apply. Nothing is sent.
+    /// Returns the interface, or nil if no route leads to other networks. The kernel chooses the route, because there
+    /// may be rules for several routing tables, such as the rules of a VPN. No packet is sent.
     static func find() -> Result<Link?, SystemError> {
         for family in [AF_INET, AF_INET6] {
             var route = bhl_route()

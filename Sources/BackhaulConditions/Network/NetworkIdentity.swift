@@ -1,8 +1,8 @@
 internal import BackhaulModel
 
 /// Decides to which network the interface of the default route belongs. NetworkManager reports a network later than the
-/// kernel, and may be restarted while a connection continues. In both cases the network, and so its budget, stays the
-/// same. This type performs no I/O. Times are in milliseconds of the boot clock.
+/// kernel, and may be restarted while a connection continues. In both cases the present network is kept, so its budget
+/// still applies. This type performs no I/O. Times are in milliseconds of the boot clock.
 struct NetworkIdentity {
     /// How long to wait for NetworkManager, in milliseconds.
     static let networkManagerTimeout: Int64 = 10_000
@@ -11,18 +11,19 @@ struct NetworkIdentity {
         var bus: BusReadings?
         /// Whether NetworkManager is running and has not identified the new interface yet.
         var isPending = false
-        /// When the decision has to be made again even without a new reading; nil if time does not change it.
+        /// The time at which the decision must be made again, even if there is no new reading; nil if the decision does
+        /// not depend on time.
         var nextCheck: Int64?
     }
 
     private var isRead = false
     private var interface: String?
-    /// When the interface appeared; nil if it existed at the first reading.
+    /// When the interface appeared; nil if the interface existed at the first reading.
     private var beganAt: Int64?
     /// NetworkManager's last readings for this interface.
     private var lastReport: BusReadings?
-    /// Since when NetworkManager does not report the network, and whether NetworkManager is running; nil if it reports
-    /// the network.
+    /// The time since which NetworkManager does not report the network, and whether NetworkManager is running. Nil if
+    /// NetworkManager reports the network.
     private var missingReport: (since: Int64, isManaged: Bool)?
 
     mutating func take(_ kernel: NetworkState?, _ bus: BusReadings?, now: Int64) -> Decision {
@@ -31,7 +32,7 @@ struct NetworkIdentity {
             (lastReport, missingReport) = (bus, nil)
             return Decision(bus: bus)
         }
-        // The time begins again when NetworkManager has started or ended.
+        // The time-out begins again when NetworkManager has started or ended.
         let since = missingReport?.isManaged == bus.isNetworkManaged ? missingReport?.since ?? now : now
         missingReport = (since, bus.isNetworkManaged)
         let isShort = now - since < NetworkIdentity.networkManagerTimeout
@@ -40,7 +41,8 @@ struct NetworkIdentity {
             return Decision(
                 bus: bus.merged(lastReport), nextCheck: isShort ? since + NetworkIdentity.networkManagerTimeout : nil)
         }
-        // No earlier report applies: there is none, or NetworkManager is running and has not repeated it in time.
+        // No earlier report applies: there is no such report, or NetworkManager is running and has not repeated the
+        // report in time.
         lastReport = nil
         guard bus.isNetworkManaged, let beganAt, now - beganAt < NetworkIdentity.networkManagerTimeout else {
             return Decision(bus: bus)
@@ -48,7 +50,7 @@ struct NetworkIdentity {
         return Decision(bus: bus, isPending: true, nextCheck: beganAt + NetworkIdentity.networkManagerTimeout)
     }
 
-    /// Stores the interface that the kernel names. Returns false if it names none.
+    /// Stores the interface that the kernel names. Returns false if the kernel names no interface.
     private mutating func updateInterface(_ kernel: NetworkState, now: Int64) -> Bool {
         let name = kernel.network.value?.name
         // The kernel's default route could not be read.
@@ -67,8 +69,8 @@ struct NetworkIdentity {
 }
 
 extension BusReadings {
-    /// Returns the last report of NetworkManager with what is known now. Of the new readings, only a metered network
-    /// and a known connectivity replace those of the report.
+    /// Returns the last report of NetworkManager, updated with these new readings. A new reading replaces the reported
+    /// one in two cases: the network is now metered, or the connectivity is now known.
     fileprivate func merged(_ lastReport: BusReadings) -> BusReadings {
         var readings = self
         readings.network = lastReport.network

@@ -32,7 +32,8 @@ struct NetworkLink: Equatable, Sendable {
         }
     }
 
-    /// True if users of this kind of network usually pay by time or by bytes; nil if the kind does not show it.
+    /// True if users of this kind of network usually pay by time or by bytes; nil if the kind does not show how users
+    /// pay.
     var isMetered: Bool? { kind == .cellular || kind == .bluetooth ? true : nil }
 
     static func read(_ route: DefaultRoute.Link, system: SystemTree, processes: SystemTree) -> NetworkLink {
@@ -60,7 +61,7 @@ struct NetworkLink: Equatable, Sendable {
 struct NetworkState: Equatable, Sendable {
     var network = Reading<Network>()
     var isMetered = Reading<Bool>()
-    /// `none` if there is no default route; otherwise unknown.
+    /// `none` if there is no default route. Otherwise the connectivity is unknown.
     var connectivity = Reading<ConnectivityState>()
 
     static func read(system: SystemTree, processes: SystemTree) -> NetworkState {

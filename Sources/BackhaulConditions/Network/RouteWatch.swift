@@ -15,7 +15,7 @@ public final class RouteWatch: Sendable {
         descriptor = Descriptor(owning: number)
     }
 
-    /// Reads the changes. Returns true if there were any, also when the kernel dropped some.
+    /// Reads the changes. Returns true if there were changes, or if the kernel dropped changes.
     public func takeChanges() -> Bool {
         var buffer = [UInt8](repeating: 0, count: 16_384)
         var hasChanged = false

@@ -4,7 +4,8 @@ internal import Glibc
 
 /// What the kernel reports about routes to other machines. Each function makes a few system calls and does not block.
 public enum Routes {
-    /// Whether this error of connect(2) means that no route leads to the server. Then the server has not failed.
+    /// Whether this error of connect(2) means that no route leads to the server. Such an error is not a failure of the
+    /// server.
     public static func isUnreachable(_ code: Int32) -> Bool {
         code == ENETUNREACH || code == EHOSTUNREACH || code == ENETDOWN
     }
@@ -18,8 +19,8 @@ public enum Routes {
     /// Whether an interface other than the loopback is up and has an address.
     public static var hasNetwork: Bool { bhl_has_network() != 0 }
 
-    /// Whether names can be resolved, because a route leads to one of the name servers. A name server on this machine
-    /// forwards queries to other servers, and so needs a network.
+    /// Whether names can be resolved, because a route leads to one of the name servers. If a name server is on this
+    /// machine, it forwards queries to other servers, so it needs a network.
     public static func hasRouteToNameServer(resolverFile: String = "/etc/resolv.conf") -> Bool {
         Connectivity.nameServers(contents(of: resolverFile)).contains { server in
             isOnThisMachine(server) ? hasNetwork : hasRoute(server)

@@ -6,8 +6,8 @@ struct PowerState: Equatable, Sendable {
     var externalPower = Reading<Bool>()
     var batteryPercent = Reading<UInt8>()
 
-    /// Whether a battery is discharging. Then its charge is polled, because many machines do not report each change of
-    /// it.
+    /// Whether the machine runs on a battery whose charge is known. If so, the charge is polled, because many machines
+    /// do not report each change of the charge.
     var isOnBattery: Bool { externalPower.value == false && batteryPercent.value != nil }
 
     static let folder = "class/power_supply"
@@ -34,10 +34,10 @@ struct PowerState: Equatable, Sendable {
         batteryPercent = PowerState.level(supplies, folder)
     }
 
-    /// Returns whether the machine has external power. The first rule that applies decides: a discharging UPS; mains or
-    /// a port online; mains offline; the status of the batteries. Offline mains counts only with a battery, because a
-    /// machine without a battery has another supply. An offline port counts only if nothing else decides, because most
-    /// ports are unused.
+    /// Returns whether the machine has external power. The first rule that applies decides: a UPS is discharging; mains
+    /// or a port is online; mains is offline; the status of the batteries. Offline mains counts only if there is a
+    /// battery, because a machine without a battery has another supply. An offline port counts only if no other rule
+    /// decides, because most ports are unused.
     private static func externalPower(_ supplies: [PowerSupply], _ folder: String) -> Reading<Bool> {
         func first(_ condition: (PowerSupply) -> Bool) -> String? {
             supplies.first(where: condition).map { "\(folder)/\($0.name)" }
@@ -66,7 +66,7 @@ struct PowerState: Equatable, Sendable {
     }
 
     /// The mean charge of the batteries, weighted by their full capacity if all capacities are known. A UPS counts only
-    /// if the machine has no battery of its own.
+    /// if no battery of the machine reports its charge.
     private static func level(_ supplies: [PowerSupply], _ folder: String) -> Reading<UInt8> {
         let own = supplies.filter { $0.kind == .battery && $0.percent != nil }
         let batteries = own.isEmpty ? supplies.filter { $0.kind == .uninterruptible && $0.percent != nil } : own

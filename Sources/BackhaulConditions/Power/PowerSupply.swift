@@ -5,7 +5,7 @@ struct PowerSupply: Equatable, Sendable {
         /// A UPS. Its battery is outside of the machine.
         case uninterruptible
         case mains
-        /// A port or a coil that can supply the machine. Machines have several, most of them unused.
+        /// A port or a coil that can supply the machine. A machine has several of them; most are unused.
         case port
     }
 

@@ -2,21 +2,21 @@ internal import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// A trigger of the kernel that fires when processes wait for a resource for 1 % of ten seconds. The limits of
-/// constraints may then be exceeded (Documentation/accounting/psi.rst in Linux). The kernel removes the trigger when
-/// the descriptor is closed.
+/// A trigger of the kernel that fires when processes wait for a resource for 1 % of ten seconds. When it fires, a limit
+/// of a constraint may be exceeded (Documentation/accounting/psi.rst in Linux). The kernel removes the trigger when the
+/// descriptor is closed.
 final class PressureTrigger: Sendable {
     private let descriptor: Descriptor
-    /// The descriptor, which is urgent (EPOLLPRI) when the trigger fires.
+    /// The descriptor to watch. When the trigger fires, epoll reports EPOLLPRI for this descriptor.
     var number: Int32 { descriptor.number }
 
-    /// The text that defines the trigger: the microseconds of waiting, and the length of the window in microseconds.
-    /// Without privilege the window must be a multiple of two seconds, and only kernels from 6.4 on allow it.
+    /// The text that defines the trigger: the microseconds of waiting, and the length of the window in microseconds. A
+    /// process without privileges needs Linux 6.4 or later, and its window must be a multiple of two seconds.
     private static let triggerLine = "some 100000 10000000"
     private static let processesFileSystem = 0x9fa0  // PROC_SUPER_MAGIC
 
-    /// Returns nil if the kernel allows no trigger. It writes only to the kernel's /proc, not to a directory that
-    /// replaces /proc.
+    /// Returns nil if the kernel allows no trigger. Also returns nil if a directory replaces the kernel's /proc; then
+    /// nothing is written.
     init?(_ resource: PressureResource, in tree: SystemTree) {
         let number = bhl_open(tree.full(resource.path), O_RDWR | O_NONBLOCK, 0)
         guard number >= 0 else { return nil }

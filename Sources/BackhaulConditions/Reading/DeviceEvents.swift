@@ -1,7 +1,7 @@
 internal import BackhaulPlatform
 internal import CLinux
 
-/// Reports that a device of the machine has changed, from the kernel's uevents.
+/// Reads the kernel's uevents, which report that a device of the machine has changed.
 final class DeviceEvents: Sendable {
     /// The kinds of devices that matter for conditions.
     struct Subsystems: OptionSet, Sendable {
@@ -24,7 +24,8 @@ final class DeviceEvents: Sendable {
         isComplete = bhl_receives_device_events() != 0
     }
 
-    /// Reads the events, and returns the kinds of devices. Returns all kinds if the kernel dropped events.
+    /// Reads the events, and returns the kinds of the devices that changed. Returns all kinds if the kernel dropped
+    /// events.
     func take() -> Subsystems {
         // The buffer is larger than any event: UEVENT_BUFFER_SIZE is 2,048.
         var buffer = [CChar](repeating: 0, count: 16_384)
@@ -44,7 +45,8 @@ final class DeviceEvents: Sendable {
         return found
     }
 
-    /// The kind of device in an event: `change@/devices/…`, and then `NAME=value`, each ended by a zero.
+    /// Returns the kind of the device in an event. An event is `change@/devices/…` and then several `NAME=value`. Each
+    /// of these texts ends with a zero byte.
     static func subsystem(of message: [UInt8]) -> Subsystems {
         let fields = message.split(separator: 0)
         if fields.contains(where: { $0.elementsEqual("SUBSYSTEM=power_supply".utf8) }) { return .powerSupply }

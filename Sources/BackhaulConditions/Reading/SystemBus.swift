@@ -2,7 +2,8 @@ internal import BackhaulModel
 
 /// The services on the system bus. Tests use a fake.
 protocol SystemBus: Sendable {
-    /// A descriptor that is readable while there are readings to take. The first readings make it readable too.
+    /// A descriptor that is readable while there are readings to take. The first readings also make the descriptor
+    /// readable.
     var number: Int32 { get }
     func takeReadings() -> BusReadings
     /// Sets the conditions to watch.

@@ -32,8 +32,8 @@ final class SystemReader {
     private let wakeUp: EventFD
     private var watch: Watch?
 
-    /// Calls `then` on the loop's thread when all kinds of a `read` were read. After `detach`, the call has only the
-    /// kind that was being read at that time.
+    /// Calls `then` on the loop's thread when all kinds of a `read` were read. After `detach`, `then` gets only the
+    /// kind that the thread was reading during `detach`.
     init(
         _ loop: Loop, _ roots: ConditionRoots, _ readSystem: @escaping ReadSystem,
         then: @escaping (SystemReadings) -> Void
@@ -64,8 +64,8 @@ final class SystemReader {
         }
     }
 
-    /// Stops after the kind that is read now. Returns the readings so far, the current kind, and the kinds that were
-    /// not begun.
+    /// Makes the thread stop after the kind that it reads now. Returns the finished readings, the kind that the thread
+    /// reads now, and the kinds that it has not begun.
     func detach() -> (found: SystemReadings, stuck: ConditionSet, remaining: ConditionSet) {
         job.withLock { job in
             defer { job.remaining = [] }
@@ -73,7 +73,7 @@ final class SystemReader {
         }
     }
 
-    /// Stops the calls of `then`. The thread ends when its reading has ended, and no other thread waits for it.
+    /// Stops the calls of `then`. The thread ends after its current reading. No other thread waits for this.
     func close() {
         watch?.cancel()
         watch = nil

@@ -6,9 +6,9 @@ internal import BackhaulPlatform
 /// the other kinds get a new thread. So there is at most one thread for each kind. This object is confined to the
 /// loop's thread.
 final class SystemReaders {
-    /// How long a reading may take before the kinds that wait for it get a new thread, in milliseconds.
+    /// If a reading takes longer than this many milliseconds, the kinds that wait for it get a new thread.
     static let switchDelay: Int64 = 1_000
-    /// After this many milliseconds a kind counts as unknown, until its reading ends.
+    /// If a reading takes longer than this many milliseconds, its kind counts as unknown until the reading ends.
     static let readingTimeout: Int64 = 10_000
     static let timeoutText = "it has not replied for ten seconds"
 
@@ -25,13 +25,13 @@ final class SystemReaders {
     private(set) var reader: SystemReader?
     /// The kinds that `reader` reads.
     private(set) var reading: ConditionSet = []
-    /// The kinds to read next. A kind that is requested again while it is read, or while it hangs, stays here until
-    /// that reading has ended.
+    /// The kinds to read next. A kind that is requested again during its reading stays here until that reading has
+    /// ended, even if the reading hangs.
     private(set) var postponed: ConditionSet = []
     private var stuckReaders: [ConditionSet: Stuck] = [:]
     private lazy var timer = loop.timer { [unowned self] in readingIsLate() }
 
-    /// Calls `then` in later iterations of the loop, once for each part of the readings.
+    /// Calls `then` in later iterations of the loop. If the readings arrive in several parts, each part is one call.
     init(
         _ loop: Loop, _ roots: ConditionRoots, _ readSystem: @escaping ReadSystem,
         heatLevels: @escaping () -> [String: ThermalState], then: @escaping (SystemReadings) -> Void
@@ -52,7 +52,7 @@ final class SystemReaders {
         try start()
     }
 
-    /// Drops postponed kinds other than these.
+    /// Drops the postponed kinds that are not in `needs`.
     func forget(except needs: ConditionSet) { postponed.formIntersection(needs) }
 
     /// Ends the thread if it is idle. A thread that reads or hangs continues, because otherwise its readings would be

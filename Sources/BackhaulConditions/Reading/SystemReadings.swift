@@ -9,7 +9,7 @@ struct ReadingRequest: Sendable {
 /// A function that reads the system on a thread that may block. Tests replace it by a function that hangs.
 typealias ReadSystem = @Sendable (ReadingRequest, ConditionRoots) -> SystemReadings
 
-/// The readings of some kinds of conditions. Those of other kinds are nil.
+/// The readings of some kinds of conditions. The readings of other kinds are nil or missing.
 struct SystemReadings: Sendable {
     /// The kinds that were read.
     var needs: ConditionSet

@@ -2,12 +2,12 @@ internal import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// The files and directories below one root: those of the kernel, or of a directory that replaces them. No content is
-/// trusted. Files may disappear during a read, may be directories or pipes, or may have no end.
+/// The files and directories below one root. The root is a file system of the kernel, or a directory that replaces it.
+/// No content is trusted. Files may disappear during a read, may be directories or pipes, or may have no end.
 struct SystemTree: Sendable {
     static let fileSizeLimit = 65_536
     static let entryLimit = 256
-    /// The most entries of a directory that are read, wanted or not.
+    /// The limit on the entries that are read from one directory. Wanted and unwanted entries count.
     private static let scanLimit = 65_536
 
     let root: String
@@ -38,9 +38,9 @@ struct SystemTree: Sendable {
     /// The content of a file, or nil if it cannot be read.
     func optionalText(_ path: String) -> String? { try? text(path) }
 
-    /// Returns the names of wanted entries, sorted: at most `entryLimit`, the first in the kernel's order. Unwanted
-    /// entries do not count: a machine with hundreds of processors has hundreds of cooling devices beside a few thermal
-    /// zones.
+    /// Returns the sorted names of the wanted entries. If there are more than `entryLimit`, returns those that come
+    /// first in the kernel's order. Unwanted entries do not count towards this limit: a machine with hundreds of
+    /// processors has hundreds of cooling devices, and only a few thermal zones.
     func entries(_ path: String, where isWanted: (String) -> Bool = { _ in true }) throws(SystemError) -> [String] {
         var names: [String] = []
         try DirectoryReader.read(full(path), limit: SystemTree.scanLimit) { bytes in
@@ -54,7 +54,7 @@ struct SystemTree: Sendable {
 
     func contains(_ path: String) -> Bool { access(full(path), F_OK) == 0 }
 
-    /// The full path, also for messages.
+    /// The full path, for system calls and messages.
     func full(_ path: String) -> String { root.hasSuffix("/") ? root + path : root + "/" + path }
 
     private static func trimmed(_ content: [UInt8]) -> String {

@@ -72,7 +72,7 @@ final class BodyIngest {
         guard let named = try files.status(in: AT_FDCWD, path), named.isRegular else {
             throw SystemError(code: ELOOP, messageStart: "Cannot consume by way of a symbolic link")
         }
-        // The old name must be removed later, which needs write access to its directory.
+        // The engine removes the old name later, and then needs write access to the directory.
         try files.checkAccess(SplitPath(path).directory, W_OK | X_OK)
         let directory = try files.openDirectory(folder)
         do {
@@ -94,7 +94,7 @@ final class BodyIngest {
         self.copy = copy
         if files.clone(source.number, to: copy.number) { return try endCopy(source, copy) }
         // The space is checked before the first byte is copied: a copy that fills the disk harms all programs that
-        // write there.
+        // write to this disk.
         let space = try files.space(copy.number)
         self.space = space
         guard space.fits(body.file.size) else { throw SystemError(code: ENOSPC, messageStart: "Cannot copy") }
@@ -121,8 +121,8 @@ final class BodyIngest {
         guard body.file.isSame(as: try files.status(source.number)),
             try files.status(copy.number).size == body.file.size, source.isOurs, copy.isOurs
         else { throw .changed }
-        // A consumed file may be moved back to its old path later, and then needs its attributes. A snapshot needs
-        // none.
+        // A consumed file may be moved back to its old path later, and then needs its old attributes. A snapshot needs
+        // no attributes.
         if body.source == .consume { try? files.copyAttributes(from: try files.status(source.number), copy.number) }
         result.storedName = body.name
         (result.device, result.inode) = (0, 0)
@@ -142,7 +142,7 @@ extension DiskContext {
             try files.remove(split.name, in: directory.number)
             sync(directory) { then($0 == nil) }
         } catch {
-            // If the directory does not exist any more, the name is gone too.
+            // If the directory does not exist any more, the name is gone, too.
             then((error as? Failure)?.detail == Int64(ENOENT))
         }
     }

@@ -18,8 +18,8 @@ public final class BodyReader: Sendable {
     }
 
     /// Reads `count` bytes from `offset`. The file must contain these bytes. Before and after each read, the file's
-    /// identity, size and time are compared with those at the enqueue. The bytes are returned only if both comparisons
-    /// find no change. So if the file is changed during an upload, the server never gets a complete body. Fails with
+    /// identity, size and time are compared with those at the enqueue. If one of the comparisons finds a change, the
+    /// read fails. So if the file is changed during an upload, the server never gets a complete body. A read fails with
     /// `bodyChanged`, `bodyUnavailable` or `outOfResources`.
     public func read(
         at offset: UInt64, count: Int, then: @escaping @Sendable (Result<[UInt8], Failure>) -> Void
@@ -27,7 +27,7 @@ public final class BodyReader: Sendable {
         worker.post { [id, file, path] context in
             let body = context.bodies[id] ?? OpenBody(file, at: path, files: context.files)
             let result = Result { () throws(Failure) in try body.read(at: offset, count: count) }
-            // After a read of its last byte the file is closed, because an open file prevents an unmount of its disk.
+            // The file is closed after its last byte was read, because an open file prevents an unmount of its disk.
             let isLast = offset.addingReportingOverflow(UInt64(count)).partialValue >= file.size
             if case .success = result, !isLast { context.bodies[id] = body } else { context.bodies[id] = nil }
             then(result)
@@ -42,7 +42,7 @@ public final class BodyReader: Sendable {
 }
 
 extension DiskThreads {
-    /// Returns a reader of the file, without I/O. `path` is where the file is now; it may be in the store.
+    /// Returns a reader of the file, without I/O. `path` is the present path of the file, which may be in the store.
     public func bodyReader(_ file: BodyFile, at path: String) -> BodyReader {
         BodyReader(id: newID(), file: file, at: path, worker: worker(for: path))
     }

@@ -2,9 +2,9 @@ public import BackhaulModel
 internal import BackhaulPlatform
 internal import Glibc
 
-/// Moves a consumed file from the store back to its old path. If another file has that path, the file gets a similar
-/// path in the same directory. No file is ever replaced. Each step can be repeated after a crash. For a move to another
-/// file system, the file is copied in slices, so that the disk thread can do other work between the slices.
+/// Moves a consumed file from the store back to its old path. If another file has that path, the consumed file gets a
+/// similar path in the same directory. No file is ever replaced. Each step can be repeated after a crash. For a move to
+/// another file system, the file is copied in slices, so that the disk thread can do other work between the slices.
 final class BodyReturn {
     private static let sliceSize = 4 << 20
 
@@ -33,7 +33,7 @@ final class BodyReturn {
         let from = try directories.directory(at: folder)
         do throws(SystemError) {
             guard let stored = try files.status(in: from.number, body.name) else {
-                // The file was moved before a crash, perhaps without the sync.
+                // The file was moved before a crash, perhaps without a sync of the directory.
                 if let to = try? directories.directory(at: directory) { try files.syncDirectory(to.number) }
                 return true
             }
@@ -114,8 +114,8 @@ final class BodyReturn {
         throw SystemError(code: EEXIST, messageStart: FileOperation.rename.messageStart)
     }
 
-    /// Returns whether the file was moved to this name before a crash. Then the name is a hard link to the file in the
-    /// store, or a copy with the same time and content on another file system.
+    /// Returns whether the file was moved to this name before a crash. After such a move, the name is a hard link to
+    /// the file in the store. If the name is on another file system, it is a copy with the same time and content.
     private func wasReturned(
         _ name: String, _ stored: FileStatus, _ from: OpenDirectory, _ to: OpenDirectory
     ) throws(SystemError) -> Bool {
@@ -162,7 +162,8 @@ extension FileSystem {
 
 extension DiskThreads {
     /// Moves each of the files from `folder` back to its old path. If another file has that path, ".~" and the task's
-    /// number are appended to it. `then` is called with the result of each file, after the successful moves are synced.
+    /// number are appended to the old path. After all successful moves are synced, `then` gets the results of all
+    /// files.
     public func returnBodies(
         _ bodies: [ReturnedBody], from folder: String,
         then: @escaping @Sendable ([(body: ReturnedBody, failure: Failure?)]) -> Void

@@ -5,8 +5,8 @@ internal import BackhaulPlatform
 public struct IngestedBody: Sendable {
     public var file: BodyFile
     public var source: BodySource
-    /// The file's future name in the store's folder of bodies. No other file there has this name. It is not used for a
-    /// reference.
+    /// The file's future name in the store's folder of bodies. No other file there has this name. For a reference, the
+    /// name is not used.
     public var name: String
     public init(_ file: BodyFile, _ source: BodySource, name: String) {
         self.file = file
@@ -18,12 +18,12 @@ public struct IngestedBody: Sendable {
 extension DiskThreads {
     /// Takes each file into `folder`, in the way that its `source` demands. A reference is only checked. A snapshot is
     /// copied, by reflink if the file system supports it. A file to consume gets a second name in `folder`, or is
-    /// copied if a hard link is impossible. Its old name stays until `removeConsumed`, so that no file is lost in a
-    /// crash.
+    /// copied if a hard link is impossible. The old name stays until `removeConsumed` removes it, so that a crash loses
+    /// no file.
     ///
-    /// `then` is called after all files are synced, with the files from which the bodies must be read. After failures,
-    /// `then` gets the failure of the first file that failed, and no file stays in the folder. `forbidden` lists
-    /// directories from which no file may be consumed, as pairs of device and inode.
+    /// `then` is called after all files are synced, with the files from which the bodies must be read. If files fail,
+    /// `then` gets the failure of the first of them in the list, and no file of this call stays in `folder`.
+    /// `forbidden` lists directories from which no file may be consumed, as pairs of device and inode.
     public func ingest(
         _ bodies: [IngestedBody], in folder: String, forbidden: [(UInt64, UInt64)],
         then: @escaping @Sendable (Result<[BodyFile], Failure>) -> Void
@@ -35,7 +35,7 @@ extension DiskThreads {
         }
     }
 
-    /// How many files are taken at a time. Each of them needs two descriptors.
+    /// How many files are taken into the store at the same time. Each of them needs two descriptors.
     private static let maximumIngests = 128
 
     private func ingestNext(
@@ -95,8 +95,8 @@ extension DiskThreads {
         }
     }
 
-    /// Removes the old names of consumed files, unless other files have these names now. `then` gets the files for
-    /// which the removal is synced or not necessary.
+    /// Removes the old names of consumed files. If another file has such a name now, the name stays. `then` gets the
+    /// files whose old names need no further removal.
     public func removeConsumed(_ files: [BodyFile], then: @escaping @Sendable ([BodyFile]) -> Void) {
         guard !files.isEmpty else { return then([]) }
         let outcomes = Lock((remaining: files.count, done: [BodyFile]()))
@@ -138,7 +138,7 @@ private struct IngestState {
         return next
     }
 
-    /// Stores a result. Returns all results if this was the last.
+    /// Stores a result. Returns all results if this result was the last one.
     mutating func settle(_ index: Int, _ result: Result<BodyFile, Failure>) -> [Result<BodyFile, Failure>]? {
         results[index] = result
         remaining -= 1

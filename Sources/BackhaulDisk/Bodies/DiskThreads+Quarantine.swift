@@ -3,9 +3,9 @@ internal import BackhaulPlatform
 internal import Glibc
 
 extension DiskThreads {
-    /// Moves files that the database does not know from `folder` into its folder "lost". Each may be the only copy of a
-    /// file that a host enqueued. Snapshots and files with another hard link are deleted instead, because the host
-    /// still has them. `then` is called when the changes are synced, or have failed.
+    /// Moves the named files from `folder` into its inner folder "lost", because the database does not know them. Each
+    /// of them may be the only copy of a file that a host enqueued. Snapshots and files with another hard link are
+    /// deleted instead, because the host still has them. `then` is called when the changes are synced or have failed.
     public func quarantine(_ names: [String], in folder: String, then: @escaping @Sendable () -> Void) {
         guard !names.isEmpty else { return then() }
         worker(for: folder).post { context in
@@ -18,7 +18,8 @@ extension DiskThreads {
 
 /// The names of the files in a store's folder of request bodies.
 public enum BodyName {
-    /// The name of a folder inside the folder of request bodies. The engine never changes or deletes the files in it.
+    /// The name of a folder inside the folder of request bodies. The engine never changes or deletes the files in this
+    /// inner folder.
     public static let lost = "lost"
 
     /// - number: a number that no other body of this engine has in its name.

@@ -2,8 +2,8 @@ public import BackhaulModel
 internal import BackhaulPlatform
 internal import Glibc
 
-/// Checks whether a download may be placed at a path. It runs in the host's process and with its rights. Each enqueue
-/// makes a value for its requests; the value caches the directories that it has checked.
+/// Checks whether a download may be placed at a path. The check runs in the host's process, and with the host's rights.
+/// Each enqueue makes one value for all its requests. The value caches the directories that it has checked.
 public struct DestinationCheck: Sendable {
     private static let directoryCacheSize = 64
 
@@ -18,8 +18,9 @@ public struct DestinationCheck: Sendable {
         return try check.check(path: path, ifExists: ifExists)
     }
 
-    /// Returns the destination with the identity of its directory. Throws `invalidArgument` for a malformed path,
-    /// `destinationUnavailable` for a directory that does not exist or cannot be written, and `destinationExists`.
+    /// Returns the destination with the identity of its directory. Throws `invalidArgument` for a malformed path, and
+    /// `destinationUnavailable` for a directory that does not exist or cannot be written. Throws `destinationExists` if
+    /// a file exists at the path and `ifExists` is `fail`.
     public mutating func check(path: String, ifExists: ExistsPolicy) throws(Failure) -> Destination {
         try DestinationCheck.checkForm(path)
         try DestinationCheck.checkName(path)
@@ -46,7 +47,8 @@ public struct DestinationCheck: Sendable {
         return destination
     }
 
-    /// Checks a directory as the other `check` does. The server chooses the name of the file in it.
+    /// Checks a directory in which the server will choose the name of the file. The rules for the path's form and for
+    /// the directory are the same as for a complete path.
     public mutating func check(directory path: String) throws(Failure) -> Destination {
         try DestinationCheck.checkForm(path)
         let path = Destination.directoryPath(path)

@@ -4,13 +4,13 @@ internal import Glibc
 
 extension DiskThreads {
     /// Checks whether this process sees the same directories as the host, and may write in them. The two processes may
-    /// have different mount namespaces or groups. `then` gets nil, or the failure of the first destination that fails,
-    /// with its position.
+    /// have different mount namespaces or groups. `then` gets nil if no destination fails. Otherwise `then` gets the
+    /// failure of the first destination that fails, with the position of this destination.
     public func inspect(_ destinations: [Destination], then: @escaping @Sendable (Failure?) -> Void) {
         inspect(destinations, from: 0, then: then)
     }
 
-    /// Checks the destinations from `index` on. Each is checked on a thread of its file system.
+    /// Checks the destinations from `index` on. Each destination is checked on a thread of its own file system.
     private func inspect(
         _ destinations: [Destination], from index: Int, then: @escaping @Sendable (Failure?) -> Void
     ) {

@@ -16,8 +16,8 @@ struct DirectoryCache {
     mutating func directory(of destination: Destination) throws(Failure) -> OpenDirectory {
         let directory = try directory(at: destination.directory)
         guard directory.status.inode == destination.directoryInode,
-            // A device of 0 is not compared. The host saw the directory in an earlier boot, and devices may change with
-            // each boot.
+            // A device of 0 is not compared. It means that the host saw the directory in an earlier boot, and the
+            // numbers of devices may change with each boot.
             [0, directory.status.device].contains(destination.directoryDevice)
         else { throw DirectoryCache.replacedFailure(destination.directory) }
         return directory
@@ -44,8 +44,8 @@ struct DirectoryCache {
         }
     }
 
-    /// Reserves room for the first bytes of a new file. Returns the space from which they are taken: that at the
-    /// first call of the batch, without what was reserved since.
+    /// Reserves room for the first bytes of a new file. Returns the space before this reservation: the space at the
+    /// first call of the batch, minus the reservations since then.
     mutating func reserve(_ bytes: UInt64, in directory: OpenDirectory) throws(SystemError) -> FileSystemSpace {
         let known = open[directory.path]?.space
         let space = if let known { known } else { try files.space(directory.number) }
@@ -60,12 +60,12 @@ struct OpenDirectory {
     let path: String
     let descriptor: Descriptor
     let status: FileStatus
-    /// The space of its file system; nil before the first call of `reserve`.
+    /// The space of the directory's file system; nil before the first call of `reserve`.
     fileprivate(set) var space: FileSystemSpace?
     var number: Int32 { descriptor.number }
 }
 
-/// The directory part of an absolute path, and the name in it.
+/// The two parts of an absolute path: the directory, and the name in this directory.
 struct SplitPath {
     let directory: String
     let name: String

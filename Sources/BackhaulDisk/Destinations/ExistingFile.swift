@@ -1,17 +1,17 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// A file that already exists at a destination, while its digest is computed.
+/// The check of a file that already exists at a destination. If a digest was requested, the check computes it.
 final class ExistingFile {
     private let destination: Destination
     private let files: FileSystem
     private let file: Descriptor
     private let size: UInt64
     private var digest: PartDigest?
-    /// The file; nil if it changed while it was read.
+    /// The file, after the last step; nil if its size changed while it was read.
     private(set) var found: DestinationFile?
 
-    /// Returns nil when no regular file of this size is at the destination, or when it cannot be read.
+    /// Returns nil if no regular file of this size is at the destination, or if the file cannot be read.
     init?(
         _ destination: Destination, size: UInt64?, _ algorithm: Checksum.Algorithm?, _ files: FileSystem,
         _ directories: inout DirectoryCache

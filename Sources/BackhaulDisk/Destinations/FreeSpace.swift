@@ -16,8 +16,8 @@ public enum FreeSpace {
 
 /// The space of a file system.
 struct FileSystemSpace {
-    /// The limit on `reserve`: the bytes that downloads leave free for other writers, such as databases, logs and the
-    /// store. A full disk harms these more than a download.
+    /// The upper limit of `reserve`, in bytes. Downloads keep `reserve` bytes free for other writers, such as
+    /// databases, logs and the store, because a full disk harms those writers more than it harms a download.
     private static let largestReserve: UInt64 = 32 << 20
     private static let reserveDivisor: UInt64 = 100
 
@@ -41,7 +41,7 @@ struct FileSystemSpace {
         type = Int(status.f_type)
     }
 
-    /// Returns false if a file of this size would not fit even if the file system were empty.
+    /// Returns false if a file of this size is larger than the whole file system.
     func isLargeEnough(_ size: UInt64) -> Bool { total == 0 || size <= total }
 
     func without(_ bytes: UInt64) -> FileSystemSpace {
@@ -50,7 +50,7 @@ struct FileSystemSpace {
         return rest
     }
 
-    /// Returns whether this many bytes fit and leave the reserve free.
+    /// Returns whether this many bytes can be written while the reserve stays free.
     func fits(_ count: UInt64) -> Bool {
         // The reserve is 0 if the file system does not report its size. Then the space is not checked, and a write
         // fails if the disk is full.

@@ -56,7 +56,7 @@ final class KeptFileMove {
         let name = target.destination.name
         let final = try files.status(in: to.number, name)
         guard let status = try files.status(in: from.number, kept.name), status.isRegular else {
-            // If a file of its size is at the new path, the file was moved there before a crash.
+            // If a file of the same size is at the new path, the kept file was moved to this path before a crash.
             guard let final, final.isRegular, final.size == size else { return .gone }
             try files.syncDirectory(to.number)
             return .moved
@@ -66,8 +66,8 @@ final class KeptFileMove {
         if let final, final.isSameFile(as: status) {
             let isOneName = from.status.isSameFile(as: to.status) && name == kept.name
             if isOneName || final.linkCount == 1 { return .moved }
-            // The file was linked to the new name before a crash, on a file system whose rename cannot keep an existing
-            // file.
+            // Before a crash, a hard link gave the file its new name, because the file system does not support
+            // RENAME_NOREPLACE.
             return try removeSource(from, to)
         }
         try files.changeMode(source.number, target.mode)

@@ -1,17 +1,18 @@
 internal import BackhaulPlatform
 internal import Glibc
 
-/// Decides whether the new files of a batch are synced together with syncfs(2), or each file with fsync(2).
+/// Decides whether the new files of a batch are synced together with syncfs(2), or each file separately with fsync(2).
 ///
 /// For many small files, syncfs(2) is much faster, because the file system commits its journal once. In batches of 32
 /// files of 16 KiB on a busy disk, 5,000 files took 1.8 s instead of 17 s. But syncfs(2) also writes the dirty pages of
-/// other programs, and waits for them. So it is used only while the machine has few dirty pages.
+/// other programs, and waits for them. So syncfs(2) is used only while the machine has few dirty pages.
 struct BatchSyncDecision {
     /// The smallest batch that is synced together.
     static let minimumFiles = 4
-    /// While syncfs(2) is not used, it is used again when at most this many bytes of other dirty pages are left.
+    /// If syncfs(2) is out of use, its use begins again when the other programs have at most this many bytes of dirty
+    /// pages.
     static let lowerLimit: UInt64 = 8 << 20
-    /// While syncfs(2) is used, it is no longer used when there are more bytes of other dirty pages than this.
+    /// If syncfs(2) is in use, its use ends when the other programs have more than this many bytes of dirty pages.
     static let upperLimit: UInt64 = 32 << 20
 
     private var isAllowed = true
@@ -25,7 +26,7 @@ struct BatchSyncDecision {
     }
 }
 
-/// What the machine and a file system offer for syncs of a batch. Tests replace it.
+/// What the machine and a file system offer for syncs of a batch. Tests replace these functions.
 struct BatchSyncSupport: Sendable {
     /// Whether syncfs(2) makes the files of this type of file system durable, and reports errors.
     var isSupported: @Sendable (FileSystemSpace) -> Bool = { isReliable && journaled.contains($0.type) }

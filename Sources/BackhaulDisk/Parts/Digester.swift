@@ -4,7 +4,7 @@ internal import CCrypto
 /// An incremental digest of a file's bytes. It uses libcrypto, which is loaded for libcurl in any case and uses the
 /// processor's instructions for digests.
 ///
-/// Unsafe: only this object uses the context, and frees it when it is freed itself.
+/// Unsafe: only this object uses the context. When this object is freed, it frees the context.
 final class Digester {
     let algorithm: Checksum.Algorithm
     private let context: OpaquePointer

@@ -3,9 +3,9 @@ internal import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// The state of a part file until it is sealed. It belongs to one disk thread.
+/// The state of a part file until it is sealed. This state belongs to one disk thread.
 final class OpenPart {
-    /// After each 8 MiB, the kernel is made to write the bytes to the disk, so that the sync of a large file is short.
+    /// After each 8 MiB, the kernel starts to write the bytes to the disk, so that the sync of a large file is short.
     private static let writeBackSize: UInt64 = 8 << 20
 
     private let files: FileSystem
@@ -14,20 +14,22 @@ final class OpenPart {
     private var descriptor: Descriptor?
     /// The inode of the part file; nil when there is no file yet.
     private var inode: UInt64?
-    /// The number of the download's bytes in the file.
+    /// How many bytes of the download are in the file.
     private(set) var length: UInt64 = 0
     /// The CRC-32C of these bytes; nil when this engine has not read or written all of them.
     private var checksum: UInt32? = 0
-    /// The check of the file's existing bytes; nil when it is done. Until then the bytes are not trusted.
+    /// The check of the file's existing bytes; nil when the check is done. Until the check is done, the bytes are not
+    /// trusted.
     private var check: PartVerification?
     /// The times of the file after this engine's last write.
     private var lastWritten: FileTimes?
-    /// The state in which this engine left the file, after a close or a failed write; nil if it is not known.
+    /// The state of the file after this engine closed the file or failed to write it; nil if this state is not known.
     private(set) var footprint: PartFootprint?
     private var writeBackStarted: UInt64 = 0
     /// The digest, if one was requested.
     private var digest: PartDigest?
-    /// Why a sync or write failed. All operations fail with it until the caller resumes from the last synced length.
+    /// The failure of a sync or a write. All operations then fail in the same way, until the caller resumes from the
+    /// last synced length.
     private var syncFailure: Failure?
 
     private var path: String { location.destination.path }
@@ -42,7 +44,8 @@ final class OpenPart {
     }
 
     /// Opens an existing part file, and returns the length from which the download continues. `fingerprints` are the
-    /// fingerprints of the checkpoint. If `isUnverified` is true afterwards, the caller must first call `verifyNext`.
+    /// fingerprints of the checkpoint. If `isUnverified` is true afterwards, the caller must first call `verifyNext`
+    /// until it returns a length.
     func resume(
         trusting trusted: TrustedLength, as fingerprints: [PartFingerprint], _ directories: inout DirectoryCache
     ) throws(Failure) -> UInt64 {
@@ -50,8 +53,8 @@ final class OpenPart {
         let directory = try directories.directory(of: location.destination)
         guard trusted != .nothing else { return 0 }
         return try reporting { () throws(SystemError) in
-            // The existing file may belong to another user. So it is checked before it is opened for writing, and again
-            // after that.
+            // The existing file may belong to another user. So the file is checked before it is opened for writing, and
+            // a second time after the open.
             guard let named = try files.status(in: directory.number, location.partName), named.isOurs else { return 0 }
             let file = try files.open(in: directory.number, location.partName)
             let status = try files.status(file.number)
@@ -60,8 +63,8 @@ final class OpenPart {
             }
             if status.size > known.length {
                 try files.truncate(file.number, to: known.length)
-                // After the truncation the footprint does not match the file any more. Only the fingerprints in
-                // `fingerprints` still do.
+                // After the truncation the footprint does not match the file any more. Only `fingerprints` still match
+                // the file.
                 footprint = nil
             }
             descriptor = file
@@ -81,8 +84,8 @@ final class OpenPart {
         var check: PartVerification?
     }
 
-    /// Returns how much of the file this download may have written. Returns nil if it is another file, or if no byte
-    /// can be trusted.
+    /// Returns how much of the file this download may have written. Returns nil if this is not the file that the
+    /// download wrote, or if no byte can be trusted.
     private func knownContent(
         _ status: FileStatus, _ trusted: TrustedLength, _ fingerprints: [PartFingerprint]
     ) -> KnownContent? {
@@ -111,7 +114,8 @@ final class OpenPart {
         return knownContent(status, synced, isSameBoot, fingerprints)
     }
 
-    /// Returns the same for a file of an earlier engine. Only checksums can prove what that engine has written.
+    /// Returns the known content of a file that an earlier engine wrote. Only checksums can prove what the earlier
+    /// engine has written.
     private func knownContent(
         _ status: FileStatus, _ synced: UInt64, _ isSameBoot: Bool, _ fingerprints: [PartFingerprint]
     ) -> KnownContent? {
@@ -136,8 +140,8 @@ final class OpenPart {
 
     var isUnverified: Bool { check != nil }
 
-    /// Reads the next slice of the existing bytes. After the last slice, returns how many of the bytes are trusted;
-    /// before that, returns nil.
+    /// Reads the next slice of the existing bytes. Returns nil if more slices follow. After the last slice, returns how
+    /// many of the bytes are trusted.
     func verifyNext(_ directories: inout DirectoryCache) throws(Failure) -> UInt64? {
         guard var check else { return length }
         let file = try current(&directories)
@@ -174,8 +178,8 @@ final class OpenPart {
         return length
     }
 
-    /// Records the length and the checksum in the journal. A thread that its engine has given up must not change the
-    /// journal, because a later engine uses it.
+    /// Records the length and the checksum in the journal. If the engine has given up this thread, the thread must not
+    /// change the journal, because a later engine may use the journal.
     private func note() {
         guard let journal, let inode, let checksum, files.activity?.isRevoked != true else { return }
         journal.note(inode, location.partName, length: length, checksum: checksum)
@@ -236,8 +240,8 @@ final class OpenPart {
         return digested + UInt64(count) >= length
     }
 
-    /// Throws if this many bytes cannot be written without using the reserve. `size` is the size of the whole file, as
-    /// the server announced it.
+    /// Throws if a write of this many bytes would use the reserve of the file system. `size` is the size of the whole
+    /// file, as the server announced it.
     func checkSpace(_ bytes: UInt64, ofFileOf size: UInt64?, _ directories: inout DirectoryCache) throws(Failure) {
         try checkSpace(bytes, ofFileOf: size, on: directories.directory(of: location.destination).number)
     }
@@ -281,7 +285,8 @@ final class OpenPart {
         let file = try current(&directories, creating: location.mode)
         if !last.isEmpty {
             try write(last, to: file, &directories)
-            // A file that is written in one step needs no record: it has no checkpoint from which it could continue.
+            // A file that is written in one step needs no record, because its download has no checkpoint from which it
+            // could continue.
             if isContinued { note() }
         }
         let status = try reporting { () throws(SystemError) in
@@ -298,7 +303,7 @@ final class OpenPart {
         return (file, new, SealedFile(intent: intent, checksum: try digest?.finish()))
     }
 
-    /// Closes the file after a failure. It is opened again only by `resume`, with a trusted length.
+    /// Closes the file after a failure. Only `resume` opens the file again, with a trusted length.
     @discardableResult
     func markFailed(_ failure: Failure) -> Failure {
         forget()
@@ -335,14 +340,14 @@ final class OpenPart {
         digest = nil
     }
 
-    /// Returns the open file. Creates it with this mode, or opens it again, if necessary.
+    /// Returns the open file. If necessary, creates the file with this mode, or opens the file again.
     private func current(
         _ directories: inout DirectoryCache, creating mode: UInt32 = 0o600
     ) throws(Failure) -> Descriptor {
         if let syncFailure { throw syncFailure }
         if let descriptor, descriptor.isOurs { return descriptor }
         let directory = try directories.directory(of: location.destination)
-        // The old descriptor is released before the open, because the new descriptor may get its number.
+        // The old descriptor is released before the open, because the new descriptor may get the number of the old one.
         descriptor = nil
         let (file, isIntact) = try reporting { () throws(SystemError) in
             guard let inode else {
@@ -360,7 +365,8 @@ final class OpenPart {
         return file
     }
 
-    /// Creates the part file. A file that already has its name is an old part file or an obstacle, and is replaced.
+    /// Creates the part file. If a file with the same name exists, it is an old part file or an obstacle, and is
+    /// replaced.
     private func create(in directory: OpenDirectory, mode: UInt32) throws(SystemError) -> Descriptor {
         do {
             return try files.create(in: directory.number, location.partName, mode: mode)

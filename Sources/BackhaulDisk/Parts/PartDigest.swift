@@ -11,8 +11,8 @@ struct PartDigest {
 
     init(_ algorithm: Checksum.Algorithm) throws(Failure) { digester = try Digester(algorithm) }
 
-    /// Adds bytes whose offset in the file is `end`. If earlier bytes are not yet in the digest, does nothing; all
-    /// these bytes are then read from the file later.
+    /// Adds bytes whose offset in the file is `end`. If earlier bytes are not yet in the digest, does nothing. Later,
+    /// the earlier bytes and these bytes are read from the file.
     mutating func add(_ bytes: ArraySlice<UInt8>, behind end: UInt64) throws(Failure) {
         guard length == end else { return }
         try digester.add(bytes)

@@ -10,8 +10,8 @@ public final class PartFile: Sendable {
     private let id: UInt64
     /// The worker for a file that is written in several steps.
     private let writer: Worker<DiskContext>
-    /// The worker for all files of this directory that are written in one step, and for all renames in it. So many
-    /// files and names share one sync.
+    /// The worker for all files of this directory that are written in one step, and for all renames in this directory.
+    /// Therefore, one sync serves many files and names.
     private let placer: Worker<DiskContext>
     /// The worker that has the open file. Nil before the first operation on the file.
     private let owner = Lock<Worker<DiskContext>?>(nil)
@@ -23,7 +23,7 @@ public final class PartFile: Sendable {
         self.placer = placer
     }
 
-    /// The worker that has the open file. The first operation decides which one that is.
+    /// The worker that has the open file. The first operation on the file chooses the worker.
     private var worker: Worker<DiskContext> { worker(first: writer) }
 
     private func worker(first: Worker<DiskContext>) -> Worker<DiskContext> {
@@ -34,11 +34,11 @@ public final class PartFile: Sendable {
         }
     }
 
-    /// Opens the file of an earlier attempt, if it is a regular file of this user with one link and is unchanged.
-    /// Shortens it to the trusted length, and calls `then` with that length. If no byte can be continued, the length is
-    /// 0 and no file is made yet. A file that this engine has closed is recognized by its size and times. If only the
-    /// times differ, its checksum is compared. Of a file of an earlier engine, only bytes that match a checksum of
-    /// `fingerprints` or of the journal are kept.
+    /// Opens the file of an earlier attempt. The file must be an unchanged regular file of this user, with only one
+    /// hard link. Shortens the file to the trusted length, and calls `then` with this length. If no byte is trusted,
+    /// the length is 0, and no file is created yet. If this engine has closed the file, it recognizes the file by its
+    /// size and times. If only the times differ, the engine compares the checksum of the file. If an earlier engine
+    /// wrote the file, only the bytes that match a checksum in `fingerprints` or in the journal are kept.
     public func openResuming(
         trusting trusted: TrustedLength, as fingerprints: [PartFingerprint] = [],
         then: @escaping @Sendable (Result<UInt64, Failure>) -> Void
@@ -83,7 +83,7 @@ public final class PartFile: Sendable {
     }
 
     /// Syncs the file, and calls `then` with the durable length. After a failure, the bytes since the last sync may be
-    /// lost: all calls fail until `openResuming` is called with the last synced length.
+    /// lost. So all calls fail until `openResuming` is called with the last synced length.
     public func sync(then: @escaping @Sendable (Result<PartLength, Failure>) -> Void) {
         worker.post { [id, location] context in
             context.sync(id, location, then: then)
@@ -91,7 +91,8 @@ public final class PartFile: Sendable {
     }
 
     /// Computes a digest of the whole file. New bytes are added when they are written; existing bytes are read from the
-    /// file in the meantime. After `openResuming` this function must be called again. `seal` reports a failure.
+    /// file in the meantime. After `openResuming` this function must be called again. If the digest fails, `seal`
+    /// reports the failure.
     public func hash(_ algorithm: Checksum.Algorithm) {
         worker.post { [self] context in
             guard (try? context.part(id, location).hash(algorithm)) != nil else { return }
@@ -106,8 +107,8 @@ public final class PartFile: Sendable {
     }
 
     /// Checks whether the file system has space for this many bytes. `size` is the size of the whole file, as the
-    /// server announced it. Fails with `tooLarge` when the whole file system is smaller than the file, otherwise with
-    /// `diskFull`.
+    /// server announced it. If the whole file system is smaller than the file, fails with `tooLarge`. If only the free
+    /// space is too small, fails with `diskFull`.
     public func checkSpace(
         for bytes: UInt64, ofFileOf size: UInt64? = nil, then: @escaping @Sendable (Result<Void, Failure>) -> Void
     ) {
@@ -117,7 +118,7 @@ public final class PartFile: Sendable {
         }
     }
 
-    /// Checks that no file in the destination's directory has this name. If a file has it, fails with
+    /// Checks that no file in the destination's directory has this name. If a file has this name, fails with
     /// `destinationExists`.
     public func checkName(_ name: String, then: @escaping @Sendable (Result<Void, Failure>) -> Void) {
         placer.post { [location] context in
@@ -130,10 +131,10 @@ public final class PartFile: Sendable {
         }
     }
 
-    /// Writes the rest of the file, sets its permissions and syncs it. An empty file is created too. Calls `then` with
-    /// the finish intent and, if requested, the digest. The caller must make the intent durable before it calls
-    /// `place`. Fails with `connectionLost` or `badResponse` when the length is not `size`. After a failure, as after a
-    /// failed `sync`, the caller continues with `openResuming`.
+    /// Writes the rest of the file, sets its permissions and syncs it. The file is created even if it is empty. Calls
+    /// `then` with the finish intent and, if requested, the digest. The caller must make the intent durable before it
+    /// calls `place`. If the file is shorter than `size`, fails with `connectionLost`. If the file is longer, fails
+    /// with `badResponse`. After a failure, the caller continues with `openResuming`, as after a failed `sync`.
     public func seal(
         _ last: [UInt8], expected size: UInt64?, then: @escaping @Sendable (Result<SealedFile, Failure>) -> Void
     ) {
@@ -156,15 +157,15 @@ public final class PartFile: Sendable {
     }
 
     /// Renames the sealed file to its final name, and syncs the directory. Also succeeds if the file was renamed before
-    /// a crash. Fails with `destinationExists` when another file has the name and must not be replaced; a directory is
-    /// never replaced. After `diskFailed` the name may be lost in a crash, and the caller must not retry.
+    /// a crash. If another file has the name and must not be replaced, fails with `destinationExists`. A directory is
+    /// never replaced. After the failure `diskFailed`, a crash may lose the new name, and the caller must not retry.
     public func place(_ intent: FinishIntent, then: @escaping @Sendable (Result<FileStamp, Failure>) -> Void) {
         placer.post { [id, location] context in
             context.changing(location) { context.place(id, location, intent, then: then) }
         }
     }
 
-    /// Finds whether an earlier engine has placed the file of `intent`. It is used after a crash.
+    /// Finds out whether an earlier engine has placed the file of `intent`. This function is used after a crash.
     public func inspect(for intent: FinishIntent, then: @escaping @Sendable (Result<Placement, Failure>) -> Void) {
         placer.post { [location] context in
             then(

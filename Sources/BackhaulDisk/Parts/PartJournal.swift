@@ -2,20 +2,20 @@ internal import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// A file of the store with a small record for each part file: its length after the last write, and the checksum of its
-/// bytes.
+/// A file of the store. It has a small record for each part file: the length of the part file after the last write, and
+/// the checksum of these bytes.
 ///
 /// After a crash, the length of a part file alone does not prove its content. The file system may have lost pages that
-/// were not synced, and may have rounded the length up. This can happen without a reboot: after an error that makes the
-/// file system read-only, or after a forced unmount.
+/// were not synced, and may have rounded the length up. This can happen even without a reboot: after an error that
+/// makes the file system read-only, or after a forced unmount.
 ///
-/// The records are not synced. After a kill of the process they match the part files. After a crash of the machine,
-/// records or part files may be older, and the checksums show this.
+/// The records are not synced. After a kill of the process, the records match the part files. After a crash of the
+/// machine, the records or the part files may have an older content. Then the checksums do not match.
 ///
-/// The records are not in the database, because a write must need only one system call and no sync. `docs/store.md`
-/// describes the format.
+/// The records are not in the database, because the write of a record must need only one system call and no sync.
+/// `docs/store.md` describes the format.
 public final class PartJournal: Sendable {
-    /// The number of records. A running engine has at most 1,024 open part files; the other records are of waiting
+    /// The number of records. A running engine has at most 1,024 open part files; the other records belong to waiting
     /// tasks.
     private static let slotCount = 2_048
     private static let recordSize = 32
@@ -42,8 +42,8 @@ public final class PartJournal: Sendable {
     private let file: Descriptor
     private let table: Lock<Table>
 
-    /// Opens the journal at the path, or makes it. Returns nil when that fails; downloads then continue from their last
-    /// checkpoint.
+    /// Opens the journal at the path. If it is missing, creates it. Returns nil on an error; then downloads continue
+    /// from their last checkpoint.
     public init?(path: String) {
         let number = bhl_open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600)
         guard number >= 0 else { return nil }
@@ -99,15 +99,16 @@ public final class PartJournal: Sendable {
         }
     }
 
-    /// Removes the record that was written the longest time ago, and returns its slot.
+    /// Removes the oldest record, and returns its slot.
     private static func evict(_ table: inout Table) -> Int {
         guard let oldest = table.slots.min(by: { $0.value.age < $1.value.age }) else { return 0 }
         table.slots[oldest.key] = nil
         return oldest.value.index
     }
 
-    /// Writes a record. The caller has the mutex, so that a freed slot is cleared before another part file gets it. A
-    /// failure is ignored: if the engine is killed later, only the bytes since the last checkpoint are lost.
+    /// Writes a record. The caller owns the mutex, so that a freed slot is cleared before another part file gets the
+    /// slot. A failure is ignored, because its effect is small: if the engine is killed later, only the bytes since the
+    /// last checkpoint are lost.
     private func write(_ record: [UInt8], at index: Int) {
         guard file.isOurs else { return }
         _ = record.withUnsafeBytes { pwrite(file.number, $0.baseAddress, $0.count, off_t(index * Self.recordSize)) }

@@ -1,13 +1,13 @@
 public import BackhaulModel
 
-/// The paths of a download's part file and destination. Both are in the same directory, so that the file is placed by a
-/// rename.
+/// The paths of a download's part file and destination. Both are in the same directory, so that a rename can place the
+/// file.
 public struct PartLocation: Equatable, Sendable {
     public var destination: Destination
-    /// The name of the part file in the destination's directory, at most 255 bytes. No other task has this name. Before
-    /// the first byte is written, any other file with this name is replaced.
+    /// The name of the part file in the destination's directory, at most 255 bytes. No other task uses this name.
+    /// Before the first byte is written, any other file with this name is replaced.
     public var partName: String
-    /// The permission bits of the finished file. Before that, only its owner may read it.
+    /// The permission bits of the finished file. Before the file is finished, only its owner may read it.
     public var mode: UInt32
     /// Whether an existing file at the destination is replaced when the file is placed.
     public var replace: Bool
@@ -30,7 +30,7 @@ public struct PartLocation: Equatable, Sendable {
 public enum TrustedLength: Equatable, Sendable {
     /// The synced bytes are trusted. This applies after a reboot.
     case synced(UInt64)
-    /// All bytes that a checksum proves are trusted, if the file has at least the synced bytes. This applies if the
+    /// If the file has at least the synced bytes, all bytes with a matching checksum are trusted. This applies if the
     /// machine was not rebooted.
     case allWritten(atLeastSynced: UInt64)
     case nothing

@@ -1,6 +1,6 @@
 internal import CLinux
 
-/// The state in which this engine left a part file, after a close or a failed write.
+/// The state of a part file after this engine closed the file or failed to write it.
 struct PartFootprint {
     let checksum: UInt32?
     private let status: FileStatus
@@ -64,7 +64,7 @@ struct PartVerification {
             let count = Int(next.length - offset)
             take(bytes.prefix(count))
             bytes = bytes.dropFirst(count)
-            // If a shorter prefix does not match, a longer one cannot match this file either.
+            // If a shorter prefix does not match this file, a longer prefix cannot match it.
             isMatching = isMatching && checksum == next.checksum
             if isMatching { verified = next }
             prefixes.removeFirst()
@@ -72,8 +72,8 @@ struct PartVerification {
         take(bytes)
     }
 
-    /// The longest prefix that has matched. Without a comparison, the whole file, or an empty prefix if it was too
-    /// short.
+    /// The longest prefix that has matched. Without a comparison, this is the first `end` bytes, or an empty prefix if
+    /// the file has fewer bytes.
     var verifiedPrefix: Prefix {
         isComparing ? verified : Prefix(length: offset == end ? offset : 0, checksum: checksum)
     }

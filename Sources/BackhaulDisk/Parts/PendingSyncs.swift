@@ -9,15 +9,15 @@ struct PendingSyncs {
     enum Scope {
         /// Content and length.
         case data
-        /// The attributes too.
+        /// Content, length and attributes.
         case attributes
-        /// The attributes too. A success closes the descriptor.
+        /// Content, length and attributes. After a successful sync, the descriptor is closed.
         case attributesThenClose
     }
 
     /// A file that was made and completely written in this batch.
     struct NewFile {
-        /// Opened before the file was written.
+        /// The file's directory, which was opened before the file was written.
         var directory: OpenDirectory
         var size: UInt64
     }
@@ -43,7 +43,7 @@ struct PendingSyncs {
 
     var count: Int { pendingFiles.count + pendingNames.count }
 
-    /// Adds the sync of a file. With `new`, it may be synced together with others.
+    /// Adds the sync of a file. If `new` is given, the file may be synced together with other files.
     mutating func add(
         _ file: Descriptor, _ scope: Scope, new: NewFile? = nil, then: @escaping (SystemError?) -> Void
     ) {
@@ -62,8 +62,8 @@ struct PendingSyncs {
         pendingNames.removeAll(keepingCapacity: true)
         let synced = syncNewFilesTogether(files)
         let others = files.filter { synced == nil || $0.new?.directory.status.device != synced }
-        // This loop lets the disk write several files at the same time. Without it, 10,000 files of 16 KiB take 1.2
-        // times as long.
+        // This loop lets the disk write several files at the same time. Without this loop, 10,000 files of 16 KiB take
+        // 1.2 times as long.
         if others.count > 1 {
             for file in others { self.files.startWriteBack(file.descriptor.number) }
         }
@@ -72,9 +72,9 @@ struct PendingSyncs {
         finish(names, syncedDevice: synced)
     }
 
-    /// Syncs the new files with one call if that is cheaper. Returns the device whose new files and names are durable
-    /// then; nil if there is none. After an error, each file is synced by its own descriptor, which reports the errors
-    /// of that file.
+    /// Syncs the new files with one call, if one call is cheaper. Returns the device whose new files and names this
+    /// call made durable; nil if there was no such call, or if the call failed. After an error, each file is synced by
+    /// its own descriptor, which reports the errors of that file.
     private mutating func syncNewFilesTogether(_ files: [File]) -> UInt64? {
         let new = files.compactMap(\.new)
         guard new.count >= BatchSyncDecision.minimumFiles, let directory = new.first?.directory,
@@ -121,8 +121,8 @@ struct PendingSyncs {
         for name in names { name.then(outcomes[name.directory.path] ?? nil) }
     }
 
-    /// Throws if the host has closed the descriptor. Another file may have got its number, and then that file was
-    /// synced instead of this one.
+    /// Throws if the host has closed the descriptor. In this case, another file may have got the descriptor's number,
+    /// and may have been synced instead of this file.
     private func checkOwnership(_ file: File) throws(SystemError) {
         let wasOurs = file.scope == .attributesThenClose ? file.descriptor.close() : file.descriptor.isOurs
         if !wasOurs { throw SystemError(code: EBADF, messageStart: FileOperation.sync.messageStart) }

@@ -2,7 +2,7 @@ public import BackhaulModel
 internal import BackhaulPlatform
 internal import Glibc
 
-/// Whether an engine had placed a file before it crashed.
+/// Whether an engine had placed a file before the engine crashed.
 public enum Placement: Equatable, Sendable {
     /// The file has its final name. `PartFile.place` must still be called, to sync the directory.
     case placed
@@ -10,8 +10,8 @@ public enum Placement: Equatable, Sendable {
     case partExists
     case absent
 
-    /// Checks the file on the calling thread. Throws when the directory cannot be read. The file may exist
-    /// nevertheless, because its disk may not be mounted yet.
+    /// Checks the file on the calling thread. Throws when the directory cannot be read. Such an error does not prove
+    /// that the file is missing: its disk may be mounted later.
     public static func inspect(_ location: PartLocation, _ intent: FinishIntent) throws(Failure) -> Placement {
         let files = FileSystem()
         var directories = DirectoryCache(files: files)
@@ -33,8 +33,8 @@ struct PlaceOperation {
     func rename(in directory: OpenDirectory) throws(Failure) -> FileStamp {
         do throws(SystemError) {
             if let part = try files.status(in: directory.number, location.partName), matchesIntent(part) {
-                // If the file has both names, it was linked before a crash and its old name was not removed. rename(2)
-                // would do nothing for two names of one file.
+                // If the file has both names, it was linked before a crash, and its old name was not removed. Here
+                // rename(2) would do nothing, because both names belong to the same file.
                 if part.linkCount > 1, let final = try files.status(in: directory.number, name), matchesIntent(final) {
                     try files.remove(location.partName, in: directory.number)
                 } else {

@@ -4,7 +4,7 @@ internal import Glibc
 
 /// The state of one disk thread, including its current batch of jobs.
 final class DiskContext {
-    /// The limit on delayed syncs in a batch, and so on the descriptors that it keeps open.
+    /// The limit on delayed syncs in a batch. It also limits the descriptors that the batch keeps open.
     static let batchLimit = 64
 
     let files: FileSystem
@@ -61,8 +61,7 @@ final class DiskContext {
         return part
     }
 
-    /// Adds the next slice of the existing bytes to the digest. Returns false while the digest does not cover all of
-    /// them.
+    /// Adds the next slice of the existing bytes to the digest. Returns true when the digest covers all of these bytes.
     func hashNext(_ id: UInt64, _ location: PartLocation) throws(Failure) -> Bool {
         try part(id, location).hashNext(&directories)
     }
@@ -70,7 +69,7 @@ final class DiskContext {
     /// Whether the part file is open in this thread; false after it was closed.
     func isOpen(_ id: UInt64) -> Bool { parts[id] != nil }
 
-    /// Closes the part file. If it has a delayed sync, its descriptor stays open until then.
+    /// Closes the part file. If the file has a delayed sync, its descriptor stays open until this sync is done.
     func close(_ id: UInt64, _ location: PartLocation) {
         guard let part = parts.removeValue(forKey: id) else { return }
         part.closeKeeping()
@@ -159,7 +158,7 @@ final class DiskContext {
             let directory = try directories.directory(at: directory)
             var failed: SystemError?
             syncs.add(file, .attributes) { failed = $0 }
-            // `failed` is set before this completion, because a batch syncs its files before its directories.
+            // `failed` is set before this completion is called, because a batch syncs its files before its directories.
             syncs.add(directory) { then(failed ?? $0) }
         } catch {
             then(SystemError(code: Int32(clamping: error.detail), messageStart: "Cannot sync"))

@@ -2,8 +2,8 @@ public import BackhaulModel
 public import BackhaulPlatform
 
 /// The threads for all work that waits for a disk: a few for each file system. A file system that does not respond
-/// delays only its own work. The thread pool of libuv is not used, because a process has only one, and a host that uses
-/// libuv would share it.
+/// delays only its own work. The thread pool of libuv is not used, because a process has only one such pool, and a host
+/// that uses libuv would share this pool.
 ///
 /// Completions are called on a disk thread and must not block. After `close` no work is performed and no completion is
 /// called.
@@ -44,8 +44,8 @@ public final class DiskThreads: Sendable {
     }
 
     /// Returns a part file, without I/O. One thread does all work on part files of one name, in the order of the calls.
-    /// Two kinds of work are done by the thread of the directory: a file that is written in one step, and the rename to
-    /// the final name.
+    /// The thread of the directory does two kinds of work: it writes files that are written in one step, and it renames
+    /// files to their final names.
     public func partFile(_ location: PartLocation) -> PartFile {
         PartFile(
             id: newID(), location: location, writer: worker(for: location.partName, at: location.destination),
@@ -75,7 +75,7 @@ public final class DiskThreads: Sendable {
 
     /// Moves a kept file of `size` bytes to the path of its claim, and syncs it. The file is renamed. If the path is on
     /// another file system, the file is copied, synced and renamed. The call can be repeated after a crash at any
-    /// point. Fails with `notFound` when the file is at neither path. Also has the failures of `PartFile.place`.
+    /// point. If the file is missing at both paths, fails with `notFound`. Can also fail like `PartFile.place`.
     public func moveKept(
         from path: String, to target: PartLocation, size: UInt64,
         then: @escaping @Sendable (Result<Void, Failure>) -> Void
@@ -107,7 +107,7 @@ public final class DiskThreads: Sendable {
     /// Performs all posted work, ends the threads and waits for them. A second call has no effect.
     public func close() { _ = close(until: nil) }
 
-    /// Closes like `close()`, but waits only until the deadline for disks that do not respond. After the deadline, the
+    /// Closes like `close()`. For disks that do not respond, waits only until the deadline. After the deadline, the
     /// threads of such a disk begin no further system call. Returns the names of the part files that these threads are
     /// changing. For the home file system there is no deadline.
     public func close(until deadline: Deadline?) -> Set<String> {
@@ -140,8 +140,8 @@ public final class DiskThreads: Sendable {
     func metadataWorker(at destination: Destination) -> Worker<DiskContext> { workers(of: destination).metadataWorker }
 
     private func workers(of destination: Destination) -> FileSystemWorkers {
-        // A device of 0 is unknown: the host saw the directory in an earlier boot, and devices may change with each
-        // boot.
+        // A device of 0 means that the device is unknown: the host saw the directory in an earlier boot, and devices
+        // may change with each boot.
         let device = destination.directoryDevice
         return workers(device == 0 ? nil : device, destination.path)
     }

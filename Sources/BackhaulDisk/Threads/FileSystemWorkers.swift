@@ -1,6 +1,7 @@
 internal import BackhaulPlatform
 
-/// The threads of one file system. The first is started by the initializer, the others when they are first needed.
+/// The threads of one file system. The initializer starts the first thread. Every other thread starts when it is needed
+/// for the first time.
 final class FileSystemWorkers: Sendable {
     private struct Threads {
         var workers: [Worker<DiskContext>?]

@@ -3,8 +3,8 @@ internal import CLinux
 internal import Glibc
 
 /// Finds the file system of a path from the list of mounts. It does not access the path, because the file system may
-/// not respond. For a path with symbolic links the result may be wrong; then only the work on that path uses the
-/// threads of another file system.
+/// not respond. For a path with symbolic links, the result may be wrong. The only effect of this is that the work on
+/// the path uses the threads of another file system.
 struct MountTable {
     private var mounts: [(point: [UInt8], device: UInt64)] = []
     private var readAt: Int64 = 0
@@ -42,7 +42,7 @@ struct MountTable {
         }
     }
 
-    /// Decodes spaces, tabs, line ends and backslashes, which the file contains as octal numbers.
+    /// Decodes spaces, tabs, line ends and backslashes, which the kernel writes as octal numbers.
     private static func unescaped(_ field: ArraySlice<UInt8>) -> [UInt8] {
         var (unescaped, rest) = ([UInt8](), field)
         while let byte = rest.popFirst() {

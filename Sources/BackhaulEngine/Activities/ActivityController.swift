@@ -2,13 +2,14 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Starts activities: within their window when the conditions meet their constraints, and at the end of the window in
-/// any case.
+/// Starts each activity inside its window, as soon as the conditions meet its constraints. At the end of the window,
+/// the activity starts in any case.
 ///
 /// Each engine has one object of this type. Each check reads from the store which activities are due. The controller
 /// owns the timer of the next check, and the results of the last check.
 final class ActivityController {
-    /// The delay after a failed start. For example, another task has the destination, or the store is full.
+    /// The delay after a failed start. A start fails, for example, if another task has the destination or if the store
+    /// is full.
     private static let pauseMilliseconds: Int64 = 60_000
 
     private let runtime: any Runtime
@@ -20,18 +21,19 @@ final class ActivityController {
     private var timer: (any RuntimeTimer)?
     /// Whether a check is under way: the read of the store, and the starts that follow it.
     private var state = CheckState.idle
-    /// The tasks of activities that have not ended. An activity starts again only after the end of its last task.
+    /// The tasks of activities, without tasks that have ended. An activity starts again only after its last task has
+    /// ended.
     private var livingTasks: Set<TaskID> = []
     /// Activities whose window is open and which wait for better conditions.
     private var held: [OpenActivity] = []
-    /// The activities whose start failed, with the time of the next attempt by the loop's clock. Each failure was
+    /// For each activity whose start failed: the time of the next attempt, by the loop's clock. Each failure was
     /// logged.
     private var retryTimes: [ActivityID: Int64] = [:]
-    /// The conditions that open windows depend on.
+    /// The conditions on which activities with an open window depend.
     private(set) var needs: ConditionSet = []
 
     /// - holds: returns the holds of these constraints, or nil if the conditions were not read yet.
-    /// - isEnding: true when nothing may be started any more.
+    /// - isEnding: returns true when no activity may start any more.
     /// - unixMilliseconds: returns the time of the wall clock, to which the windows of activities refer.
     init(
         _ runtime: any Runtime, _ calendar: CalendarWatch, log: @escaping @Sendable (LogEntry) -> Void,
@@ -54,7 +56,8 @@ final class ActivityController {
 
     // MARK: Reasons for a check
 
-    /// Checks which activities are due: when a window opens, the calendar changed, or a command changed an activity.
+    /// Checks which activities are due. This function is called when a window opens, when the calendar has changed, and
+    /// when a command has changed an activity.
     func check() {
         guard !isEnding(), state.begin() else { return }
         let now = unixMilliseconds()
@@ -69,8 +72,8 @@ final class ActivityController {
         })
     }
 
-    /// Checks after an activity was set. The cause of a failed start may be gone, so failed starts are repeated without
-    /// a delay.
+    /// Checks which activities are due, after a command has set an activity. The cause of a failed start may be gone,
+    /// so failed starts are repeated without a delay.
     func activityChanged() {
         retryTimes = retryTimes.mapValues { _ in .min }
         check()
@@ -122,7 +125,7 @@ final class ActivityController {
         return window.shouldStart(now: now, holds: holds)
     }
 
-    /// The constraints that have to be met before the start; nil if there are none.
+    /// The constraints that the conditions must meet before the start; nil if there are none.
     private func constraints(of activity: OpenActivity) -> EffectiveConstraints? {
         let constraints = activity.qualityOfService.constraints
         guard constraints != .none, !activity.hasRequest || activity.qualityOfService != .background else { return nil }

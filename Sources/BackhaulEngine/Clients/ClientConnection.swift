@@ -9,20 +9,21 @@ final class ClientConnection {
     let deliver: (EngineMessage) -> Void
     private(set) var hello: Hello?
     private(set) var process: ProcessIdentity?
-    /// Whether the client is in the engine's process. Then both see the same directories.
+    /// Whether the client is in the engine's process. If so, the client and the engine see the same directories.
     let isLocal: Bool
-    /// Whether the client has too many unread bytes. Messages that can wait are then not sent.
+    /// Whether the client has too many unread bytes. If so, messages that can wait are not sent.
     let isBackpressured: () -> Bool
     private(set) var handles: [HandleID: AttachedHandle] = [:]
-    /// Whether a message is being checked: a disk thread checks the destinations of an enqueue, or /proc is read again
-    /// soon for the client's process. Later messages are queued, so that a client's commands keep their order.
+    /// Whether a message is being checked: a disk thread checks the destinations of an enqueue, or the engine will soon
+    /// try again to read the client's process from /proc. Later messages are queued, so that a client's commands keep
+    /// their order.
     var isInspecting = false
     var introductionTimer: LoopTimer?
-    /// How often the client's process could not be read from /proc.
+    /// The number of failed attempts to read the client's process from /proc.
     var introductionAttempts = 0
     private var queuedMessages: [ClientMessage] = []
-    /// Whether a disk thread is taking the body files of an enqueue into the store. This may take long, so only later
-    /// enqueues wait for it.
+    /// Whether a disk thread is taking the body files of an enqueue into the store. Because this may take long, later
+    /// enqueues wait for it, and other commands do not wait.
     var isIngestingBodies = false
     private var queuedEnqueues: [ClientMessage] = []
 
@@ -34,8 +35,8 @@ final class ClientConnection {
         var isReadingAhead = false
     }
 
-    /// The handles of create and attach commands that may wait for their session, while the store thread performs the
-    /// command. When the client cancels the command, its handle is removed.
+    /// The handles of create and attach commands that may wait for their session. A handle is in this set while the
+    /// store thread performs its command. If the client cancels the command, the handle is removed.
     private var opening: Set<HandleID> = []
 
     init(
@@ -71,7 +72,7 @@ final class ClientConnection {
 
     func startOpening(_ handle: HandleID) { opening.insert(handle) }
 
-    /// Returns false when the handle is not opening any more.
+    /// Returns false if the handle is no longer in `opening`.
     @discardableResult
     func stopOpening(_ handle: HandleID) -> Bool { opening.remove(handle) != nil }
 

@@ -17,7 +17,7 @@ final class ClientRegistry {
 
     func add(_ connection: ClientConnection) { connections[connection.id] = connection }
 
-    /// Removes the connection. Afterwards the sessions that it consumed have no consumer.
+    /// Removes the connection. Afterwards, the sessions that the client consumed have no consumer.
     func remove(_ id: ConnectionID) -> ClientConnection? {
         guard let connection = connections.removeValue(forKey: id) else { return nil }
         for (session, address) in consumers where address.connection == id { consumers[session] = nil }
@@ -52,7 +52,7 @@ final class ClientRegistry {
     }
 }
 
-/// A handle and the connection of its client. A handle's id alone is unique only within one connection.
+/// A handle and the connection of its client. The id of a handle is unique only within one connection.
 struct HandleAddress: Hashable {
     var connection: ConnectionID
     var handle: HandleID

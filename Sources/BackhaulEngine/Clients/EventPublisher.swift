@@ -1,8 +1,8 @@
 internal import BackhaulModel
 internal import BackhaulStore
 
-/// Sends committed events to clients. The session's consumer gets their contents, within its credit. Every other host
-/// of the application gets the id of the newest event.
+/// Sends committed events to clients. The session's consumer gets the contents of the events, within its credit. Every
+/// other host of the application gets the id of the newest event.
 ///
 /// Each engine has one object of this type. Events of one iteration of the loop are announced together.
 final class EventPublisher {
@@ -24,14 +24,15 @@ final class EventPublisher {
         self.clients = clients
     }
 
-    /// Whether events of the session can be pushed now. If so, a transaction that adds events has to return their
-    /// contents.
+    /// Whether events of the session can be pushed now. If so, a transaction that adds events must return the contents
+    /// of these events.
     func pushes(_ session: SessionID) -> Bool {
         guard let (connection, handle) = clients.consumer(of: session) else { return false }
         return !connection.isBackpressured() && connection.handles[handle]?.pushCredit.canPush == true
     }
 
-    /// Notifies the connected clients of the application of the new events, at the end of this iteration of the loop.
+    /// At the end of this iteration of the loop, notifies the application's connected clients that there are new
+    /// events.
     func announce(_ change: Change) {
         guard change.newestEvent > .zero else { return }
         if announcements.isEmpty { runtime.afterThisIteration { [unowned self] in flushAnnouncements() } }
@@ -45,8 +46,8 @@ final class EventPublisher {
         announcements[change.session] = announcement
     }
 
-    /// Sends all announcements now. It is called before a reply is sent, so that the client first receives the events
-    /// that its command caused.
+    /// Sends all announcements now. This function is called before a reply is sent, so that the client first receives
+    /// the events that its command caused.
     func flushAnnouncements() -> [EngineEffect] {
         let all = announcements
         announcements = [:]

@@ -7,12 +7,12 @@ protocol ProgressSource: AnyObject {
     func readings(of session: SessionID) -> [Progress]
 }
 
-/// Sends changed progress to the handles that watch a session, at most once in the interval of each handle. A
+/// Sends changed progress to the handles that watch a session. Each handle gets at most one notice in its interval. A
 /// backpressured peer gets no progress. No timer runs while no task runs.
 ///
 /// Each engine has one object of this type.
 final class ProgressPublisher {
-    /// The most watches of one client. Each may contain the last readings of many tasks.
+    /// The limit on the watches of one client. Each watch may contain the last readings of many tasks.
     private static let watchLimit = 256
 
     private let runtime: any Runtime
@@ -26,7 +26,7 @@ final class ProgressPublisher {
         let interval: Int64
         /// The time of the next notice, by the loop's clock.
         var due: Int64
-        /// The readings of running tasks that were sent last.
+        /// For each running task: the reading that was sent last.
         var sent: [TaskID: Progress] = [:]
         /// The last readings of tasks that do not run any more.
         var ended = ProgressTable()
@@ -44,7 +44,7 @@ final class ProgressPublisher {
 
     func close() { timer?.stop() }
 
-    /// Starts a watch of the handle's session. With 0 milliseconds, it stops the watch.
+    /// Starts a watch of the handle's session. If `milliseconds` is 0, stops the watch.
     func watch(_ address: HandleAddress, milliseconds: UInt32) throws(Failure) {
         let attached = clients[address.connection]?.handles[address.handle]
         guard milliseconds > 0, let session = attached?.session else { return stop(address) }
@@ -64,7 +64,8 @@ final class ProgressPublisher {
         for address in watches.keys where address.connection == connection { watches[address] = nil }
     }
 
-    /// Starts the timer of the next notice. It is called after a task started, a watch started, or a reading was added.
+    /// Starts the timer of the next notice. This function is called after a task started, a watch started, or a reading
+    /// was added.
     func plan() {
         guard !watches.isEmpty, timer?.isRunning != true else { return }
         let running = source.runningSessions
@@ -72,8 +73,8 @@ final class ProgressPublisher {
         if let due { timer?.start(milliseconds: max(0, due - runtime.now)) }
     }
 
-    /// Adds the last reading of a task that does not run any more. `reading` makes it, and is called only if a handle
-    /// watches progress.
+    /// Adds the last reading of a task that does not run any more. `reading` returns this reading. It is called only if
+    /// a handle watches progress.
     func ended(_ task: TaskID, of session: SessionID, _ reading: () -> Progress) {
         guard !watches.isEmpty else { return }
         let last = reading()

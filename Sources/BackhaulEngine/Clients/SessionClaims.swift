@@ -13,7 +13,7 @@ struct NamedSession: Hashable, Sendable {
 
     init(_ change: Change) { self.init(application: change.application, identifier: change.identifier) }
 
-    // Compares bytes, as the store does. For Swift's `==`, texts with different bytes may be equal (Unicode canonical
+    // Compares bytes, as the store does. Swift's `==` may return true for texts with different bytes (Unicode canonical
     // equivalence).
     static func == (left: NamedSession, right: NamedSession) -> Bool {
         left.application.utf8.elementsEqual(right.application.utf8)
@@ -43,13 +43,13 @@ struct SessionOpening {
 /// Each engine has one object of this type. The queues are not durable: a client sends its command again to the next
 /// engine.
 final class SessionClaims {
-    /// The delay between two attempts to open a session whose consumer is not connected. No closed connection can then
-    /// show that the session is free.
+    /// The delay between two attempts to open a session whose consumer is not connected. Such a consumer has no
+    /// connection, so no end of a connection can show that the session is free.
     private static let retryMilliseconds: Int64 = 1_000
     /// How long clients of an earlier engine may take to connect to this engine. A client searches for the next engine
-    /// immediately. A process that is stopped for longer loses its claims.
+    /// immediately. A process that is stopped for a longer time than this loses its claims.
     private static let reconnectMilliseconds: Int64 = 10_000
-    /// The most commands of one client that may wait, in all queues together.
+    /// The limit on the waiting commands of one client, in all queues together.
     private static let waitingLimit = 4_096
 
     private let runtime: any Runtime
@@ -83,7 +83,7 @@ final class SessionClaims {
 
     func count(of name: NamedSession) -> Int { queues[name]?.waiting.count ?? 0 }
 
-    /// Adds the opening to the queue. Its reply is sent when the session is free.
+    /// Adds the opening to the queue. The reply to its command is sent when the session is free.
     func wait(_ opening: SessionOpening) {
         let connection = opening.address.connection
         let mine = queues.values.reduce(0) { $0 + $1.waiting.count { $0.address.connection == connection } }
@@ -139,7 +139,8 @@ final class SessionClaims {
             return [.opened(opened, opening, consumer)]
         case .failure(let failure) where failure.status == .inUse:
             requestYield(name)
-            // If the opening was cancelled meanwhile, its result does not apply to the opening that is first now.
+            // If the opening was cancelled meanwhile, its result does not apply to the opening that is now the first in
+            // the queue.
             if queues[name]?.isDue == true || !isWanted { released(name) }
         case .failure(let failure):
             if isWanted {
@@ -151,7 +152,7 @@ final class SessionClaims {
         return []
     }
 
-    /// Releases a session that was opened for a handle whose client has cancelled the wait meanwhile.
+    /// Releases a session that was opened for a handle, because the client has cancelled the wait meanwhile.
     private func returnSession(_ opened: OpenedSession, _ consumer: ConsumerIdentity, _ name: NamedSession) {
         runtime.store({ (transaction) throws(Failure) in
             try transaction.clients.releaseHandle(client: consumer.client, handle: consumer.handle, session: opened.id)
@@ -161,7 +162,8 @@ final class SessionClaims {
         })
     }
 
-    /// Sends the notice to yield to the consumer. If the consumer is not connected, the openings are tried again later.
+    /// Sends a yield notice to the consumer. If the consumer is not connected, the engine attempts the openings again
+    /// later.
     func requestYield(_ name: NamedSession) {
         guard queues[name] != nil else { return }
         var isConnected = false
@@ -175,8 +177,8 @@ final class SessionClaims {
 
     // MARK: Clients of an earlier engine
 
-    /// Starts the timer after which clients of an earlier engine lose their claims if they have not reconnected. A
-    /// process that closed its application while no engine ran could not release its claims.
+    /// Starts the reconnect timer. When the timer fires, clients of an earlier engine that have not reconnected lose
+    /// their claims. If a client closed its application while no engine ran, it could not release its claims.
     func startReconnectTimer() {
         let timer = runtime.timer { [unowned self] in
             releaseDisconnected()

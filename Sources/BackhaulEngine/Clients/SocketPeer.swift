@@ -3,14 +3,14 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulWire
 
-/// A client on the socket. This object reads and writes its frames.
+/// A client on the socket. This object reads and writes the client's frames.
 ///
-/// The memory for a peer is bounded. No further command is read while many are under way, or while the peer does not
-/// read its replies. Notices that can wait are not sent to a backpressured peer.
+/// The memory for a peer is bounded. While many commands of the peer are under way, no further command is read. The
+/// same applies while the peer does not read its replies. Notices that can wait are not sent to a backpressured peer.
 final class SocketPeer {
     /// A peer with more unread bytes than this is backpressured.
     private static let highWaterMark = 256 << 10
-    /// A peer with more unread bytes than this loses its connection. A correct client stays far below it.
+    /// A peer with more unread bytes than this loses its connection. A correct client stays far below this limit.
     private static let outgoingLimit = 32 << 20
 
     private let id: ConnectionID
@@ -24,14 +24,14 @@ final class SocketPeer {
     private var budget = CommandBudget()
     private var isPaused = false
     private var isOver = false
-    /// Whether the peer has been backpressured since the last `sendDeferredNotices`, so that notices may have been
+    /// Whether the peer has been backpressured since the last `sendDeferredNotices`. If so, notices may have been
     /// deferred. One write may send only a part of the bytes, so the value stays true over several writes.
     private var wasBackpressured = false
-    /// The notices that are sent when the peer is not backpressured any more. For each session only the newest event is
-    /// kept.
+    /// The notices that are sent as soon as the peer is no longer backpressured. For each session, only the newest
+    /// event is kept.
     private var deferredEvents: [ByteString: EventID] = [:]
     private var deferredYields: Set<ByteString> = []
-    /// Since when a hello or the rest of a frame is missing; nil if neither is missing.
+    /// The time since which a hello or the rest of a frame is missing; nil if nothing is missing.
     private(set) var inputPendingSince: Int64?
 
     init?(id: ConnectionID, stream: UnixStream, peer: PeerCredential, server: SocketServer) {
@@ -131,7 +131,7 @@ final class SocketPeer {
         }
     }
 
-    /// Handles the messages that were received, within the budget.
+    /// Handles the received messages, as far as the command budget permits.
     private func take() {
         do {
             while !isOver, mayReceive {
@@ -164,7 +164,7 @@ final class SocketPeer {
 
     private func received(_ message: ClientMessage) throws(Failure) {
         if case .hello(let hello) = message {
-            // The process id that the kernel reports is trusted; the process id in a message is not.
+            // The process id that the kernel reports is trusted; the process id in a message is not trusted.
             guard hello.process == peer.processID else {
                 throw Failure(.invalidArgument, "the hello names another process than the one that is connected")
             }

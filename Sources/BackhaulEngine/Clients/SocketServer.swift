@@ -10,17 +10,17 @@ internal import Glibc
 final class SocketServer {
     static let socketName = "engine.socket"
     private static let connectionLimit = 512
-    /// The most connections of one process, so that one process cannot use up all connections.
+    /// The limit on the connections of one process. With this limit, one process cannot use up all connections.
     private static let connectionLimitOfProcess = 128
     private static let retryMilliseconds: Int64 = 1_000
-    /// The delay before the socket's file is made again, in milliseconds. Clients try to reach the engine for longer
-    /// than this, and the deletion of a store takes less time than this.
+    /// The delay in milliseconds before the socket's file is made again. Clients try to reach the engine for a longer
+    /// time than this delay. The deletion of a store takes less time than this delay.
     private static let repairDelayMilliseconds: Int64 = 500
-    /// The most connections that one call accepts, so that a flood does not block the loop. The listener's queue is
-    /// shorter.
+    /// The limit on the connections that one call accepts, so that a flood does not block the loop. The listener's
+    /// queue has room for fewer connections.
     private static let acceptLimit = 256
-    /// The most bytes of unfinished frames, of all peers together. If there are more, the server closes the connection
-    /// of each peer whose hello or rest of a frame is missing.
+    /// The limit on the bytes of all peers' unfinished frames together. If there are more bytes, the server closes the
+    /// connection of each peer that has not sent its hello or the rest of a frame.
     private static let partialFrameLimit = 64 << 20
 
     private var listener: UnixListener
@@ -33,7 +33,8 @@ final class SocketServer {
     private var repairTimer: LoopTimer?
     private var inputTimer: LoopTimer?
     private var peers: [ConnectionID: SocketPeer] = [:]
-    /// A descriptor that is closed for a moment when no other is left, so that a client can be refused with the reason.
+    /// A spare descriptor. If the process has no other descriptor left, this descriptor is closed for a moment. Then
+    /// the engine can accept a client, and refuse it with the reason.
     private var reserve: EventFD?
 
     init(
@@ -74,8 +75,8 @@ final class SocketServer {
         if repairTimer?.isRunning == false { repairTimer?.start(milliseconds: Self.repairDelayMilliseconds) }
     }
 
-    /// Makes the socket's file again. Without the file, a new client neither finds the engine nor becomes the engine,
-    /// because this engine has the store lock.
+    /// Makes the socket's file again. Without the file, a new client cannot find the engine. It also cannot start an
+    /// engine, because this engine has the store lock.
     private func repairListener() {
         guard !listener.isLinked, services.directory.hasLock else { return }
         let log = services.options.log
@@ -89,7 +90,8 @@ final class SocketServer {
         } catch {
             let failure = Self.failure(error)
             log(LogEntry(.error, "\(failure.message); programs that open the store now do not reach its engine"))
-            // EADDRINUSE means that a directory has the socket's name. The store's watch reports when it is removed.
+            // EADDRINUSE means that a directory has the socket's name. The store's watch reports when this directory is
+            // removed.
             if error.code != EADDRINUSE { repairTimer?.start(milliseconds: Self.retryMilliseconds) }
         }
     }
@@ -123,7 +125,8 @@ final class SocketServer {
             case .wouldBlock: return
             case .exhausted:
                 refuseWithReserve()
-                // The listener stays readable while clients wait. A delay without a watch prevents a busy loop.
+                // The listener stays readable while clients wait, so the watch is stopped for a time. This prevents a
+                // busy loop.
                 watch?.change([])
                 retry?.start(milliseconds: Self.retryMilliseconds)
                 return
@@ -172,8 +175,8 @@ final class SocketServer {
 
     // MARK: Missing bytes
 
-    /// Starts the timer that checks for overdue bytes. It runs only while the hello of a peer or the rest of a frame is
-    /// missing.
+    /// Starts the timer that checks for overdue bytes. The timer runs only while the hello of a peer or the rest of a
+    /// frame is missing.
     func startInputTimer() {
         let limits = services.options.timeoutMilliseconds
         let first = min(limits.hello, limits.frame, Self.retryMilliseconds)

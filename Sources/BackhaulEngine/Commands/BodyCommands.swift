@@ -3,7 +3,7 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Takes the files of request bodies into the store before their tasks are created: checks them, and copies or links
+/// Takes the files of request bodies into the store before the tasks are created: checks the files, and copies or links
 /// them. When the tasks are durable, the old names of consumed files are removed. Then the reply is sent.
 struct BodyCommands {
     let call: CommandCall
@@ -106,7 +106,7 @@ struct IngestedBodies: Sendable {
     var ingested: [IngestedBody] = []
     /// The files that the transfers read, in the order of `ingested`.
     var files: [BodyFile] = []
-    /// The position of the request to which each file belongs.
+    /// For each file: the position of the request to which the file belongs.
     var positions: [Int] = []
 
     var names: [String] { files.compactMap(\.storedName) }

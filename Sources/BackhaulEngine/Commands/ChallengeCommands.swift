@@ -3,12 +3,12 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulTransport
 
-/// The commands for challenges and the responses of hosts to them.
+/// The commands that list challenges and respond to them.
 struct ChallengeCommands {
     let call: CommandCall
     private var engine: EngineLoop { call.engine }
 
-    /// The most challenges of one reply. This many fit into a message, even with the longest realms.
+    /// The limit on the challenges in one reply. This many challenges fit into a message, even with the longest realms.
     private static let challengeCount = 1_000
 
     func challenges(of session: SessionID) {
@@ -17,8 +17,8 @@ struct ChallengeCommands {
         }
     }
 
-    /// Applies the host's response to a challenge. The credential is stored only if the host demands it, or if it
-    /// replaces a URL or header fields of stored requests.
+    /// Applies the host's response to a challenge. A credential is stored only if the host demands this. A new URL and
+    /// new header fields are always stored, because they replace those of stored requests.
     func respond(
         _ id: ChallengeID, _ response: ChallengeResponse, _ lifetime: CredentialLifetime, in session: SessionID
     ) throws(Failure) {

@@ -4,9 +4,10 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulWire
 
-/// A command of a client while the engine handles it, with the functions that all commands use.
+/// A client's command that the engine is handling. This class has the functions that all commands use.
 final class CommandCall {
-    // The reference is unowned, because the engine retains closures that wait for a result, and these retain the call.
+    // The reference is unowned, because the engine retains closures that wait for a result, and these closures retain
+    // the call.
     unowned let engine: EngineLoop
     let connection: ClientConnection
     let sequence: UInt64
@@ -22,7 +23,7 @@ final class CommandCall {
     /// Whether the client is still connected.
     var isConnected: Bool { engine.clients.registry[connection.id] != nil }
 
-    /// The command's id, which is the same in each engine that gets it. Nil before the client's hello.
+    /// The command's id. Each engine that gets the command computes the same id. Nil before the client's hello.
     var commandID: CommandID? { connection.hello.map { CommandID(client: $0.client, sequence: sequence) } }
 
     // MARK: Rights of handles
@@ -80,8 +81,9 @@ final class CommandCall {
         var isNew: Bool
     }
 
-    /// Applies a command once, even if a client sends it several times. Its reply is stored until the client has
-    /// received it. `then` is called only after the command was applied, `always` before every reply to it.
+    /// Applies a command only one time, even if the client sends it several times. The reply is stored until the client
+    /// has received it. `then` is called only when this call has applied the command. `always` is called before each
+    /// reply that is not a failure.
     func applyOnce(
         _ body: @escaping @Sendable (Transaction) throws(Failure) -> (Reply, Change?),
         then: @escaping (Change?) -> Void, always: @escaping (Reply) -> Void = { _ in },
@@ -110,8 +112,9 @@ final class CommandCall {
         })
     }
 
-    /// Checks each directory of the destinations once, on a disk thread, and then calls `then`. The check is skipped
-    /// when the client is in the engine's process. A failure becomes the reply, with the index of its request.
+    /// Checks each directory of the destinations one time, on a disk thread. Then calls `then`. If the client is in the
+    /// engine's process, the check is skipped. If the check fails, the failure is sent as the reply, with the index of
+    /// the request.
     func inspect(_ requests: [Request], then: @escaping () -> Void) {
         guard !connection.isLocal else { return then() }
         var seen: Set<DirectoryIdentity> = []

@@ -74,6 +74,6 @@ struct CommandHandler {
         }
     }
 
-    /// The most items of a reply: as many as the client wants, within the limit.
+    /// Returns how many items a reply may have: as many as the client wants, up to the limit.
     private static func count(_ maximum: UInt32) -> Int { min(Int(maximum), Limits.batchCount) }
 }

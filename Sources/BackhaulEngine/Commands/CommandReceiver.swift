@@ -42,7 +42,8 @@ final class CommandReceiver {
             ClientConnection(id: id, isLocal: isLocal, isBackpressured: isBackpressured, deliver: deliver))
     }
 
-    /// The client closed its connection, or its process ended. Releases the sessions that it consumed.
+    /// Handles the end of a connection: the client closed the connection, or the client's process ended. Releases the
+    /// sessions that the client consumed.
     func closed(_ id: ConnectionID) {
         let clients = engine.clients
         guard let connection = clients.registry.remove(id) else { return }
@@ -106,7 +107,7 @@ final class CommandReceiver {
         connection.introduce(hello, process: process)
         connection.deliver(.welcome(engine.services.welcome))
         engine.hosts.launches.hostConnected(connection)
-        // Notifies the client about events that were in the store before it connected.
+        // Notifies the client about events that were in the store before the client connected.
         let clients = engine.clients
         let id = connection.id
         let application = hello.application
@@ -125,7 +126,8 @@ final class CommandReceiver {
         })
     }
 
-    /// Handles the hello again after a delay. /proc could not be read, because memory or descriptors are missing.
+    /// Handles the hello again after a delay, because /proc could not be read: the engine has too little memory or too
+    /// few descriptors.
     private func retryIntroduction(_ connection: ClientConnection, _ hello: Hello) {
         let id = connection.id
         connection.introductionAttempts += 1

@@ -30,7 +30,7 @@ struct LaunchCommands {
         }, reply: { listed in .launches(listed.map { engine.hosts.launches.info($0.launch, $0.storedFacts) }) })
     }
 
-    /// The launch that started the client's process, or an earlier process with the same token.
+    /// Replies with the launch that started the client's process, or an earlier process with the same token.
     func currentLaunch() {
         let application = call.connection.application ?? ""
         let token = call.connection.hello?.launch
@@ -43,7 +43,8 @@ struct LaunchCommands {
             let current = CurrentLaunch(
                 id: token.id, launches: max(1, launch.backoff.launches),
                 sessions: try transaction.launches.sessions(of: application))
-            // All sessions are completed: the launch is over, although its row is not updated yet.
+            // An empty list means that all sessions are completed: the launch is over, although its row is not updated
+            // yet.
             guard !current.sessions.isEmpty else { return nil }
             return (current, try transaction.storedFacts(application))
         }, reply: { found in
@@ -55,8 +56,8 @@ struct LaunchCommands {
         })
     }
 
-    /// Ends the launch for the session, and the handle if it belongs to the launch. A repeated command ends the handle
-    /// too, because the client has attached the handle again before it repeated the command.
+    /// Ends the launch for the session. If the handle belongs to the launch, ends the handle, too. A repeated command
+    /// ends the handle a second time, because the client has attached the handle again before it repeated the command.
     func complete(_ handle: HandleID, _ session: SessionID, deliveredThrough: EventID) {
         let application = call.connection.application ?? ""
         let client = call.connection.hello?.client

@@ -2,7 +2,7 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// The commands for the settings of networks and the bytes that were transferred over them.
+/// The commands for the settings of networks, and for the bytes that were transferred over each network.
 struct NetworkCommands {
     let call: CommandCall
     private var engine: EngineLoop { call.engine }
@@ -17,8 +17,8 @@ struct NetworkCommands {
 
     func networks() {
         Clock.readTimeZone()
-        // The empty transaction ends after all earlier transactions. The first one, which the engine queues at its
-        // start, reads the settings of networks.
+        // The empty transaction ends after all earlier transactions. The first transaction, which the engine queues at
+        // its start, reads the settings of networks.
         engine.runtime.store({ _ in }, then: { _ in
             engine.readConditions { _ in
                 let (infos, effects) = engine.conditionParts.budgets.networkInfos()

@@ -3,7 +3,7 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulWire
 
-/// The commands for sessions: their life, configuration, events and progress.
+/// The commands that create, attach, close, configure and end sessions, and the commands for events and progress.
 struct SessionCommands {
     let call: CommandCall
     private var engine: EngineLoop { call.engine }
@@ -31,7 +31,7 @@ struct SessionCommands {
         }
     }
 
-    /// Opens a session for a handle, which is valid after the reply. The command may be repeated.
+    /// Opens a session for a handle. The handle is valid after the reply. The client may repeat the command.
     private func open(
         _ handle: HandleID, _ role: Role, _ identifier: String, waits: Bool, _ body: @escaping OpenSession
     ) {
@@ -70,7 +70,8 @@ struct SessionCommands {
     func close(_ handle: HandleID) {
         guard let client = call.connection.hello?.client else { return call.connection.reply(call.sequence, .done) }
         let application = call.connection.application ?? ""
-        // A handle that was attached to an earlier engine is unknown here, but its claim is in the store.
+        // If the handle was attached to an earlier engine, this engine does not know the handle. Its claim is still in
+        // the store.
         if let attached = call.connection.detach(handle) {
             let address = HandleAddress(connection: call.connection.id, handle: handle)
             engine.clients.progress.stop(address)

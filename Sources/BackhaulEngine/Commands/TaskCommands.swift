@@ -27,7 +27,7 @@ struct TaskCommands {
         call.inspect(requests) { [checked] in BodyCommands(call: call).take(checked, into: session) }
     }
 
-    /// Inserts the tasks. `with` runs in the same transaction, `beforeReply` before the reply.
+    /// Inserts the tasks. `with` runs in the same transaction. `beforeReply` runs before the reply is sent.
     func insert(
         _ items: [(Request, Origin)], into session: SessionID,
         with: @escaping @Sendable (Transaction, [Enqueued]) throws(Failure) -> Void = { _, _ in },
@@ -59,8 +59,8 @@ struct TaskCommands {
         }, beforeReply: beforeReply)
     }
 
-    /// The other paths of each destination, by the position of its request. Destinations with only one path are left
-    /// out.
+    /// Returns the other paths of each destination, by the position of its request. The result does not contain
+    /// destinations with only one path.
     private func aliases(of items: [(Request, Origin)]) -> [Int: [String]] {
         var found: [Int: [String]] = [:]
         for (index, (request, _)) in items.enumerated() where !request.options.isNamedByServer {
@@ -133,8 +133,8 @@ struct TaskCommands {
         })
     }
 
-    /// Moves the kept file first, and then records the claim. After a crash in between, the repeated claim finds the
-    /// moved file.
+    /// Moves the kept file first, and then records the claim. If the engine crashes between these steps, the repeated
+    /// claim finds the moved file.
     func claim(
         _ task: TaskID, _ destination: Destination, _ ifExists: ExistsPolicy, in session: SessionID
     ) throws(Failure) {

@@ -2,15 +2,15 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// The bytes that were transferred over each network, the rest of the budgets of networks and sessions, and the
-/// administrator's settings of networks.
+/// Counts the bytes that are transferred over each network. Computes what is left of the budgets of networks and
+/// sessions. Also has the administrator's settings of networks.
 ///
 /// Each engine has one object of this type. Received and sent bytes of bodies are counted in memory, and then added to
 /// the ledger.
 final class BudgetAccounting {
-    /// How many bytes are collected before they are counted together, while no exact count is needed.
+    /// While no exact count is needed, this many bytes are collected, and then counted together.
     private static let countingStep: UInt64 = 64 << 10
-    /// If a budget has less than this left, each received or sent chunk is counted immediately.
+    /// If a budget has fewer bytes left than this, each received or sent chunk is counted immediately.
     private static let nearEndBytes: UInt64 = 1 << 20
     /// How long the network is still read after the last byte, in milliseconds. The next transfer often begins within
     /// this time.
@@ -26,7 +26,7 @@ final class BudgetAccounting {
     private var settings: [String: NetworkSettings] = [:]
     /// The kinds of the networks that this engine has used, by name.
     private var kinds: [String: NetworkKinds] = [:]
-    /// The network that transfers use. Nil when nothing depends on it, or when the sources disagree.
+    /// The network that transfers use. Nil if nothing depends on the network, or if the sources of conditions disagree.
     private var current: Network?
     /// Bytes that are not in the ledger yet.
     private var moved: [SessionID: UInt64] = [:]
@@ -35,11 +35,11 @@ final class BudgetAccounting {
     private var lastTransferTime: Int64?
     /// The time until which the network is read to count bytes, by the boot clock; nil if this is not needed.
     private(set) var readsNetworkUntil: Int64?
-    /// Sessions that need no exact count. At the last check they had no budget, a used-up budget, or at least
-    /// `nearEndBytes` left of each.
+    /// Sessions that need no exact count. At the last check, such a session had no budget, had a used-up budget, or had
+    /// at least `nearEndBytes` left of each budget.
     private var sessionsFarFromEnd: Set<SessionID> = []
-    /// Set when a budget was used up in this iteration of the loop. No task transfers more until the engine has decided
-    /// which tasks stop.
+    /// Set when a budget was used up in this iteration of the loop. No task transfers more bytes over a network until
+    /// the engine has decided which tasks stop.
     private var exhausted: ExhaustedBudget?
 
     private struct ExhaustedBudget {
@@ -47,7 +47,7 @@ final class BudgetAccounting {
         var stopped: Set<TaskID> = []
     }
 
-    /// - hasTasksWithinBudgets: whether there are tasks that a used-up budget would hold, and does not hold yet.
+    /// - hasTasksWithinBudgets: returns whether there are tasks that a used-up budget must hold and does not hold yet.
     init(
         _ runtime: any Runtime, _ sessions: SessionTable, _ scheduler: TaskScheduler, _ monitor: ConditionsMonitor,
         hasTasksWithinBudgets: @escaping () -> Bool
@@ -87,15 +87,16 @@ final class BudgetAccounting {
         return uncountedBytes >= Self.countingStep || !sessionsFarFromEnd.contains(task.session) ? count() : []
     }
 
-    /// Sets the network on which all sources agree. Bytes that were transferred until now are counted on the former
-    /// network.
+    /// Sets the current network, on which all sources agree. If this is a new network, the bytes that were transferred
+    /// until now are counted on the former network.
     func networkIdentified(_ network: Network) -> [EngineEffect] {
         let effects = network.name != current?.name ? count() : []
         current = network
         return effects
     }
 
-    /// Forgets the network, which is not read any more. Bytes that were transferred until now are counted on it.
+    /// Forgets the current network, because the network is no longer read. The bytes that were transferred until now
+    /// are counted on the forgotten network.
     func networkBecameUnknown() -> [EngineEffect] {
         let effects = count()
         current = nil
@@ -103,7 +104,7 @@ final class BudgetAccounting {
     }
 
     /// Updates `readsNetworkUntil`: if there are budgets, the network is read for some seconds after the last byte.
-    /// Returns true if it has to be read now.
+    /// Returns true if the network has to be read now.
     func updateNetworkReading() -> Bool {
         readsNetworkUntil = nil
         guard let end = lastTransferTime.map({ $0 + Self.networkReadMilliseconds }), end > runtime.now,
@@ -113,9 +114,9 @@ final class BudgetAccounting {
         return true
     }
 
-    /// Adds the transferred bytes to the ledger, and checks the budgets. It is called each second during transfers, at
-    /// the end of each transfer, and when the network becomes known.
-    /// - read: the network that a listing has just read. It is used while `current` is nil.
+    /// Adds the transferred bytes to the ledger, and checks the budgets. This function is called each second during
+    /// transfers, at the end of each transfer, and when the network becomes known.
+    /// - read: the network that a listing has just read. It is used if `current` is nil.
     func count(on read: Network? = nil) -> [EngineEffect] {
         guard let network = current ?? read else { return [] }
         kinds[network.name] = network.kind
@@ -144,7 +145,8 @@ final class BudgetAccounting {
             sessionsFarFromEnd.remove(session)
         }
         guard isUsedUp else { return [] }
-        // If the budget holds all tasks already, only tasks that must not be interrupted exceed it.
+        // If the budget already holds all other tasks, only tasks that must not be interrupted exceed the budget. Then
+        // no decision is needed.
         if exhausted == nil, hasTasksWithinBudgets() { exhausted = ExhaustedBudget() }
         return [.reconsider]
     }
@@ -153,7 +155,7 @@ final class BudgetAccounting {
     var isDeciding: Bool { exhausted != nil }
 
     /// Whether the task may transfer more bytes now. While the engine decides which tasks a used-up budget stops, no
-    /// task may that uses a network. The tasks that do not stop are then resumed.
+    /// task that uses a network may transfer bytes. After the decision, the tasks that do not stop are resumed.
     func mayMove(_ task: StoredTask) -> Bool {
         guard exhausted != nil, scheduler.networkScope(of: task) != .loopback else { return true }
         exhausted?.stopped.insert(task.id)
@@ -170,8 +172,9 @@ final class BudgetAccounting {
 
     // MARK: Budgets
 
-    /// The current network. Nil when there is no network, when nothing depends on it, or when the sources disagree. The
-    /// kernel reports before the bus does, and has another name for the same network.
+    /// The current network. Nil if there is no network, if nothing depends on the network, or if the sources of
+    /// conditions disagree. They disagree for a moment when the kernel reports a network before the bus does, because
+    /// the kernel uses another name.
     private var network: Network? { monitor.isNetworkKnown ? monitor.conditions.network.value : current }
 
     private var networksHaveBudgets: Bool { settings.values.contains { $0.budget != ByteBudget() } }
@@ -194,8 +197,8 @@ final class BudgetAccounting {
 
     // MARK: Listing
 
-    /// The networks that were configured or used this month, and the current one, sorted by name. The caller has read
-    /// the conditions before.
+    /// Returns the configured networks, the networks that were used this month, and the current network, sorted by
+    /// name. The caller must have read the conditions before.
     func networkInfos() -> (infos: [NetworkInfo], effects: [EngineEffect]) {
         let now = Clock.wallMilliseconds
         let read = monitor.read?.network.value

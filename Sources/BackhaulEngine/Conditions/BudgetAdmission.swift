@@ -2,8 +2,8 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Delays tasks that expect to transfer more bytes than a budget has left, until its next period. Smaller tasks start
-/// meanwhile.
+/// If a task expects to transfer more bytes than a budget has left, delays the task until the next period of a budget.
+/// Meanwhile, smaller tasks start.
 ///
 /// Each engine has one object of this type.
 final class BudgetAdmission {
@@ -13,7 +13,7 @@ final class BudgetAdmission {
     /// Whether the store has delayed tasks.
     private enum Delayed {
         case none
-        /// An earlier engine may have left delayed tasks.
+        /// The store may have delayed tasks of an earlier engine.
         case unknown
         case some
     }
@@ -46,10 +46,11 @@ final class BudgetAdmission {
         self.journal = journal
     }
 
-    /// Whether this engine has delayed tasks. They depend on the network, although their groups may be forgotten.
+    /// Whether this engine has delayed tasks. The delayed tasks depend on the network, even if their constraint groups
+    /// are forgotten.
     var hasDelayed: Bool { delayed == .some }
 
-    /// Returns the tasks of a lane that fit their budgets, and delays the others.
+    /// Returns those of the lane's tasks that fit the budgets, and delays the other tasks.
     func admit(_ tasks: [StoredTask], in lane: LaneID) -> [StoredTask] {
         guard let lane = scheduler.lanes[lane] else { return tasks }
         let budgets = lane.networkScope == .loopback ? [] : budgets.budgets(of: lane.session)
@@ -72,7 +73,7 @@ final class BudgetAdmission {
         if let row = rows.removeValue(forKey: task) { journal.end(row) }
     }
 
-    /// The time at which the first of the budgets starts its next period, by the boot clock.
+    /// Returns the time, by the boot clock, at which the first of the budgets starts its next period.
     private static func end(of budgets: [BudgetUsage]) -> Int64 {
         let now = Clock.wallMilliseconds
         return Clock.bootMilliseconds + max(1_000, (budgets.map(\.period.endMilliseconds).min() ?? now) - now)
@@ -98,8 +99,8 @@ final class BudgetAdmission {
     // MARK: Judging delayed tasks
 
     /// Judges the delayed tasks again, because the network, its budgets or the calendar changed. This happens at the
-    /// end of this iteration of the loop, when all changes are known. The tasks stay in the store meanwhile, so that a
-    /// task that does not fit keeps its reason.
+    /// end of this iteration of the loop, when all changes are known. Meanwhile, the tasks stay in the store as delayed
+    /// tasks. So a task that does not fit keeps its reason.
     func reevaluateDelayed() {
         if pass != nil {
             pass?.isOutdated = true
@@ -114,8 +115,8 @@ final class BudgetAdmission {
         }
     }
 
-    /// The budgets of each session, and when the first of them starts its next period. All tasks of a pass are
-    /// evaluated by the same terms.
+    /// For each session: its budgets, and the time at which the first of these budgets starts its next period. All
+    /// tasks of a pass are evaluated with the same terms.
     private typealias Terms = [SessionID: (budgets: [BudgetUsage], end: Int64)]
 
     private func terms() -> Terms {
@@ -136,7 +137,8 @@ final class BudgetAdmission {
             }
         }, then: { [unowned self] result in
             guard case .success(let evaluated) = result else {
-                // The store is full or fails for now. Until it can be read, tasks may be delayed.
+                // The store is full or fails for now. Until the store can be read, the engine assumes that there are
+                // delayed tasks.
                 delayed = .some
                 return [.retryLater { [unowned self] in evaluate(by: terms, after: last) }]
             }
@@ -170,7 +172,8 @@ final class BudgetAdmission {
         return DeferralDecision.fits(stated, budgets.budgets(of: session))?.sentence
     }
 
-    /// One hold for the delayed tasks of each session, with the sentence of the smallest task, which starts next.
+    /// Returns one hold for each session with delayed tasks. The hold has the sentence of the smallest task, because
+    /// this task starts next.
     func infos(
         _ tasks: [DelayedTask], began: [SessionID: Int64],
         _ names: [SessionID: (application: String, session: String)]

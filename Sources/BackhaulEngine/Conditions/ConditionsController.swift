@@ -4,10 +4,10 @@ internal import BackhaulStore
 
 /// Decides when the parts that hold tasks judge these tasks again, and in which order.
 ///
-/// Each engine has one object of this type. The parts judge after a condition, a budget or the time changed. A
-/// condition is read only while something depends on it.
+/// Each engine has one object of this type. The parts judge the tasks when a condition, a budget or the time has
+/// changed. A condition is read only while something depends on it.
 final class ConditionsController {
-    /// The shortest delay until the next check, in milliseconds, so that a mistake cannot keep the loop busy.
+    /// The shortest delay until the next check, in milliseconds. With this limit, a mistake cannot keep the loop busy.
     private static let shortestCheckInterval: Int64 = 20
 
     private enum Plan {
@@ -26,7 +26,7 @@ final class ConditionsController {
     private var reconsideredAt: Int64 = 0
     private var isClosed = false
 
-    /// - activityNeeds: the conditions that activities with an open window depend on.
+    /// - activityNeeds: returns the conditions on which activities with an open window depend.
     init(
         _ runtime: any Runtime, _ running: any RunningTasks, _ parts: ConditionParts, _ deadlines: DeadlineController,
         _ timeZone: TimeZoneMonitor, activityNeeds: @escaping () -> ConditionSet
@@ -84,7 +84,7 @@ final class ConditionsController {
         return effects + parts.holds.decide(groups)
     }
 
-    /// Adds a group whose tasks run or wait, and judges it if it is new.
+    /// Adds a group whose tasks run or wait, and judges the group if it is new.
     func note(_ group: ConstraintGroup) -> [EngineEffect] {
         guard parts.holds.add(group) else { return [] }
         let effects = decide([group])
@@ -98,7 +98,7 @@ final class ConditionsController {
         return reconsider()
     }
 
-    /// The holds of an activity that has no task yet; nil if a condition that it depends on was not read yet.
+    /// The holds of an activity that has no task yet; nil if a condition that the activity needs was not read yet.
     func holds(
         for constraints: EffectiveConstraints, of session: SessionID
     ) -> (holds: [Hold]?, effects: [EngineEffect]) {
@@ -125,7 +125,7 @@ final class ConditionsController {
         return isPlanned ? reconsider() : []
     }
 
-    /// Forgets groups without tasks, and sets the monitor's needs to the conditions that the other groups depend on.
+    /// Forgets groups without tasks, and sets the monitor's needs to the conditions on which the other groups depend.
     func prune() -> [EngineEffect] {
         let (holds, budgets) = (parts.holds, parts.budgets)
         guard !isClosed else { return [] }
@@ -159,7 +159,8 @@ final class ConditionsController {
     /// Starts the timer for the next time at which a reading or a clock may change a judgement.
     func scheduleCheck() {
         guard !isClosed else { return }
-        // Probes are searched from the time of the last judgement, because a probe may have become due since then.
+        // The search for probes begins at the time of the last judgement, because a probe may have become due since
+        // then.
         let judged = reconsideredAt
         let bootTimes = [
             parts.monitor.nextCheck, parts.throughput.nextProbe(since: judged), parts.uplink.nextProbe(since: judged),
@@ -180,6 +181,6 @@ final class ConditionsController {
         return conditionsChanged()
     }
 
-    /// Judges again because the clock or the time zone was set, or the machine has slept.
+    /// Judges all groups again, because the clock or the time zone was set, or because the machine has slept.
     func clockWasSet() -> [EngineEffect] { isClosed ? [] : check() + [.reevaluateDelayed] }
 }

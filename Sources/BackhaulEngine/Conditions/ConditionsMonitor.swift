@@ -2,7 +2,7 @@ internal import BackhaulConditions
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// The conditions that something depends on: power, heat, pressure, the network and sleep.
+/// The conditions on which decisions of the engine depend: power, heat, pressure, the network and sleep.
 ///
 /// Each engine has one object of this type. Other conditions are read only for a listing.
 final class ConditionsMonitor {
@@ -10,7 +10,7 @@ final class ConditionsMonitor {
     struct Findings {
         /// The network that transfers use; nil until all sources agree on it.
         var network: Network?
-        /// Whether the network changed, or is back, so that earlier measurements do not apply to it.
+        /// Whether the network changed or is back. If so, earlier measurements do not apply to it.
         var isOtherNetwork = false
         var connectivity: ConnectivityState?
     }
@@ -25,14 +25,15 @@ final class ConditionsMonitor {
     private(set) var nextCheck: Int64?
     /// The conditions that were read last, before the filter.
     private(set) var read: Conditions?
-    /// The time since which each condition has the value that was read last, in Unix milliseconds.
+    /// For each condition: the time, in Unix milliseconds, since which it has the value that was read last.
     private(set) var since: [ConditionKind: Int64] = [:]
     /// The administrator's settings: whether networks are metered, by name.
     private var metered: [String: Bool] = [:]
     private var lastNetwork: Network?
     private var isChangePlanned = false
 
-    /// - makeSource: makes the source. The source calls the function that it gets when a condition changes.
+    /// - makeSource: makes the source. When a condition changes, the source calls the function that is passed to
+    /// `makeSource`.
     init(_ runtime: any Runtime, makeSource: @escaping (@escaping () -> Void) -> any ConditionsSource) {
         self.runtime = runtime
         self.makeSource = makeSource
@@ -51,8 +52,9 @@ final class ConditionsMonitor {
         return made
     }
 
-    /// Takes the source's report that a condition has changed. The source may report while a part sets its needs. So
-    /// the change is handled at the end of this iteration of the loop, and no decision starts inside another one.
+    /// Handles the source's report that a condition has changed. The source may report a change while a part of the
+    /// engine sets its needs. So the change is handled at the end of this iteration of the loop. Otherwise, one
+    /// decision could start inside another decision.
     func sourceChanged() {
         guard !isChangePlanned else { return }
         isChangePlanned = true
@@ -72,13 +74,13 @@ final class ConditionsMonitor {
         needs.isEmpty || source.map { needs.isSubset(of: $0.needs.subtracting($0.pending)) } ?? false
     }
 
-    /// Adds conditions that something depends on.
+    /// Adds conditions to those that are needed.
     func need(_ more: ConditionSet) {
         guard !more.isSubset(of: source?.needs ?? []) else { return }
         sourceInUse().needs.formUnion(more)
     }
 
-    /// Sets the conditions that something depends on. Other conditions are not read any more.
+    /// Sets the needed conditions. Other conditions are no longer read.
     func setNeeds(_ needs: ConditionSet) {
         if source != nil || !needs.isEmpty { sourceInUse().needs = needs }
         filter.forget(except: needs)
@@ -89,15 +91,16 @@ final class ConditionsMonitor {
         source?.metered = metered
     }
 
-    /// Whether the network is read and all sources agree on it. The kernel reports before the bus does, and has another
-    /// name for the same network.
+    /// Whether the network is read and all sources agree on it. The sources disagree for a moment when the kernel
+    /// reports a network before the bus does, because the kernel uses another name.
     var isNetworkKnown: Bool {
         source.map { $0.needs.contains(.network) && !$0.pending.contains(.network) } ?? false
     }
 
     // MARK: Checks
 
-    /// Checks what the source has read until now; `decide` then updates `conditions`. Returns nil when nothing is read.
+    /// Checks what the source has read until now; afterwards, `decide` updates `conditions`. Returns nil if no
+    /// condition is read.
     func check() -> Findings? {
         guard let source else { return nil }
         let current = source.current
@@ -120,7 +123,7 @@ final class ConditionsMonitor {
             source.current, of: source.needs, pending: source.pending, now: runtime.now)
     }
 
-    /// Reads all conditions, also those that nothing depends on.
+    /// Reads all conditions, including those that are not needed.
     func readAll(then: @escaping (Conditions) -> Void) {
         sourceInUse().readAll { [unowned self] conditions in
             recordTimes(conditions)
@@ -133,6 +136,6 @@ final class ConditionsMonitor {
         read = conditions
     }
 
-    /// Reports to the system that it does not have to wait for the engine before it sleeps.
+    /// Reports to the system that the engine is ready for sleep, so that the system does not wait for the engine.
     func readyToSleep() { source?.readyToSleep() }
 }

@@ -1,9 +1,9 @@
 internal import BackhaulConditions
 internal import BackhaulModel
 
-/// The source of the engine's conditions: the system, or a fake. It is used on the loop's thread only.
+/// The source of the engine's conditions: the system, or a fake. Only the loop's thread uses it.
 protocol ConditionsSource: AnyObject {
-    /// The conditions that something depends on. The others are not read.
+    /// The conditions that the engine needs. Other conditions are not read.
     var needs: ConditionSet { get set }
     /// The needed conditions that were not read yet.
     var pending: ConditionSet { get }

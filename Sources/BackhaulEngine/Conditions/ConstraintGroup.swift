@@ -1,8 +1,8 @@
 internal import BackhaulModel
 internal import BackhaulStore
 
-/// The tasks of a session that have the same constraints, to origins of one network scope. They are judged once, and
-/// held and released together.
+/// The tasks of one session with the same constraints and the same network scope. The engine judges these tasks by one
+/// decision, and holds and releases them together.
 struct ConstraintGroup: Hashable, Sendable {
     var session: SessionID
     var constraints: ConstraintsID
@@ -39,7 +39,7 @@ struct GroupState {
     var decidedAt: Int64?
 
     var mayStart: Bool { !isUndecided && held == nil }
-    /// Whether the uplink is the only reason, so that an uplink probe may release the group.
+    /// Whether the uplink is the only reason of the hold. If so, an uplink probe may release the group.
     var isHeldOnlyByUplink: Bool { held?.reasons == [.portal] }
 }
 
@@ -59,6 +59,6 @@ struct Held {
 /// The tasks that a hold stops.
 enum HeldTasks: Equatable {
     case constraintGroup(ConstraintGroup)
-    /// - excludesProbes: true when the lane was slow before; then its probe continues.
+    /// - excludesProbes: true if the lane was slow before. In this case, the slow probe of the lane continues.
     case laneGroup(LaneGroup, excludesProbes: Bool)
 }

@@ -7,8 +7,8 @@ internal import BackhaulStore
 /// Each engine has one object of this type. It knows the groups of all tasks that run, are ready, or wait in a lane
 /// that was loaded. Its decisions depend on constraints, conditions, budgets, the uplink and the time.
 final class HoldController {
-    /// The most wait records of one hold. The store keeps the newest thousand records of a session, and a hold of many
-    /// lanes must not evict all other records.
+    /// The largest number of wait records for one hold. The store keeps the newest 1,000 records of a session, and a
+    /// hold of many lanes must not evict all other records.
     private static let recordLimit = 64
 
     private let runtime: any Runtime
@@ -18,16 +18,18 @@ final class HoldController {
     private let budgets: BudgetAccounting
     private let uplink: UplinkMonitor
     private let journal: WaitJournal
-    /// The stored constraints of the groups and of tasks that were just loaded, by session and number.
+    /// The stored constraints of the groups, and of tasks that were just loaded. The keys are the session and the id of
+    /// the constraints.
     private var stated: [SessionID: [ConstraintsID: TaskConstraints]] = [:]
     private(set) var groups: [ConstraintGroup: GroupState] = [:]
     /// The lane groups whose throughput is too low.
     private(set) var slow: [LaneGroup: Held] = [:]
-    /// The constraints of tasks that wait in the store and are not loaded, as of the last load of each lane.
+    /// For each lane: the constraints of tasks that wait in the store and are not loaded.
     private var waiting: [LaneID: Set<ConstraintsID>] = [:]
     /// For each lane that is being loaded: the constraints whose tasks the load leaves out.
     private var loading: [LaneID: Set<ConstraintsID>] = [:]
-    /// Since when tasks of each group run. Transfers that last also depend on heat and sleep.
+    /// How long tasks of each group have run. If tasks of a group have run for a while, the group also depends on heat
+    /// and sleep.
     private var busy = SustainedActivity<ConstraintGroup>()
 
     init(
@@ -102,16 +104,17 @@ final class HoldController {
     /// Notes that tasks of these groups run. A group that is not noted for some seconds counts as idle.
     func noteBusy(_ running: Set<ConstraintGroup>) { for group in running { busy.note(group, now: runtime.now) } }
 
-    /// The time at which the next group whose transfers last will count as idle, by the boot clock.
+    /// The next time at which a busy group will count as idle, by the boot clock. Only groups whose tasks have run for
+    /// a while have such a time.
     var nextIdle: Int64? { busy.nextEnd }
 
-    /// Forgets groups without tasks, and constraints that no group has. They are read again when they are needed.
-    /// Returns the groups whose transfers last.
+    /// Forgets groups without tasks, and constraints that no group has. If forgotten constraints are needed later, they
+    /// are read again. Returns the groups whose tasks have run for a while.
     func prune(running: Set<ConstraintGroup>) -> Set<ConstraintGroup> {
         let lasting = busy.sustained(now: runtime.now)
         var alive = waitingGroups.union(running)
         for task in scheduler.ready.values { alive.insert(group(of: task)) }
-        // The next tasks of a lasting group are about to begin.
+        // Tasks of such a group have run for a while, and its next tasks are about to begin. So the group is kept.
         for group in lasting where groups[group]?.held == nil { alive.insert(group) }
         for group in groups.keys where !alive.contains(group) { forget(group) }
         forgetUnusedConstraints()
@@ -159,7 +162,7 @@ final class HoldController {
         return needs
     }
 
-    /// Judges these groups by the present facts. Running tasks of a group that becomes held stop.
+    /// Judges these groups by the present facts. If a group becomes held, its running tasks stop.
     func decide(_ keys: [ConstraintGroup]) -> [EngineEffect] { keys.flatMap(decide) }
 
     private func decide(_ group: ConstraintGroup) -> [EngineEffect] {
@@ -190,7 +193,7 @@ final class HoldController {
         held.holds = holds
         state.held = held
         groups[group] = state
-        // A probe continues only while no other reason holds its group.
+        // A probe tests one reason. If another reason begins to hold the group, the probe stops.
         let isNew = before.map { !held.reasons.isSubset(of: $0.reasons) } ?? true
         guard isNew else { return [] }
         return [.tasksHeld(of: group.session)] + stop(.constraintGroup(group), for: first.reason)
@@ -219,8 +222,8 @@ final class HoldController {
             budgets: group.isLocal ? [] : budgets.budgets(of: group.session, at: now))
     }
 
-    /// The next time at which the wall clock changes a judgement, in Unix milliseconds. It is computed from the last
-    /// judgement of each group, so that no change since then is missed.
+    /// The next time at which the wall clock changes a judgement, in Unix milliseconds. The time is computed from each
+    /// group's last judgement, so that no change after this judgement is missed.
     var nextChange: Int64? {
         let now = Clock.wallMilliseconds
         return groups.compactMap { group, state in
@@ -228,8 +231,8 @@ final class HoldController {
         }.min()
     }
 
-    /// Begins one wait record for all lanes of the session. If some of them are not held for this reason, each held
-    /// lane gets its own record.
+    /// Begins one wait record for all lanes of the session. If the reason holds only some of these lanes, and these are
+    /// at most `recordLimit` lanes, each held lane gets its own record.
     private func begin(_ group: ConstraintGroup, _ hold: Hold) -> (rows: [WaitRow], began: Int64) {
         let mine = scheduler.lanes(of: group.session)
         let ofGroup = mine.filter { $0.networkScope == group.networkScope }
@@ -249,7 +252,7 @@ final class HoldController {
 
     // MARK: Slow lanes
 
-    /// Sets the hold of a slow lane group; nil if the group is fast enough.
+    /// Sets the hold of a slow lane group. Nil ends the hold, because the group is fast enough.
     func setSlow(_ key: LaneGroup, _ hold: Hold?) -> [EngineEffect] {
         guard let hold else {
             guard let held = slow.removeValue(forKey: key) else { return [] }
@@ -295,7 +298,7 @@ final class HoldController {
 
     func recordWaiting(_ task: StoredTask) { waiting[task.lane, default: []].insert(task.constraints) }
 
-    /// Notes that a load of the lane begins. Returns the constraints that it has to leave out.
+    /// Notes that a load of the lane begins. Returns the constraints whose tasks the load has to leave out.
     func beginLoad(of lane: LaneID) -> Set<ConstraintsID> {
         let held = scheduler.lanes[lane].map(heldConstraints) ?? []
         loading[lane] = held
@@ -304,8 +307,8 @@ final class HoldController {
 
     func endLoad(of lane: LaneID) { loading[lane] = nil }
 
-    /// Sets the constraints of tasks that wait in the lane. `isAll`: all tasks that may start were loaded. Returns the
-    /// constraints that are held.
+    /// Sets the constraints of tasks that wait in the lane. `isAll`: whether all tasks that may start were loaded.
+    /// Returns the constraints that are held.
     func setWaiting(_ constraints: Set<ConstraintsID>, in lane: Lane, isAll: Bool) -> Set<ConstraintsID> {
         let held = constraints.filter { !mayStart(LaneGroup(lane: lane.id, constraints: $0), lane) }
         let waits = isAll ? held : constraints
@@ -313,8 +316,9 @@ final class HoldController {
         return held
     }
 
-    /// Forgets held groups without tasks after a load of the lane. So their wait records end before tasks that have
-    /// left these groups start. `prune` may be late for this, because it waits for the loads of all lanes.
+    /// Forgets held groups without tasks. This function is called after a load of the lane. If tasks have left such a
+    /// group, the group's wait record has to end before these tasks start. `prune` may be too late for this, because it
+    /// waits until all lanes are loaded.
     func forgetEmptyGroups(of lane: Lane, _ running: any RunningTasks) {
         let left = groups.filter { group, state in
             state.held != nil && group.session == lane.session && group.networkScope == lane.networkScope
@@ -342,7 +346,7 @@ final class HoldController {
 
     // MARK: State
 
-    /// The first hold of a task. The hold of its constraint group comes before that of its lane.
+    /// The first hold of a task. The hold of its constraint group comes before the hold of its lane.
     func hold(of key: LaneGroup, in group: ConstraintGroup) -> Hold? { (groups[group]?.held ?? slow[key])?.first }
 
     func state(of key: LaneGroup) -> GroupState? {
@@ -364,7 +368,7 @@ final class HoldController {
         return lane.session == group.session && lane.networkScope == group.networkScope
     }
 
-    /// Whether tasks of the lane group wait because of a hold or a slow lane.
+    /// Whether tasks of the lane group wait because the constraint group is held or the lane is slow.
     func isHeld(_ key: LaneGroup, in group: ConstraintGroup) -> Bool {
         waits(key) && (slow[key] != nil || groups[group]?.held != nil)
     }
@@ -383,7 +387,7 @@ final class HoldController {
         return found
     }
 
-    /// Whether lanes are being loaded. The results show which groups wait in them.
+    /// Whether lanes are being loaded. The results of the loads show which groups have waiting tasks.
     var isLoading: Bool { !loading.isEmpty }
 
     var lanesInUse: Set<LaneID> { Set(waiting.keys).union(loading.keys).union(slow.keys.map(\.lane)) }
@@ -394,7 +398,7 @@ final class HoldController {
             .union(slow.keys.compactMap { scheduler.lanes[$0.lane]?.session })
     }
 
-    /// Whether there are tasks that a used-up budget would hold, and does not hold yet.
+    /// Whether some group has a budget, and no budget holds this group yet.
     var hasTasksWithinBudgets: Bool {
         groups.contains { group, state in
             !group.isLocal && budgets.hasBudgets(group.session) && state.held?.reasons.contains(.budget) != true
@@ -429,12 +433,12 @@ extension WaitReason {
         case .heat: .heat
         case .metered, .network, .budget, .portal: .network
         case .sleep: .sleep
-        // The groups' constraints already need the kinds of pressure.
+        // For the reasons of pressure, the groups' constraints already need these conditions.
         default: []
         }
     }
 
-    /// Whether the reason depends on the network. It does not hold transfers from servers on this machine.
+    /// Whether the reason depends on the network. Such a reason does not hold transfers from servers on this machine.
     fileprivate var isOfNetwork: Bool {
         switch self {
         case .metered, .network, .budget, .portal: true

@@ -77,7 +77,7 @@ final class ProbeController {
         if let key = candidates[origin] { load(key, .uplink) }
     }
 
-    /// The lanes and constraints of the session that are held only because the uplink does not work.
+    /// For each lane of the session: the constraints whose tasks are held only because the uplink does not work.
     func heldByUplink(of session: SessionID) -> [LaneID: Set<ConstraintsID>] {
         guard uplink.isHeld else { return [:] }
         var held: [LaneID: Set<ConstraintsID>] = [:]
@@ -87,7 +87,8 @@ final class ProbeController {
         return held
     }
 
-    /// Whether a probe of the lane group can have a slot. If none is free, the probe gets the next one.
+    /// Whether a probe of the lane group can have a slot. If no slot is free, the probe gets the next slot that becomes
+    /// free.
     private func hasSlot(_ key: LaneGroup) -> Bool {
         guard let lane = scheduler.lanes[key.lane], !loading.contains(key.lane) else { return false }
         if hasCapacity(), scheduler.hasSlot(lane) { return true }
@@ -95,7 +96,7 @@ final class ProbeController {
         return false
     }
 
-    /// Starts a probe that waits for a slot, if a slot is free now. It is called before ready tasks start.
+    /// If a probe waits for a slot and a slot is free now, starts the probe. It is called before ready tasks start.
     func takeFreeSlot() -> [EngineEffect] {
         guard waitsForSlot else { return [] }
         waitsForSlot = false
@@ -141,7 +142,8 @@ final class ProbeController {
         }
     }
 
-    /// Whether the probe is still needed. Since it was chosen, the hold may have ended, or another hold may have begun.
+    /// Whether the probe is still needed. Since the probe was chosen, the hold may have ended, or another hold may have
+    /// begun.
     func needsProbe(_ key: LaneGroup, _ kind: ProbeKind) -> Bool {
         switch kind {
         case .slow: throughput.needsProbe(key)

@@ -1,6 +1,6 @@
 internal import BackhaulModel
 
-/// Delays the machine's sleep until received bytes are synced, but not longer than the system waits.
+/// Delays the machine's sleep until received bytes are synced. The delay ends before the system stops waiting for it.
 ///
 /// Each engine has one object of this type.
 final class SleepController {
@@ -11,7 +11,7 @@ final class SleepController {
     private let monitor: ConditionsMonitor
     private let isSaved: () -> Bool
     private var timer: (any RuntimeTimer)?
-    /// Whether the system has the report that it does not have to wait for this sleep.
+    /// Whether the system was notified that the engine is ready for this sleep.
     private var isReady = false
 
     /// - isSaved: whether all tasks that stop for the sleep have stopped.

@@ -11,7 +11,7 @@ final class ThroughputController {
     struct Sample {
         var task: TaskID
         var key: LaneGroup
-        /// The transferred bytes; nil if the task waits for something other than the network.
+        /// The transferred bytes; nil if a rate limit, the disk or a missing response delays the task.
         var bytes: UInt64?
         /// The time at which the task began to run, by the boot clock.
         var began: Int64
@@ -95,8 +95,8 @@ final class ThroughputController {
         return reconsider(keys)
     }
 
-    /// Judges lane groups whose tasks wait. If all servers together are too slow, lanes that were not measured are slow
-    /// too.
+    /// Judges lane groups whose tasks wait. If all servers together are too slow, lanes that were not measured count as
+    /// slow, too.
     func lanesBeganWaiting(_ keys: some Sequence<LaneGroup>) -> [EngineEffect] {
         watch.isPausingAny ? reconsider(keys) : []
     }

@@ -1,8 +1,8 @@
 internal import BackhaulModel
 internal import BackhaulStore
 
-/// Judges whether the uplink works, the route to other networks. If all origins fail, the uplink is the cause: a portal
-/// demands a login, or the uplink is broken.
+/// Judges whether the uplink works. The uplink is the route to other networks. If several origins fail together, the
+/// uplink counts as the cause: a portal demands a login, or the uplink is broken.
 ///
 /// Each engine has one object of this type.
 final class UplinkMonitor {
@@ -39,8 +39,9 @@ final class UplinkMonitor {
         return isOther ? [.reconsider] : []
     }
 
-    /// The number of origins beyond the uplink that have tasks or failed recently. While some of them have not failed,
-    /// the uplink is not judged as broken.
+    /// The number of origins beyond the uplink that have tasks, or that failed recently. If there are more than two
+    /// such origins, the uplink counts as broken only after three of them have failed. If there are two, both have to
+    /// fail.
     private var originsInUse: Int {
         var origins = watch.failedOrigins
         running.visit { origins.insert($0.origin) }

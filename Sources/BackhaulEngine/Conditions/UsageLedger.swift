@@ -4,7 +4,8 @@ internal import BackhaulStore
 /// The bytes that were transferred over each network, and their records in the store.
 ///
 /// Each engine has one object of this type. New bytes are saved after 10 seconds. Bytes that count against a budget are
-/// saved after 1 second or 1 MiB. An engine that is killed loses the bytes since the last save.
+/// saved after 1 second, or when they reach 1 MiB. If an engine is killed, it loses the count of the bytes since the
+/// last save.
 final class UsageLedger {
     private static let saveMilliseconds: Int64 = 10_000
     private static let budgetSaveMilliseconds: Int64 = 1_000
@@ -15,7 +16,7 @@ final class UsageLedger {
     private let count: () -> [EngineEffect]
     private(set) var usage = ByteUsage()
     private var timer: (any RuntimeTimer)?
-    /// Whether the timer has the shorter time of budgets.
+    /// Whether the timer runs with the shorter delay for budgets.
     private var isSavingSoon = false
     private var isSaving = false
     private var unsavedBytes: UInt64 = 0
@@ -30,8 +31,8 @@ final class UsageLedger {
 
     func open(_ entries: [ByteUsage.Entry]) { usage = ByteUsage(entries) }
 
-    /// Adds bytes. `hasBudget`: the bytes count against a budget, so they are saved soon, and a crash loses few of
-    /// them.
+    /// Adds bytes. `hasBudget`: whether the bytes count against a budget. Such bytes are saved soon, so that a crash
+    /// loses few of them.
     func add(_ bytes: UInt64, on network: String, by session: SessionID, day: Int64, hasBudget: Bool) {
         usage.add(bytes, network: network, session: session, day: day)
         startTimer(isSoon: hasBudget)

@@ -2,17 +2,18 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Writes wait records: the times and reasons for which tasks waited, for `backhaul why`.
+/// Writes wait records for `backhaul why`: when and for which reason tasks waited.
 ///
 /// Each engine has one object of this type.
 final class WaitJournal {
-    /// How long open records of an earlier engine may be continued. By then the present holds are known, because
-    /// `ConditionsWatch` does not wait longer for missing readings.
+    /// How long after the start a hold may continue an open record of an earlier engine, in milliseconds. At the end of
+    /// this time all present holds are known, because `ConditionsWatch` stops waiting for missing readings.
     private static let inheritanceMilliseconds: Int64 = 5_000
 
     private let runtime: any Runtime
     private var rows = WaitRows()
-    /// The open records of an earlier engine, until a hold continues them or the time ends.
+    /// The open records of an earlier engine. A record is removed when a hold continues the record, or when the timer
+    /// fires.
     private var inherited: [WaitScope: OpenWait] = [:]
     private var timer: (any RuntimeTimer)?
 
@@ -20,8 +21,8 @@ final class WaitJournal {
 
     func close() { timer?.stop() }
 
-    /// Begins a record, or continues the record of an earlier engine. Returns the record and the time of its begin, in
-    /// Unix milliseconds.
+    /// Begins a record, or continues the record of an earlier engine. Returns the record and the time at which it
+    /// began, in Unix milliseconds.
     func begin(_ scope: WaitScope, _ hold: Hold) -> (row: WaitRow, began: Int64) {
         if let open = inherited[scope], open.reason == hold.reason {
             inherited[scope] = nil
@@ -54,12 +55,12 @@ final class WaitJournal {
         runtime.store({ (transaction) throws(Failure) in try transaction.waits.end(id, now: time) }, then: { _ in [] })
     }
 
-    /// Takes over the records that an earlier engine has begun and not ended.
+    /// Takes over the open records of an earlier engine: it began them, but did not end them.
     func inherit(_ waits: [OpenWait]) {
         guard !waits.isEmpty else { return }
         for wait in waits { inherited[wait.scope] = wait }
         let opened = Clock.wallMilliseconds
-        // Only one of several records with the same scope can continue.
+        // If several records have the same scope, only one of them can continue.
         for wait in waits where inherited[wait.scope]?.id != wait.id { end(wait.id, at: opened) }
         timer = runtime.timer { [unowned self] in
             for wait in inherited.values { end(wait.id, at: opened) }

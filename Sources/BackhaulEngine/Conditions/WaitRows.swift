@@ -5,7 +5,7 @@ struct WaitRow: Hashable, Sendable {
     fileprivate let number: UInt64
 }
 
-/// The ids of the wait records. A record gets its id only after its transaction, when the wait may be over already.
+/// The ids of the wait records. A record gets its id after its transaction. The wait may be over by then.
 struct WaitRows {
     private enum State {
         case inserting(endsAt: Int64?)
@@ -29,7 +29,7 @@ struct WaitRows {
         return row
     }
 
-    /// Stores the id of a record that was written. Returns the end of the wait, if it has ended meanwhile.
+    /// Stores the id of a record that was written. If the wait has ended meanwhile, returns the time of its end.
     mutating func inserted(_ row: WaitRow, _ id: WaitID) -> Int64? {
         guard case .inserting(let end) = states[row] else { return nil }
         states[row] = end == nil ? .row(id) : nil
@@ -39,7 +39,8 @@ struct WaitRows {
     /// Forgets a record that the store could not write. Its wait will not be listed.
     mutating func insertFailed(_ row: WaitRow) { states[row] = nil }
 
-    /// Ends the record. Returns the id that the caller has to end in the store; nil while the record is being written.
+    /// Ends the record. Returns the id of the record, which the caller has to end in the store. Returns nil while the
+    /// record is being written.
     mutating func end(_ row: WaitRow, at time: Int64) -> WaitID? {
         switch states[row] {
         case .row(let id):

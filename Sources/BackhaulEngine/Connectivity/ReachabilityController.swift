@@ -4,10 +4,10 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulTransport
 
-/// The lanes to whose origins the kernel has no route for now. None of their tasks starts until the network changes or
-/// the next check is due.
+/// The lanes whose origins the kernel cannot reach, because it has no route. Their tasks do not start until the network
+/// changes or the next check is due.
 ///
-/// Each engine has one object of this type. It listens to changes of routes only while there are such lanes.
+/// Each engine has one object of this type. While there are such lanes, it listens to changes of routes.
 final class ReachabilityController {
     private let runtime: any Runtime
     private let journal: WaitJournal
@@ -17,11 +17,12 @@ final class ReachabilityController {
     private var pacing = ConnectivityCheckBackoff()
     private var watch: (any RuntimeWatch)?
     private var timer: (any RuntimeTimer)?
-    /// The wait records of lanes, until the server responds or no task of the lane waits for a route any more.
+    /// The wait records of lanes. A record ends when the lane's server responds, or when no task of the lane waits for
+    /// a route any more.
     private var rows: [LaneID: WaitRow] = [:]
     /// Whether the timer runs because the network has changed.
     private var hasChanged = false
-    /// Whether the kernel has a route to a name server, and when that was checked.
+    /// Whether the kernel has a route to a name server, and the time of this check.
     private var hasRouteToNameServer: (value: Bool, at: Int64)?
 
     /// - hasTasks: whether a task of the lane runs or is ready.
@@ -35,7 +36,7 @@ final class ReachabilityController {
         self.hasTasks = hasTasks
     }
 
-    /// Whether the lane has no route, so that none of its tasks starts.
+    /// Whether the lane is held: the kernel has no route to its origin, so its tasks do not start.
     func isHeld(_ lane: LaneID) -> Bool { lanes.contains(lane) }
 
     var heldLanes: Set<LaneID> { lanes }
@@ -61,7 +62,7 @@ final class ReachabilityController {
 
     // MARK: Holds
 
-    /// Holds the lane of the task. Returns the milliseconds after which the next check begins at the latest.
+    /// Holds the lane of the task. Returns the longest time until the next check begins, in milliseconds.
     func hold(_ task: StoredTask) -> (millisecondsUntilCheck: Int64, effects: [EngineEffect]) {
         lanes.insert(task.lane)
         if rows[task.lane] == nil {
@@ -106,7 +107,7 @@ final class ReachabilityController {
 
     // MARK: Attempts
 
-    /// Releases all lanes. Tasks without a route wait again after their attempt.
+    /// Releases all lanes. A task that still has no route waits again after its attempt.
     private func retryAll() -> [EngineEffect] {
         pacing.noteCheck(at: runtime.now)
         let effects = release()
@@ -152,15 +153,15 @@ final class ReachabilityController {
         if let row = rows.removeValue(forKey: lane) { journal.end(row, at: time) }
     }
 
-    /// Ends the wait record if the lane is released and none of its tasks runs or is ready. Then its tasks wait for
-    /// another reason.
+    /// Ends the lane's wait record if the lane is released, and no task of the lane runs or is ready. The tasks of the
+    /// lane then wait for another reason.
     func endWaitIfIdle(_ lane: LaneID, since time: Int64 = Clock.wallMilliseconds) {
         guard rows[lane] != nil, !lanes.contains(lane), !hasTasks(lane) else { return }
         endWait(lane, since: time)
     }
 
-    /// Releases each of these lanes in which no task waits for a route any more. It is called after tasks ended or
-    /// stopped.
+    /// Finds the lanes in which no task waits for a route any more, and releases these lanes. It is called after tasks
+    /// have ended or stopped.
     func tasksStopped(_ left: Set<LaneID>, isRunning: @escaping (LaneID) -> Bool) {
         let asked = left.filter { rows[$0] != nil }
         guard !asked.isEmpty else { return }

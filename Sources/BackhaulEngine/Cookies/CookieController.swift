@@ -2,7 +2,7 @@ internal import BackhaulModel
 internal import BackhaulStore
 internal import BackhaulTransport
 
-/// The cookie jars of all sessions, and the cookies of each jar that are in the store.
+/// The cookie jars of all sessions. For each jar, it knows which cookies are in the store.
 ///
 /// Each engine has one object of this type. Many servers set the same cookie with each response. So the changes of half
 /// a second are saved together, and a crash may lose them.
@@ -26,8 +26,8 @@ final class CookieController {
     /// The jar of the session; nil if the session stores no cookies.
     func jar(of session: SessionID) -> CookieJar? { jars[session]?.jar }
 
-    /// Makes the jar for the session's cookie policy. A task that is read from the store after this call starts only
-    /// when the stored cookies are in the jar.
+    /// Makes the jar for the session's cookie policy. If a task is read from the store after this call, the stored
+    /// cookies are in the jar before the task starts.
     func configure(_ policy: CookiePolicy, of session: SessionID) {
         guard policy != .none else { return forget(session) }
         let isPersistent = policy == .persistent
@@ -37,7 +37,7 @@ final class CookieController {
             jars[session]?.stored = []
             return noteChange(of: session)
         }
-        // If there is no memory for a jar, there is none for transfers either.
+        // If there is no memory for a jar, there is no memory for transfers.
         guard let jar = try? CookieJar() else { return }
         jars[session] = SessionJar(jar: jar, isPersistent: isPersistent)
         jar.onChange = { [weak self] in self?.noteChange(of: session) }

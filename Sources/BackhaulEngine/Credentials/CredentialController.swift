@@ -4,7 +4,8 @@ internal import BackhaulStore
 
 /// The credentials and open challenges of all sessions. It decides which tasks wait for a credential.
 ///
-/// Each engine has one object of this type. Credentials are in memory only, unless the host wants them stored.
+/// Each engine has one object of this type. Credentials are only in memory. If the host demands it, the engine also
+/// stores them.
 final class CredentialController {
     private let runtime: any Runtime
     private let sessions: SessionTable
@@ -46,7 +47,7 @@ final class CredentialController {
     }
 
     /// Notes that the store has handled the challenge of a response. `challenge`: the stored challenge that was opened
-    /// for it; nil if none was opened.
+    /// for the response; nil if no challenge was opened.
     func commitChallenge(_ space: ProtectionSpace, _ challenge: ChallengeID?, _ session: SessionID) -> [EngineEffect] {
         credentials[session]?.commitChallenge(space, challenge: challenge)
         return (challenge == nil ? [] : [.parkReadyTasks(of: session)]) + changed(session)
@@ -59,7 +60,8 @@ final class CredentialController {
         return isNew ? changed(task.session) : []
     }
 
-    /// Forgets that the host has replaced the task's URL, because the new URL is valid or the task has ended.
+    /// Forgets that the host has replaced the task's URL. It is called when the server has accepted the new URL, or
+    /// when the task has ended.
     func acceptedURL(of task: TaskID, _ session: SessionID) {
         credentials[session]?.acceptedURL(of: task)
         if credentials[session]?.isEmpty ?? false { credentials[session] = nil }
@@ -69,7 +71,7 @@ final class CredentialController {
     func responded(
         to challenge: Challenge, _ response: ChallengeResponse, _ lifetime: CredentialLifetime, _ session: SessionID
     ) -> [EngineEffect] {
-        // The new URL or header fields are in the store. An empty response stands for them here.
+        // The new URL or header fields are in the store. Here, an empty response represents them.
         let isRefreshed = challenge.space.kind == .refresh && response != .standard
         credentials[session, default: SessionCredentials()].storeResponse(
             challenge, isRefreshed ? .headers([]) : response, expires: isRefreshed ? nil : lifetime.expiresMilliseconds)
@@ -98,13 +100,15 @@ final class CredentialController {
 
     func setRepeats(_ value: CredentialRepeats?, of task: TaskID) { repeats[task] = value }
 
-    /// Whether a challenge for the protection space may be opened. A session without state has no open challenge. Its
-    /// state may have been removed while a second task was about to open its own challenge.
+    /// Whether a challenge for the protection space may be opened. If the session has no state, no challenge is open,
+    /// and a challenge may be opened. The state may have been removed just before a second task opens its own
+    /// challenge.
     func mayOpen(_ space: ProtectionSpace, of session: SessionID) -> Bool {
         credentials[session]?.mayOpen(space) ?? true
     }
 
-    /// The open challenge for the protection space; nil when no challenge is open, or when its end is already known.
+    /// The open challenge for the protection space; nil if no challenge is open, or if the engine already knows that
+    /// the challenge has ended.
     func openChallenge(of space: ProtectionSpace, in session: SessionID) -> ChallengeID? {
         credentials[session]?.openChallenge(of: space)
     }
@@ -117,8 +121,8 @@ final class CredentialController {
 
     // MARK: Tasks that wait for a credential
 
-    /// The challenge that the task has to wait for before it starts; nil if there is none. A task whose resource
-    /// time-out is over starts, so that it can end.
+    /// The challenge that the task has to wait for before it starts; nil if there is none. If the resource time-out of
+    /// the task is over, the result is nil: the task starts, so that it can end.
     func wait(before task: StoredTask) -> (wait: SessionCredentials.PendingChallenge?, effects: [EngineEffect]) {
         guard let configuration = sessions[task.session], task.intent == nil,
             calendar.remainingMilliseconds(of: task, configuration) > 0
@@ -196,11 +200,11 @@ final class CredentialController {
     }
 }
 
-/// The repeats of a task's request with credentials, since a server or proxy demanded a credential.
+/// How a task's request was repeated after a server or proxy had demanded a credential.
 struct CredentialRepeats {
     /// How often the request was repeated immediately with a credential that the engine had already.
     var count = 0
-    /// The numbers of the credentials that were sent. Each counts as rejected, even if the next challenge has another
-    /// realm.
+    /// The numbers of the credentials that were sent. Each of these credentials counts as rejected, even if the next
+    /// challenge has another realm.
     var sent: Set<UInt64> = []
 }

@@ -2,13 +2,13 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// The clock by which tasks age (the age calendar). It stays correct when the machine's clock is set.
+/// The clock that measures the age of tasks (the age calendar). It stays correct when the machine's clock is set.
 ///
-/// Each engine has one object of this type. The calendar advances with the boot clock. After a clock step, it moves
-/// together with the times of all rows. So the step does not change the age of a task.
+/// Each engine has one object of this type. The calendar advances with the boot clock. After a clock step, the calendar
+/// moves together with the times of all rows. So the step does not change the age of a task.
 final class CalendarWatch {
-    /// The longest time of a timer that waits for a calendar time, in milliseconds. When this timer ends, the engine
-    /// computes the wait again. So an error of the clock has an effect for this long at most.
+    /// The longest time of a timer that waits for a calendar time, in milliseconds. When such a timer fires, the engine
+    /// computes the remaining time again. So an error of the clock has an effect for one day at most.
     static let longestCheckInterval: Int64 = 86_400_000
 
     private let runtime: any Runtime
@@ -36,8 +36,8 @@ final class CalendarWatch {
     /// stored times if the clock was set since the last reading.
     func begin(_ reading: ClockReading) { offset = reading.wall - reading.boot }
 
-    /// Checks for a clock step, and moves the times of all rows by it. It has no timer of its own: the engine calls it
-    /// before other work that depends on the calendar.
+    /// Checks for a clock step, and moves the times of all rows by this step. No timer calls this function: the engine
+    /// calls it before other work that depends on the calendar.
     func check(_ reading: ClockReading = CalendarWatch.readClock()) {
         guard !isApplyingStep, abs(reading.wall - reading.boot - offset) >= ClockStep.tolerance else { return }
         isApplyingStep = true

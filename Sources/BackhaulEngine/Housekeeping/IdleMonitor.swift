@@ -4,11 +4,12 @@ internal import BackhaulStore
 /// Notices that an engine has nothing to do. A daemon then returns memory to the system, and ends after its linger
 /// time.
 ///
-/// Each engine has one object of this type. An engine inside a host does neither: it ends with the host, and shares the
-/// host's memory.
+/// Each engine has one object of this type. An embedded engine does not return memory, because the memory belongs to
+/// its host. It ends with the host.
 final class IdleMonitor {
-    /// The delays before memory is returned, in milliseconds: for the first time after the last work, and again when
-    /// `Transport` has closed its idle connections. After that a daemon makes no system call until something is due.
+    /// The delays before memory is returned, in milliseconds: a first time after the last work, and a second time after
+    /// `Transport` has closed its idle connections. After the second time, a daemon makes no system call until the next
+    /// work is due.
     private static let memoryReleaseDelays: [Int64] = [2_000, 31_000]
 
     private let runtime: any Runtime
@@ -22,7 +23,7 @@ final class IdleMonitor {
     /// How often memory was returned since the last work.
     private var memoryReleaseStage = 0
 
-    /// - facts: the remaining work, as far as the engine knows it without the store; nil while the engine ends.
+    /// - facts: the remaining work that the engine knows without the store; nil while the engine ends.
     init(_ runtime: any Runtime, lingerMilliseconds: Int64?, facts: @escaping () -> IdleExitPolicy.Facts?) {
         self.runtime = runtime
         self.lingerMilliseconds = lingerMilliseconds
@@ -61,7 +62,7 @@ final class IdleMonitor {
 
     // MARK: The end
 
-    /// Starts the linger time again, because work ended that may have been the last.
+    /// Starts the linger time again, because work ended, and it may have been the last work.
     func mayBeIdle() {
         guard let lingerMilliseconds, let facts = facts(), IdleExitPolicy.mayExit(facts) else { return }
         lingerTimer?.start(milliseconds: lingerMilliseconds)

@@ -18,8 +18,8 @@ final class LeftoverSweeper {
     private(set) var isSweeping = false
 
     /// - path: returns the path of the file.
-    /// - isInUse: whether a running download still uses the file. The download removes the file itself, and a sweep
-    ///   follows.
+    /// - isInUse: whether a running download still uses the file. If so, the download removes the file itself, and a
+    ///   sweep follows.
     init(
         _ runtime: any Runtime, _ disk: DiskThreads, path: @escaping (Leftover) -> String,
         isInUse: @escaping (Leftover) -> Bool
@@ -44,7 +44,7 @@ final class LeftoverSweeper {
             isSweeping = false
             return [.mayBeIdle]
         }
-        // A file that cannot be removed is forgotten too, because its directory cannot be reached any more.
+        // If a file cannot be removed, it is forgotten, too: its directory cannot be reached any more.
         disk.remove(removable.map(path), then: runtime.returning { [unowned self] in
             forget(removable)
             return []

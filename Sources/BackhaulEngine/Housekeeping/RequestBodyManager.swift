@@ -14,16 +14,17 @@ final class RequestBodyManager {
     private let disk: DiskThreads
     private let directory: StoreDirectory
     private let log: @Sendable (LogEntry) -> Void
-    /// The prefix of this engine's names. It is random, so that it differs from those of earlier engines.
+    /// The prefix of this engine's names. It is random, so that it differs from the prefixes of earlier engines.
     private let prefix = String(UInt64.random(in: .min ... .max), radix: 16) + "-"
     private var lastNumber: UInt64 = 0
     private var isSweeping = false
     private var isReturning = false
-    /// The closures that are called at the end of the present pass over the files to return.
+    /// The closures that are called at the end of the present pass over the files that have to be returned.
     private var waiting: [() -> [EngineEffect]] = []
-    /// The closures that are called at the end of the next pass. The present pass may have missed their files.
+    /// The closures that are called at the end of the next pass. The present pass may have missed the files of these
+    /// calls.
     private var waitingForNextPass: [() -> [EngineEffect]] = []
-    /// Whether files could not be returned. Each sweep tries them again.
+    /// Whether some files could not be returned. Each sweep tries again to return them.
     private var hasUnreturned = false
     /// The files whose failure is logged already.
     private var logged: Set<String> = []
@@ -58,8 +59,8 @@ final class RequestBodyManager {
         sweep()
     }
 
-    /// Moves unknown files to the directory for lost files. They are not removed, because the database may have been
-    /// lost or replaced by an old copy.
+    /// Moves unknown files to the directory for lost files. The files are not removed, because the database may have
+    /// been lost or replaced by an old copy.
     private func quarantineUnknown(_ names: [String]) {
         guard !names.isEmpty else { return }
         runtime.storeWithRetry({ (transaction) throws(Failure) in
@@ -70,7 +71,7 @@ final class RequestBodyManager {
         })
     }
 
-    /// Removes those of the named files that no task needs.
+    /// Removes each named file that no task needs.
     func discardUnused(_ names: [String]) {
         guard !names.isEmpty else { return }
         runtime.store({ (transaction) throws(Failure) in
@@ -113,8 +114,8 @@ final class RequestBodyManager {
         })
     }
 
-    /// Removes the old names of consumed files, and then calls `then`. A name that cannot be removed now is tried again
-    /// with the next consumed file, and by the next engine.
+    /// Removes the old names of consumed files, and then calls `then`. If a name cannot be removed now, the removal is
+    /// tried again with the next consumed file, and when the next engine starts.
     func removeConsumed(after path: String = "", then: @escaping () -> [EngineEffect]) {
         runtime.store({ (transaction) throws(Failure) in
             try transaction.bodies.consumed(after: path, limit: Self.batchSize)
@@ -140,8 +141,8 @@ final class RequestBodyManager {
 
     // MARK: Return of consumed files
 
-    /// Returns consumed files to their old paths, if their tasks have not succeeded and the events are acknowledged.
-    /// Calls `then` after each file that is listed now was returned or could not be returned.
+    /// Returns consumed files to their old paths if their tasks did not succeed and the events of these tasks are
+    /// acknowledged. Calls `then` after the engine has tried to return all files that are listed now.
     func returnBodies(then: @escaping () -> [EngineEffect] = { [] }) {
         guard !isReturning else { return waitingForNextPass.append(then) }
         isReturning = true
@@ -151,7 +152,7 @@ final class RequestBodyManager {
     }
 
     private func startReturnPass() {
-        // Old names are removed first, because returned files get them again.
+        // Old names are removed first, because returned files get these names again.
         removeConsumed { [unowned self] in
             returnBodies(after: "")
             return []

@@ -16,7 +16,7 @@ final class StoreRetries {
 
     func close() { timer?.stop() }
 
-    /// Adds work. All waiting work runs one second after the first part of it was added.
+    /// Adds work. One second after the first work was added, all waiting work runs.
     func add(_ work: @escaping () -> Void) {
         self.work.append(work)
         if self.work.count == 1 { timer?.start(milliseconds: Self.retryMilliseconds) }

@@ -25,7 +25,7 @@ final class TimeZoneMonitor {
             watch = try runtime.watch(zone.number) { [unowned self] in zoneChanged() }
             self.zone = zone
         } catch {
-            // inotify has no watch left. The zone is read again with each check of the conditions. There is a check
+            // inotify has no watch left. Instead, each check of the conditions reads the zone. There is a check
             // whenever quiet hours or a budget's period begin or end.
         }
         Clock.readTimeZone()

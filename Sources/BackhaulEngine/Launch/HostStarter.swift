@@ -9,8 +9,8 @@ protocol HostStarter: AnyObject {
         _ launch: StoredLaunch, _ token: LaunchToken,
         then: @escaping (Result<LaunchedProcess, Failure>) -> [EngineEffect])
 
-    /// Sends SIGTERM to all processes of the unit. If there is no unit, or no user manager, sends it to the given
-    /// processes.
+    /// Sends SIGTERM to all processes of the unit. If there is no unit, or no user manager, sends the signal to the
+    /// given processes.
     func terminate(_ processes: [any HostProcess], unit: String?)
 
     /// Sends SIGKILL to the processes.

@@ -11,7 +11,8 @@ final class LaunchController {
     /// How long hosts of an earlier engine may connect after this engine's start, in milliseconds. No host is launched
     /// during this time.
     private static let reconnectGraceMilliseconds: Int64 = 1_000
-    /// The delay before a store that cannot be read, or processes without a pidfd, are checked again.
+    /// The delay before the next check, in milliseconds. It is used if the store cannot be read, or if processes have
+    /// no pidfd.
     private static let pauseMilliseconds: Int64 = 1_000
 
     private let runtime: any Runtime
@@ -42,7 +43,7 @@ final class LaunchController {
         }
     }
 
-    /// Whether a launched host is watched, or an application has to be launched, now or after a delay.
+    /// Whether a launched host is watched, or a host has to be launched now or after a delay.
     var isBusy: Bool { applications.values.contains(where: \.isBusy) }
 
     /// Takes over the launches of an earlier engine.
@@ -56,11 +57,12 @@ final class LaunchController {
         starter.close()
     }
 
-    /// Handles a change of the application's launch command, which was registered or, with nil, removed.
+    /// Handles a change of the application's launch command. `launch`: the registered command; nil if the command was
+    /// removed.
     func registered(_ launch: StoredLaunch?, of name: String) {
         guard let launch else {
-            // A living host is still watched. If a command is registered again, no second host is launched beside this
-            // host.
+            // A living host is still watched. If a command is registered again while this host lives, no second host is
+            // launched.
             applications[name]?.remove()
             return check(at: name)
         }
@@ -105,8 +107,8 @@ final class LaunchController {
         check(at: hello.application)
     }
 
-    /// Notes that a host of the launch has attached a session of the launch. The row of the launch is up to date. The
-    /// host may have closed its connection meanwhile.
+    /// Notes that a launched host has attached a session of its launch. The row of the launch in the store is already
+    /// up to date. The host may have closed its connection meanwhile.
     func attached(_ name: String, _ consumer: ConsumerIdentity) {
         guard let application = applications[name], application.stored.current?.token == consumer.launch else { return }
         watch(consumer.process, of: application)
@@ -114,7 +116,7 @@ final class LaunchController {
         check(at: name)
     }
 
-    /// Handles the completion of a session by any process. `hasRead`: the process had received events before.
+    /// Handles the completion of a session by any process. `hasRead`: whether the process had received events before.
     func completed(in name: String, _ completion: LaunchCompletion, hasRead: Bool) {
         guard let application = applications[name] else { return }
         if application.completed(completion, hasRead: hasRead) { save(application) }
@@ -296,8 +298,8 @@ final class LaunchController {
         return info
     }
 
-    /// Adds to each session what its row does not have: the state of a launch for the session, and since when its
-    /// consumer is stopped.
+    /// Adds two facts to the listing of each session: the state of a launch for the session, and since when the
+    /// session's consumer is stopped. The session's row does not have these facts.
     func describe(_ sessions: inout [SessionInfo], of name: String, _ storedFacts: LaunchedApplication.StoredFacts) {
         var stoppedSince: [Int64: Int64] = [:]
         for consumer in Set(sessions.map(\.consumer)) where consumer != 0 {

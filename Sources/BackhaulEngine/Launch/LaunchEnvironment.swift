@@ -1,7 +1,7 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// The environment of a launched host. From the engine's environment it has only the variables about the user, such as
+/// The environment of a launched host. From the engine's environment, it has only the variables about the user, such as
 /// the user's name, directories and locale. It also has the variables of the launch command, the paths of the store and
 /// its daemon, and the launch token. The rest of the engine's environment may be secret and is not passed on.
 enum LaunchEnvironment {

@@ -16,8 +16,8 @@ final class LaunchedApplication {
     var check = CheckState.idle
     /// The time of the next check, by the boot clock.
     var wakeAt: Int64?
-    /// Whether the host completed a session that the launch included only because servers had rejected earlier
-    /// credentials.
+    /// Whether the host completed a session of this kind: the launch included the session only because servers had
+    /// rejected earlier credentials.
     private var onlyRepeatedChallenges = false
     /// Whether the command was removed. A host that was launched before may still live.
     private(set) var isRemoved = false
@@ -34,10 +34,10 @@ final class LaunchedApplication {
     /// Whether a launched host starts or lives.
     var isUnderWay: Bool { run == .starting || isHostRunning }
 
-    /// Whether work remains that needs no client.
+    /// Whether the engine has work for this application, such as a check, even if no client is connected.
     var isBusy: Bool { !isRemoved && (check != .idle || run != .none || wakeAt != nil) }
 
-    /// Whether the connection belongs to the launched host, by its token.
+    /// Whether the connection belongs to the launched host. The launch token in its hello shows this.
     func owns(_ connection: ClientConnection) -> Bool {
         guard let hello = connection.hello, hello.application == name, !hello.isObserver else { return false }
         return hello.launch != nil && hello.launch == stored.current?.token
@@ -56,7 +56,7 @@ final class LaunchedApplication {
 
     // MARK: A launch
 
-    /// Notes that a launch begins, and counts it. Returns the former backoff.
+    /// Notes that a launch begins, and counts the launch. Returns the former backoff.
     func begin(now: Int64) -> LaunchBackoff {
         let before = stored.backoff
         run = .starting
@@ -99,7 +99,7 @@ final class LaunchedApplication {
         if stored.current?.process == nil { stored.current?.process = process }
     }
 
-    /// Notes that a host of the application connected that was not launched.
+    /// Notes that a host of the application has connected. The engine did not launch this host.
     func otherHostConnected() { stored.backoff.hostConnected(whileLaunchedHostRuns: isUnderWay) }
 
     func attached(_ process: ProcessIdentity, now: Int64) {
@@ -112,8 +112,8 @@ final class LaunchedApplication {
     /// Notes a completed session. Returns whether the row has changed.
     func completed(_ completion: LaunchCompletion, hasRead: Bool) -> Bool {
         // The backoff ends only if the host did its work. A host may complete sessions without reading events, complete
-        // other sessions, or give credentials that servers reject. The engine must not launch this host again without a
-        // delay.
+        // other sessions, or give credentials that servers reject. The engine must launch such a host again only after
+        // a delay.
         if completion.wasRepeated {
             onlyRepeatedChallenges = true
             return false
@@ -165,7 +165,7 @@ final class LaunchedApplication {
     /// Ends a failed launch: the launched host has ended, and the application still needs a host.
     func fail(now: Int64) {
         forgetRun()
-        // The token stays valid: a wrapper program may end before the host that it has started connects.
+        // The token stays valid: a wrapper program may start the host, and end before the host connects.
         stored.current?.process = nil
         stored.backoff.ended(now: now, policy)
     }

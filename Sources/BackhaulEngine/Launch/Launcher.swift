@@ -38,8 +38,8 @@ final class Launcher: Sendable {
         if !isPosted { then(.failure(Failure(.engineFailed, "the engine has stopped"))) }
     }
 
-    /// Sends SIGTERM to all processes of the unit. If there is no unit, or no user manager, sends it to the given
-    /// processes and their group.
+    /// Sends SIGTERM to all processes of the unit. If there is no unit, or no user manager, sends the signal to the
+    /// given processes and their group.
     func terminate(_ processes: [any HostProcess], unit: String?) {
         worker.post { _ in
             if let unit, let manager = UserManager.connect(), (try? manager.stopService(unit)) == true { return }
@@ -64,8 +64,9 @@ final class Launcher: Sendable {
         }
     }
 
-    /// Starts the program as a unit of the user manager, so that a stop of the engine's service does not stop it.
-    /// Returns nil if no user manager replies, or if it sees another file system than the engine.
+    /// Starts the program as a unit of the user manager, so that a stop of the engine's service does not stop the
+    /// program. Returns nil if no user manager replies, or if the user manager sees another file system than the
+    /// engine.
     private static func startUnit(_ order: LaunchRequest) throws(Failure) -> LaunchedProcess? {
         guard access(order.command.program, F_OK) == 0, let manager = UserManager.connect(),
             manager.sees(order.command.program) != false
@@ -93,8 +94,8 @@ final class Launcher: Sendable {
         }
     }
 
-    /// The command's working directory, or else the user's home. If the user has no home, it is "/". For example, a
-    /// user under which a system service runs has no home.
+    /// The command's working directory. If the command has none, it is the user's home. If the user has no home, it is
+    /// "/". For example, the user of a system service may have no home.
     private static func workingDirectory(of order: LaunchRequest) -> String {
         if let chosen = order.command.workingDirectory { return chosen }
         guard let home = order.environment["HOME"], access(home, X_OK) == 0 else { return "/" }

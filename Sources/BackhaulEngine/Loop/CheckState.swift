@@ -1,4 +1,4 @@
-/// The state of a check that reads from the store. A change during the check needs another check after it.
+/// The state of a check that reads from the store. If there is a change during the check, another check follows.
 enum CheckState {
     case idle
     case checking

@@ -12,29 +12,29 @@ enum EngineEffect {
     indirect case fail(Failure)
     /// The owner has to stop the engine, for this reason.
     indirect case end(EngineEnd)
-    /// Work ended that may have been the last.
+    /// Work ended, and it may have been the last work.
     case mayBeIdle
     /// Work was done. Memory is returned to the system some time after the last of these effects.
     case workDone
     /// There was no work for some time. Unused memory is returned to the system.
     case releaseMemory
-    /// The daemon has nothing to do. It ends unless a client has connected meanwhile.
+    /// The daemon has nothing to do. If no client has connected meanwhile, the daemon ends.
     case exitIfUnconnected
     /// A socket or another file of the store's directory was removed or replaced.
     case storeDirectoryChanged
     /// The calendar checks for a clock step.
     case checkCalendar
-    /// The store could not do this work for now. It is repeated after a second.
+    /// The store could not do this work for now. The work is repeated after a second.
     case retryLater(() -> Void)
 
     // MARK: Clients
 
-    /// Rows changed. Clients are notified about new events, and launches and activities that depend on them are
+    /// Rows changed. Clients are notified about new events, and launches and activities that depend on these rows are
     /// checked.
     indirect case announce(Change)
     /// The consumer on this connection gets an event, and its process may be stopped.
     case eventFor(ConnectionID)
-    /// A handle that waited for its session has it now.
+    /// A handle waited for its session, and has the session now.
     indirect case opened(OpenedSession, SessionOpening, ConsumerIdentity)
 
     // MARK: Tasks
@@ -45,33 +45,34 @@ enum EngineEffect {
     case startReadyTasks
     /// The task has its slot and is started. `runsAlone`: its lane may run only one task at a time.
     indirect case start(StoredTask, runsAlone: Bool)
-    /// The next tasks of the lane are loaded from the store, at most `limit`.
+    /// The next tasks of the lane are loaded from the store. `limit`: the largest number of these tasks.
     case load(LaneID, limit: Int)
-    /// A more important task waits. The least important running task is preempted: of this origin or, with nil, of all.
+    /// A more important task waits. The least important running task at this origin is preempted. Nil means all
+    /// origins.
     case preempt(at: Origin?)
-    /// The store could not change the tasks of these lanes for now. They are loaded again after a second.
+    /// The store could not change the tasks of these lanes for now. The lanes are loaded again after a second.
     case reloadLater(Set<LaneID>)
-    /// These lanes as a whole are held now, or are not held any more.
+    /// These lanes became held as a whole, or were released.
     case holdChanged(Set<LaneID>)
-    /// These ends of tasks of one session are in the store. The change is nil if all tasks had ended before or were
-    /// removed.
+    /// The ends of these tasks, which all belong to one session, are in the store. The change is nil if all tasks had
+    /// ended before or were removed.
     indirect case ended([Ending], Change?)
-    /// The store could not write the end for now.
+    /// The store could not write the end of a task for now.
     indirect case notEnded(Ending, Failure)
-    /// The wait records for a missing route end in these lanes, if no task of the lane runs or is ready.
+    /// In each of these lanes, the wait record for a missing route ends if no task of the lane runs or is ready.
     case endWaits([LaneID])
     /// Credentials changed, so other lanes of the session may be limited to one task at a time.
     case credentialsChanged(SessionID)
-    /// Ready tasks of the session that have to wait for a credential now are moved back to the store.
+    /// If ready tasks of the session now have to wait for a credential, these tasks are moved back to the store.
     case parkReadyTasks(of: SessionID)
 
-    /// Tasks wait in these lanes. `reload`: the loaded tasks may be in the wrong order.
+    /// Tasks wait in these lanes. `reload`: whether the loaded tasks may be in the wrong order.
     case tasksWait(in: Set<LaneID>, reload: Bool)
-    /// The delays of tasks that are due now are ended in the store.
+    /// Tasks are due now. Their delays are ended in the store.
     case releaseDue
     /// A delayed task is due at this time of the boot clock.
     case due(at: Int64?)
-    /// A task's preset does not hold it any more after this time, in Unix milliseconds.
+    /// After this time, in Unix milliseconds, the preset of a task does not hold the task any more.
     case latestStart(at: Int64?)
     /// The calendar was set. The times of rows moved by this many milliseconds.
     case calendarStepped(by: Int64)
@@ -88,9 +89,9 @@ enum EngineEffect {
     case conditionsChanged
     /// All groups were judged, and the tasks of held groups were stopped.
     case conditionsDecided
-    /// All groups are judged once, at the end of this iteration of the loop.
+    /// All groups are judged at the end of this iteration of the loop, one time for all such effects.
     case reconsider
-    /// Groups without tasks are forgotten once, at the end of this iteration of the loop.
+    /// Groups without tasks are forgotten at the end of this iteration of the loop.
     case prune
     /// The time of the next check may have changed.
     case scheduleCheck

@@ -45,7 +45,7 @@ final class LoopRuntime: Runtime {
         })
     }
 
-    /// The value's type is erased, so that the library has this code once and not for each type.
+    /// The value's type is erased, so that the library has one copy of this code instead of a copy for each type.
     private func store(
         erased body: @escaping @Sendable (Transaction) throws(Failure) -> any Sendable,
         then: @escaping (Result<any Sendable, Failure>) -> [EngineEffect]

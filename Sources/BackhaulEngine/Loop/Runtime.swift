@@ -3,8 +3,8 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// The functions of the loop for a part of the engine: time, timers, descriptors, the store, and results of other
-/// threads.
+/// The functions that the loop offers to a part of the engine: time, timers, descriptors, the store, and results of
+/// other threads.
 ///
 /// All call-backs run on the loop's thread, and return effects for other parts. Tests use a fake, without a thread and
 /// without a database.
@@ -30,7 +30,7 @@ protocol Runtime: AnyObject {
     func returning<Value: Sendable>(_ body: @escaping (Value) -> [EngineEffect]) -> @Sendable (Value) -> Void
 }
 
-/// A timer that calls its body once after `start`. It may be started again.
+/// A timer that calls its body one time after each `start`. It may be started again.
 protocol RuntimeTimer: AnyObject {
     var isRunning: Bool { get }
     /// The milliseconds until the timer fires; 0 if it does not run.

@@ -2,7 +2,8 @@ internal import BackhaulTransport
 
 /// A request body that is read no faster than the rate limits of its task allow.
 final class RateLimitedBody: TransferBody {
-    /// The most bytes of one read while there is a limit, because libcurl sends all bytes of a read immediately.
+    /// The largest number of bytes in one read while a rate limit applies, because libcurl sends all bytes of a read
+    /// immediately.
     private static let chunkSize = 16_384
 
     private let body: any TransferBody

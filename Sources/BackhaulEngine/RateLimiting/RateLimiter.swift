@@ -1,11 +1,11 @@
 internal import BackhaulModel
 internal import BackhaulStore
 
-/// Limits the bytes per second of the engine, of each session and of each task. All three limits apply together. A
-/// transfer calls `mayMove` before it receives or sends bytes, and is paused until it may.
+/// Limits the bytes per second of the engine, of each session and of each task. All three limits apply together. Before
+/// a transfer receives or sends bytes, it calls `mayMove`. While the limits do not permit this, the transfer is paused.
 ///
-/// Each engine has one object of this type. libcurl's own limits are not used: each applies to one transfer only, and
-/// transfers stall with them on a loop like this one.
+/// Each engine has one object of this type. The rate limits of libcurl are not used. Each of them applies to one
+/// transfer only, and on a loop like this one, transfers with such a limit stall.
 final class RateLimiter {
     typealias Level = TokenBucketTree<SessionID, TaskID>.Level
 
@@ -50,7 +50,7 @@ final class RateLimiter {
 
     // MARK: Time
 
-    /// Starts the timer, once at the end of this iteration of the loop for all transfers that wait.
+    /// At the end of this iteration of the loop, starts one timer for all transfers that wait.
     private func plan() {
         guard !isPlanned else { return }
         isPlanned = true

@@ -2,14 +2,14 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// The deadlines of waiting tasks: the ends of their resource time-outs, and their latest starts, after which the
-/// constraints of their presets do not apply any more.
+/// The deadlines of waiting tasks: the ends of their resource time-outs, and their latest starts. After the latest
+/// start of a task, the constraints of its preset do not apply any more.
 ///
 /// Each engine has one object of this type. Running tasks check their own time-outs.
 final class DeadlineController {
     private static let checkIntervalMilliseconds: Int64 = 5_000
     private static let retryMilliseconds: Int64 = 1_000
-    /// The most tasks that end in one check.
+    /// The largest number of tasks that end in one check.
     private static let overdueLimit = 256
 
     private let runtime: any Runtime
@@ -17,9 +17,9 @@ final class DeadlineController {
     private let scheduler: TaskScheduler
     private let calendar: CalendarWatch
     private var lastCheck: Int64 = 0
-    /// The next end of a resource time-out in each session with held tasks, by the calendar of `CalendarWatch`.
+    /// For each session with held tasks: the next end of a resource time-out, by the age calendar (`CalendarWatch`).
     private var nextEnds: [SessionID: Int64] = [:]
-    /// Sessions whose next end is read at the end of this iteration of the loop.
+    /// Sessions whose next end of a resource time-out is read at the end of this iteration of the loop.
     private var sessionsWithUnknownEnd: Set<SessionID> = []
     /// The next latest start, in Unix milliseconds.
     private var latestStart: Int64?
@@ -33,8 +33,8 @@ final class DeadlineController {
 
     // MARK: Resource time-outs
 
-    /// Ends ready tasks whose resource time-out is over. Ready tasks are the next of their lanes, and mostly the
-    /// oldest. This function is called each second while tasks run.
+    /// Ends ready tasks whose resource time-out is over. Ready tasks are the next tasks of their lanes, and mostly the
+    /// oldest tasks. While tasks run, this function is called each second, and checks every five seconds.
     func endOverdueReadyTasks() -> [EngineEffect] {
         guard runtime.now - lastCheck >= Self.checkIntervalMilliseconds else { return [] }
         lastCheck = runtime.now
@@ -95,8 +95,8 @@ final class DeadlineController {
 
     // MARK: Latest starts
 
-    /// Sets the next latest start if it is earlier than the known one. `time`: Unix milliseconds, or nil if there is
-    /// none.
+    /// Sets the next latest start if `time` is earlier than the known latest start. `time`: Unix milliseconds; nil if
+    /// no task has a latest start.
     func latestStart(at time: Int64?) -> [EngineEffect] {
         guard let time, time < latestStart ?? .max else { return [] }
         latestStart = time
@@ -118,8 +118,8 @@ final class DeadlineController {
 
     // MARK: Checks
 
-    /// Checks the deadlines. The calendar is checked first, because a clock step moves the times in the store before
-    /// they are compared with the new time.
+    /// Checks the deadlines. The calendar is checked first: after a clock step, the times in the store have to move
+    /// before they are compared with the new time.
     func check() {
         calendar.check()
         moveTasksPastLatestStart()

@@ -2,7 +2,7 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Loads the next tasks of a lane from the store ahead of their slots. Held tasks stay in the store.
+/// Loads the next tasks of a lane from the store before these tasks get a slot. Held tasks stay in the store.
 ///
 /// Each engine has one object of this type.
 final class TaskLoader {
@@ -81,7 +81,7 @@ final class TaskLoader {
         scheduler.loaded(lane, startable, isAll: loaded.isAll)
         reachability.endWaitIfIdle(lane)
         var effects = heldEffects
-        // More tasks wait in the lane after those that became held or were left out.
+        // Some of the loaded tasks became held or were left out, and more tasks wait in the lane after them.
         if !loaded.isAll, mayStart.count < loaded.tasks.count || loaded.nextDue != nil {
             effects.append(.tasksWait(in: [lane], reload: false))
         }

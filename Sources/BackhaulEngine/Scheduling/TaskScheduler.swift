@@ -4,8 +4,8 @@ internal import BackhaulStore
 
 /// Gives slots to ready tasks within the limits, and releases delayed tasks when they are due.
 ///
-/// Each engine has one object of this type. Tasks wait in lanes. The scheduler has the lanes, and the next tasks of
-/// each, which are loaded from the store before they get a slot.
+/// Each engine has one object of this type. Tasks wait in lanes. The scheduler has the lanes and the next tasks of each
+/// lane. These tasks are loaded from the store before they get a slot.
 final class TaskScheduler {
     /// If there are more lanes than this, unused lanes are forgotten.
     private static let laneCacheSize = 256
@@ -50,7 +50,7 @@ final class TaskScheduler {
 
     func lanes(of session: SessionID) -> [Lane] { lanes.values.filter { $0.session == session } }
 
-    /// Adds a lane in which tasks wait. `reload`: its loaded tasks may be in the wrong order.
+    /// Adds a lane in which tasks wait. `reload`: whether the loaded tasks of the lane may be in the wrong order.
     func add(_ lane: Lane, reload: Bool) {
         lanes[lane.id] = lane
         for task in schedule.add(lane.id, of: lane.session, to: lane.origin, reload: reload) { ready[task] = nil }
@@ -59,7 +59,7 @@ final class TaskScheduler {
         if lanes.count > laneLimit { forgetLanes() }
     }
 
-    /// Forgets unused lanes. They are read again when they are needed.
+    /// Forgets unused lanes. If a forgotten lane is needed later, it is read again.
     private func forgetLanes() {
         var used = lanesInUse().union(reachability.heldLanes)
         for task in ready.values { used.insert(task.lane) }
@@ -86,7 +86,7 @@ final class TaskScheduler {
         plan()
     }
 
-    /// Updates which lanes of the session may run only one task at a time, after credentials changed.
+    /// After credentials changed, updates which lanes of the session may run only one task at a time.
     func credentialsChanged(of session: SessionID) {
         for lane in lanes(of: session) { schedule.setRunsOneTask(lane.id, credentials.runsOneTask(lane)) }
     }
@@ -95,13 +95,13 @@ final class TaskScheduler {
         for lane in lanes { schedule.setHeld(lane, reachability.isHeld(lane)) }
     }
 
-    /// Notes that the origin of the lane uses HTTP/2, so that more of its tasks may run over one connection.
+    /// Notes that the origin of the lane uses HTTP/2, so that more tasks of the lane may run over one connection.
     func becameMultiplexed(_ lane: LaneID) {
         schedule.setMultiplexed(lane)
         plan()
     }
 
-    /// Notes that the lane's tasks need separate connections, because they have a rate limit.
+    /// Notes that the lane's tasks need separate connections, because the tasks have a rate limit.
     func needsSeparateConnections(_ lane: LaneID) { schedule.setMultiplexed(lane, false) }
 
     func runsOneTask(_ lane: LaneID) -> Bool { schedule.runsOneTask(lane) }
@@ -152,7 +152,7 @@ final class TaskScheduler {
 
     // MARK: Slots
 
-    /// Starts tasks that may start, once at the end of this iteration of the loop.
+    /// At the end of this iteration of the loop, starts the tasks that may start.
     func plan() {
         guard !isPlanned else { return }
         isPlanned = true
@@ -162,8 +162,9 @@ final class TaskScheduler {
         }
     }
 
-    /// Returns the next task to start, lane to load, or task to preempt; nil if there is none. It is called again after
-    /// each effect is applied, because a start may change the state of its lane.
+    /// Returns the next effect: a task starts, a lane is loaded, or a task is preempted. Returns nil if there is no
+    /// such effect. The caller applies each effect before the next call, because a start may change the state of the
+    /// lane.
     func next() -> EngineEffect? {
         while let step = schedule.next() {
             switch step {
@@ -192,16 +193,17 @@ final class TaskScheduler {
         plan()
     }
 
-    /// Allows the next task of a lane that runs one task at a time, because the server has responded to the last one.
+    /// Allows the start of the next task in a lane that runs one task at a time, because the server has responded to
+    /// the last task.
     func endedRunningAlone(_ lane: LaneID) {
         schedule.endedRunningAlone(lane)
         plan()
     }
 
-    /// Whether the limits allow to start a task of the lane that is not loaded.
+    /// Whether the limits permit one more task of the lane to start. The task need not be loaded.
     func hasSlot(_ lane: Lane) -> Bool { schedule.hasFreeSlot(lane.id, of: lane.session, to: lane.origin) }
 
-    /// Takes a slot for a task of the lane that is not loaded.
+    /// Takes a slot for one more task of the lane. The task need not be loaded.
     func takeSlot(_ lane: Lane) { schedule.takeSlot(lane.id, of: lane.session, to: lane.origin) }
 
     // MARK: Delays

@@ -4,11 +4,12 @@ internal import BackhaulModel
 internal import BackhaulStore
 internal import BackhaulTransport
 
-/// Reads a request's body with the disk threads for the transfer. It reads the next block while one is sent.
+/// Reads a request's body for the transfer, with the disk threads. While the transfer sends one block, the next block
+/// is read.
 final class BodyFeed: TransferBody {
     let layout: BodyLayout
     var size: UInt64 { layout.size }
-    /// The closure is called once, after the first bytes were read.
+    /// This closure is called one time, after the first bytes were read.
     private var opened: (() -> Void)?
     private let failed: (Failure) -> Void
     private weak var attempt: RunningAttempt?
@@ -17,7 +18,7 @@ final class BodyFeed: TransferBody {
 
     private var blocks: [ArraySlice<UInt8>] = []
     private var buffered = 0
-    /// The index of the part of the layout that is read next, and the offset in it.
+    /// The index of the layout's segment that is read next, and the offset in this segment.
     private var segment = 0
     private var offset: UInt64 = 0
     private var reader: BodyReader?
@@ -83,7 +84,7 @@ final class BodyFeed: TransferBody {
         buffered += bytes.count
     }
 
-    /// Calls `opened` after this iteration of the loop, so that the initializer has returned before.
+    /// Calls `opened` after this iteration of the loop, so that the initializer has returned before the call.
     private func open() {
         guard let opened else { return }
         self.opened = nil

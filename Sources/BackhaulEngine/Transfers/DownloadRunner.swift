@@ -5,7 +5,7 @@ internal import BackhaulStore
 internal import BackhaulTransport
 
 /// Performs the actions of a `DownloadMachine` with the transport, the disk and the store, and returns the results to
-/// the machine.
+/// the state machine.
 final class DownloadRunner: TransferRunner {
     let attempt: RunningAttempt
     let location: PartLocation
@@ -25,7 +25,7 @@ final class DownloadRunner: TransferRunner {
         location = context.files.location(of: task)
         part = context.services.disk.partFile(location)
         var terms = DownloadTerms(task.request, attempt.configuration)
-        // An existing file ends the task only before its first request.
+        // An existing file at the destination ends the task only before the task's first request.
         terms.skipsExisting = terms.skipsExisting && task.attempts == 0
         terms.hadMismatch = task.hadMismatch
         terms.neededSpace = context.transfers.neededSpace(of: task.id)
@@ -132,7 +132,7 @@ final class DownloadRunner: TransferRunner {
 
     // MARK: Received bytes
 
-    /// Returns false when the bytes cannot be taken now. The transfer is resumed when they can be taken.
+    /// Returns false if the bytes cannot be taken now. The transfer is resumed when the bytes can be taken.
     private func receive(_ bytes: RawSpan) -> Bool {
         guard machine.wantsBytes, mayMove() else { return false }
         attempt.takeFromRate(bytes.byteCount)
@@ -158,8 +158,8 @@ final class DownloadRunner: TransferRunner {
 
     // MARK: The disk
 
-    /// Returns a call-back for a disk thread. It makes an event for the machine from the thread's result. `writing`:
-    /// the number of bytes that stay in memory until the call.
+    /// Returns a call-back for a disk thread. From the thread's result, the call-back makes an event for the state
+    /// machine. `writing`: the number of bytes that stay in memory until the call-back runs.
     private func disk<Value: Sendable>(
         writing count: Int = 0, _ event: @escaping (Value) -> DownloadMachine.Event?
     ) -> @Sendable (Result<Value, Failure>) -> Void {
@@ -220,7 +220,7 @@ final class DownloadRunner: TransferRunner {
 
     private var responseSummary: ResponseSummary {
         let response = machine.head.map { ResponseSummary($0, attempt.authentication.secrets) } ?? ResponseSummary()
-        // A response with status 200 describes another file than the checkpoint.
+        // If the response has status 200, it describes a different file from the file of the checkpoint.
         guard let checkpoint = machine.checkpoint, machine.head?.status ?? 206 == 206 else { return response }
         return response.completed(from: checkpoint)
     }
@@ -253,14 +253,14 @@ final class DownloadRunner: TransferRunner {
         attempt.store({ (transaction) throws(Failure) in
             try transaction.destinations.representation(at: path, of: url, in: session)
         }, then: { [self] result in
-            // Without the record the whole file is fetched, which is always correct.
+            // Without the record, the whole file is fetched. This is always correct.
             guard case .success(let stored?) = result else { return handle(.knownRepresentationFound(nil)) }
             known = stored
             checkKnownFile { .knownRepresentationFound($0 ? stored.representation : nil) }
         })
     }
 
-    /// Checks whether the file at the destination is still the recorded one.
+    /// Checks whether the file at the destination is still the recorded file.
     private func checkKnownFile(_ event: @escaping (Bool) -> DownloadMachine.Event) {
         guard let known else { return handle(event(false)) }
         let stamp = FileStamp(

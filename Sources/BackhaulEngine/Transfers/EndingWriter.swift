@@ -12,7 +12,7 @@ struct Ending: Sendable {
 }
 
 /// Writes the ends of running tasks. Many tasks with small files may end together. So one transaction writes all ends
-/// of a session in an iteration of the loop, with the session's counters and events.
+/// of one session that come in the same iteration of the loop. It also writes the session's counters and events.
 ///
 /// Each engine has one object of this type. It owns the ends of the present iteration.
 final class EndingWriter {
@@ -25,7 +25,7 @@ final class EndingWriter {
         self.events = events
     }
 
-    /// Writes the end at the end of this iteration of the loop.
+    /// Writes the task's end after this iteration of the loop.
     func write(_ ending: Ending) {
         if endings.isEmpty {
             runtime.afterThisIteration { [unowned self] in
@@ -36,7 +36,7 @@ final class EndingWriter {
         endings[ending.session, default: []].append(ending)
     }
 
-    /// Repeats the write of an end that failed, alone and immediately.
+    /// Repeats a failed write of an end, immediately and without other ends.
     func retryWrite(_ ending: Ending) { write([ending], of: ending.session) }
 
     private func writeAll() {
@@ -56,7 +56,7 @@ final class EndingWriter {
             case .success(let change):
                 CrashPoint.afterEnd.reach()
                 return [.ended(endings, change)]
-            // Each end is repeated alone, so that an end that cannot be written does not delay the others.
+            // Each end is then written alone. So an end that cannot be written does not delay the other ends.
             case .failure(let failure): return endings.map { .notEnded($0, failure) }
             }
         })

@@ -22,7 +22,7 @@ struct ExchangeRecord {
 
     init(now: Int64) { lastByte = now }
 
-    /// Notes that a request is about to be sent, for the file from this offset on.
+    /// Notes that a request is about to be sent. `offset`: the offset in the file at which the request begins.
     mutating func begin(from offset: UInt64, now: Int64) {
         requests += 1
         requestOffset = offset

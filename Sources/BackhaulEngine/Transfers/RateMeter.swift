@@ -2,12 +2,13 @@
 struct RateMeter {
     private(set) var bytesPerSecond: UInt64 = 0
     private var sinceTick: UInt64 = 0
-    /// The bytes of the second before the last tick.
+    /// The bytes of the last interval between two ticks, which lasts one second.
     private(set) var lastSecond: UInt64 = 0
 
     mutating func add(_ count: Int) { sinceTick += UInt64(count) }
 
-    /// Ends a second. It is called once a second. Each second has half the weight of the next second.
+    /// Ends an interval of one second. It is called once a second. Each interval has half the weight of the next
+    /// interval.
     mutating func tick() {
         bytesPerSecond = bytesPerSecond == 0 ? sinceTick : (bytesPerSecond + sinceTick) / 2
         lastSecond = sinceTick

@@ -17,18 +17,18 @@ final class RunningAttempt {
         /// The number of the credential that was sent to the server or proxy before its challenge; nil if none was
         /// sent.
         var sentCredential: UInt64?
-        /// Secrets that were sent. They are removed from responses before these are stored, because a server may repeat
-        /// them.
+        /// The secrets that were sent. A server may repeat secrets in its response, so they are removed before the
+        /// response is stored.
         var secrets = SecretRedactor()
     }
 
-    /// A commit that failed for now, and the timer for its repetition.
+    /// A failed commit, and the timer that repeats the commit.
     private struct FailedCommit {
         let failure: Failure
         let timer: any RuntimeTimer
     }
 
-    /// The number of this attempt. Results may still come for an earlier attempt of the same task.
+    /// The number of this attempt. With the number, late results of an earlier attempt of the same task are recognised.
     let number: UInt64
     let configuration: SessionConfiguration
     let policy: TransferPolicy
@@ -87,7 +87,7 @@ final class RunningAttempt {
         context.scheduler.endedRunningAlone(task.lane)
     }
 
-    /// Whether a rate limit applies to the task. The task then uses HTTP/1.1 with its own connection. A paused HTTP/2
+    /// Whether a rate limit applies to the task. If so, the task uses HTTP/1.1 with its own connection. A paused HTTP/2
     /// stream would block the other streams of its connection, and libcurl 7.88 would buffer up to 10 MiB of the paused
     /// stream.
     private var isLimited: Bool { context.rates.isLimited(task.id, of: task.session) }
@@ -144,7 +144,7 @@ final class RunningAttempt {
         return request
     }
 
-    /// The smallest body in bytes for which the server has to respond first.
+    /// If a body has at least this many bytes, the server has to respond before the body is sent.
     private static let awaitedBodySize: UInt64 = 64 << 10
 
     /// The secrets of a request that the host has refreshed.
@@ -172,8 +172,8 @@ final class RunningAttempt {
         transfer.cancel()
     }
 
-    /// The origin that sent the response after redirects, which may be those of a portal; nil if it is the task's own
-    /// origin.
+    /// The origin that sent the response after redirects; nil if this is the task's own origin. A portal may have sent
+    /// the redirects.
     func redirectTarget(_ head: ResponseHead) -> Origin? {
         guard head.finalURL != task.request.url, let last = try? URLParser.origin(of: head.finalURL),
             last != task.origin

@@ -1,7 +1,8 @@
 internal import BackhaulModel
 internal import BackhaulStore
 
-/// The properties of a running task that parts need for decisions. It is small, because all running tasks are visited.
+/// The properties of a running task that parts need for decisions. The struct is small, because parts visit all running
+/// tasks.
 struct RunningTask {
     let id: TaskID
     let session: SessionID

@@ -10,7 +10,8 @@ final class StoreFiles {
     private let directory: StoreDirectory
     private let kept: Destination
     private let bodies: Destination
-    /// A text in the names of all part files of this store, which no other store has. It is set when the store is open.
+    /// A text in the names of all part files of this store. No other store has the same text. The text is set when the
+    /// store is open.
     private var tag = ""
     private var aliases = DirectoryAliases()
 
@@ -24,7 +25,7 @@ final class StoreFiles {
     func open(tag: String) { self.tag = tag }
 
     /// The part file of a task, and its destination. The part file's name depends only on stored values, so that a
-    /// later engine finds the file. No two tasks have the same name, even in different stores.
+    /// later engine finds the file. The part files of two tasks never have the same name, even in different stores.
     func location(of task: StoredTask) -> PartLocation {
         PartLocation(
             destination: task.request.destination ?? keptDestination(of: task.id),

@@ -6,7 +6,7 @@ internal import BackhaulTransport
 extension TransferRunner {
     private static var repeatLimit: Int { 3 }
 
-    /// Takes the head of a response. Either it demands a credential, or it shows that the sent credentials are valid.
+    /// Takes the head of a response. The response demands a credential, or shows that the sent credentials are valid.
     func noteCredentials(_ head: ResponseHead, _ transfer: Transfer) {
         let (task, context) = (attempt.task, attempt.context)
         context.reachability.responded(task.lane)
@@ -53,7 +53,7 @@ extension TransferRunner {
     }
 
     /// Parks the task until its challenge has a credential. If there is already a credential that the task has not
-    /// sent, its request is repeated instead.
+    /// sent, the task's request is repeated instead.
     func park(_ authChallenge: AuthenticationChallenge, _ checkpoint: Checkpoint?) {
         let (task, credentials) = (attempt.task, attempt.context.credentials)
         var record = attemptRecord(checkpoint, failure: authChallenge.failure)
@@ -69,7 +69,7 @@ extension TransferRunner {
         case .resend:
             repeats.count += 1
             credentials.setRepeats(repeats, of: task.id)
-            // A server that sends another realm each time must not get requests without a delay.
+            // If a server sends another realm each time, the next request needs a delay.
             if repeats.count > Self.repeatLimit {
                 retry(FailedAttempt(authChallenge.failure), checkpoint)
             } else {

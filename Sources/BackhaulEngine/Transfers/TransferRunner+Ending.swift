@@ -27,7 +27,7 @@ extension TransferRunner {
                 attempt: attempt.number, session: task.session, also: also))
     }
 
-    /// Tries the task again, or fails it. `failed`: the facts about the failure that the runner has; this function adds
+    /// Tries the task again, or fails it. `failed`: the facts that the runner has about the failure. This function adds
     /// the other facts.
     func retry(_ failed: FailedAttempt, _ checkpoint: Checkpoint?) {
         let (task, context) = (attempt.task, attempt.context)
@@ -54,8 +54,8 @@ extension TransferRunner {
             record.attempts = task.attempts
             let (millisecondsUntilCheck, effects) = context.reachability.hold(task)
             context.apply(effects)
-            // The task is due one second after the lane's next check. The check releases all tasks of the lane, so
-            // their own due times cause no second check.
+            // The task is due one second after the lane's next check. The check releases all tasks of the lane, so the
+            // task's own due time causes no further check.
             record.wait(min(millisecondsUntilCheck + 1_000, max(0, attempt.remainingMilliseconds)), for: .connectivity)
             return commit(record)
         }
@@ -72,8 +72,8 @@ extension TransferRunner {
         failed.isUnprocessed = failureContext.isUnprocessed
         failed.connectionWasClosed = failureContext.connectionWasClosed
         failed.hasNoRoute = context.reachability.isUnreachable(task, failed.failure, failureContext)
-        // Without a route the cause is known, so the failure is not reported to the uplink monitor. The kernel reports
-        // when there is a route.
+        // If there is no route, the cause is known, so the failure is not reported to the uplink monitor. The kernel
+        // reports when there is a route again.
         if !failed.hasNoRoute { noteUplink(failed.failure) }
         failed.isUplinkFailure = context.uplink.isHeld(for: task)
         failed.madeProgress = madeProgress
@@ -112,7 +112,8 @@ extension TransferRunner {
             case .success:
                 take(.concluded)
                 scheduler.due(at: record.nextAttempt)
-                // Without a delay the task waits for a slot again, unless it is suspended or has ended.
+                // If the task has no delay, it waits for a slot again. A load of the lane skips the task if it is
+                // suspended or has ended.
                 if record.nextAttempt == nil { scheduler.tasksWait(in: [lane], reload: false) }
             case .failure(let failure):
                 attempt.retryCommit(after: failure) { [unowned self] in commit(record) }
@@ -136,7 +137,7 @@ extension TransferRunner {
         stored.metrics.responseBodyBytes = max(exchange.metrics.responseBodyBytes, receivedInAttempt)
         let request = attempt.task.request
         let url = head?.finalURL ?? attempt.authentication.secrets.redacted(exchange.metrics.url)
-        // The request's own URL is not stored again with each attempt, unless the next request may have another URL.
+        // If the attempt used the request's own URL, the URL is stored only if the next request may have another URL.
         let isRequests = url == request.url && request.options.refresh != .url
         stored.metrics.url = isRequests ? "" : url
         return stored

@@ -8,7 +8,7 @@ enum RunnerEvent: Equatable {
     case start
     /// The conclusion of the runner is in the store.
     case concluded
-    /// The runner gets this event instead of `concluded` if there is no further attempt, so that the task fails.
+    /// There is no further attempt, so the task fails. The runner gets this event instead of `concluded`.
     case retryRefused
     /// The host cancelled the task, and its row has ended.
     case cancel
@@ -22,14 +22,14 @@ enum RunnerEvent: Equatable {
     case transferFailed(Failure, isTransient: Bool)
 }
 
-/// Runs one attempt of a task: `DownloadRunner` or `UploadRunner`. Both have a `RunningAttempt`. The extensions of this
-/// protocol have the functions that both share.
+/// Runs one attempt of a task: `DownloadRunner` or `UploadRunner`. Both types have a `RunningAttempt`. The extensions
+/// of this protocol have the functions that both types share.
 protocol TransferRunner: AnyObject {
     var attempt: RunningAttempt { get }
     func take(_ event: RunnerEvent)
 
     var isFinishing: Bool { get }
-    /// Whether all bytes of the body have arrived, and only its end is missing.
+    /// Whether all bytes of the body have arrived, and only the end of the response is missing.
     var hasAllBytes: Bool { get }
     /// The head of the response; nil if none has come yet.
     var head: ResponseHead? { get }
@@ -37,7 +37,7 @@ protocol TransferRunner: AnyObject {
     var receivedInAttempt: UInt64 { get }
     /// The greatest offset that any attempt has reached.
     var furthest: UInt64 { get }
-    /// Whether this attempt made bytes durable, after which the next attempt can continue.
+    /// Whether this attempt made bytes durable, so that the next attempt can continue after these bytes.
     var madeProgress: Bool { get }
     /// The bytes that would have to be transferred again if the attempt stopped now.
     var bytesLostByStop: UInt64 { get }
@@ -47,11 +47,11 @@ protocol TransferRunner: AnyObject {
     var body: (sent: UInt64, size: UInt64?)? { get }
     /// The sentence about the work after the last byte; nil before this work begins.
     var finishing: String? { get }
-    /// Whether the server has not reacted yet.
+    /// Whether the server has not reacted yet: it has sent no response, and accepted no byte of a request body.
     var hasNoResponse: Bool { get }
     /// Whether received bytes can be taken now.
     var canReceive: Bool { get }
-    /// The words for a silent server in the task's reason, such as "sent nothing".
+    /// The words in the task's reason that describe a silent server, such as "sent nothing".
     var silenceDescription: String { get }
 }
 
@@ -76,7 +76,7 @@ extension TransferRunner {
         take(.cancel)
     }
 
-    /// Stops the task, so that a more important task gets its slot.
+    /// Stops the task, so that a more important task gets the slot of this task.
     func preempt() {
         attempt.stopReason = .preempted
         attempt.stoppedState = (.waiting, .slot)
@@ -91,7 +91,7 @@ extension TransferRunner {
             start: attempt.number)
     }
 
-    /// Stops a task that became held. It receives no more bytes, and its received bytes are synced.
+    /// Stops a task that became held. The task receives no more bytes, and its received bytes are synced.
     func deferred(for reason: WaitReason) {
         guard mayBeDeferred else { return }
         attempt.stoppedState = (.waiting, reason)
@@ -99,7 +99,7 @@ extension TransferRunner {
         take(.stop)
     }
 
-    /// Whether the task may stop for a hold. False when it has all bytes, and when the server may have processed a
+    /// Whether the task may stop for a hold. False if the task has all bytes, or if the server may have processed a
     /// request that must not be repeated.
     var mayBeDeferred: Bool {
         let isUnsafe = attempt.exchange.requests > 0 && !attempt.mayRepeat
@@ -108,7 +108,8 @@ extension TransferRunner {
 
     // MARK: Bytes
 
-    /// Whether a byte may be received or sent now. If not, the engine calls `resumeTransfer` when it may.
+    /// Whether a byte may be received or sent now. If not, the engine calls `resumeTransfer` when a byte may be
+    /// received or sent again.
     func mayMove() -> Bool {
         let budgets = attempt.context.budgets
         if budgets.isDeciding, mayBeDeferred, !budgets.mayMove(attempt.task) { return false }
@@ -131,7 +132,7 @@ extension TransferRunner {
     /// The body, which is read within the rate limits of the task.
     func limited(_ body: (any TransferBody)?) -> (any TransferBody)? { body.map { RateLimitedBody($0, self) } }
 
-    /// Stores the results of a transfer that has ended. Returns the runner's event for its end.
+    /// Stores the results of a transfer that has ended. Returns the event for the runner.
     func ended(_ transfer: Transfer, _ end: TransferEnd) -> RunnerEvent {
         attempt.transferEnded(transfer)
         switch end {

@@ -6,12 +6,12 @@ internal import BackhaulStore
 ///
 /// Each engine has one object of this type.
 final class TransferSupervisor {
-    /// The limit of bytes in memory that are not written to the disk yet. With more bytes no task starts, so that a
-    /// network that is faster than the disk does not fill the memory.
+    /// The limit for bytes in memory that are not written to the disk yet. While there are more bytes, no task starts.
+    /// So the memory does not fill if the network is faster than the disk.
     private static let unwrittenLimit = 24 << 20
-    /// The most runners, for running and finishing tasks together.
+    /// The largest number of runners. Both running and finishing tasks have runners.
     private static let runnerLimit = 1_024
-    /// The most entries of `neededSpace`. Entries of tasks that were cancelled while they waited may stay in it.
+    /// The largest number of entries in `neededSpace`. If a task is cancelled while it waits, its entry may stay there.
     private static let neededSpaceLimit = 4_096
     /// The space that is assumed when the size of a file is unknown, in bytes.
     private static let unknownSpace: UInt64 = 1 << 20
@@ -31,7 +31,7 @@ final class TransferSupervisor {
     /// Whether this is still the task's attempt. A result for another attempt is dropped.
     func isRunning(_ attempt: RunningAttempt) -> Bool { runners[attempt.task.id]?.attempt === attempt }
 
-    /// The task's runner, if it still has this attempt.
+    /// The task's runner; nil if no runner has this attempt any more.
     func runner(_ task: TaskID, _ attempt: UInt64) -> (any TransferRunner)? {
         guard let runner = runners[task], runner.attempt.number == attempt else { return nil }
         return runner
@@ -65,7 +65,8 @@ final class TransferSupervisor {
 
     func removeAll() { runners = [:] }
 
-    /// The running task to preempt for a more important one, of this origin or, with nil, of all origins.
+    /// The running task that a more important task preempts. It is a task of this origin; with nil, a task of any
+    /// origin.
     func leastImportant(at origin: Origin?) -> (any TransferRunner)? {
         let candidates = runners.values.lazy.filter {
             $0.mayBePreempted && (origin == nil || $0.attempt.task.origin == origin)
@@ -80,7 +81,7 @@ final class TransferSupervisor {
 
     func willWrite(_ count: Int) { unwrittenBytes += count }
 
-    /// Notes written bytes. Returns true when tasks may start again that had to wait for the disk.
+    /// Notes written bytes. Returns true if tasks had to wait for the disk and may start again now.
     func wrote(_ count: Int) -> Bool {
         let wasBackpressured = unwrittenBytes > Self.unwrittenLimit
         unwrittenBytes -= count
@@ -91,7 +92,7 @@ final class TransferSupervisor {
 
     func neededSpace(of task: TaskID) -> UInt64? { neededSpace[task] }
 
-    /// Notes a full file system. `missing`: the missing bytes of the file, or nil if its size is unknown.
+    /// Notes a full file system. `missing`: the missing bytes of the file, or nil if the file's size is unknown.
     func recordFullFileSystem(_ task: TaskID, missing: UInt64?) {
         if neededSpace.count >= Self.neededSpaceLimit { neededSpace.removeAll() }
         neededSpace[task] = missing ?? neededSpace[task] ?? Self.unknownSpace

@@ -4,7 +4,7 @@ internal import BackhaulStore
 internal import BackhaulTransport
 
 /// Performs the actions of an `UploadMachine` with the transport, the disk and the store, and returns the results to
-/// the machine.
+/// the state machine.
 final class UploadRunner: TransferRunner {
     let attempt: RunningAttempt
     private var machine: UploadMachine
@@ -78,8 +78,8 @@ final class UploadRunner: TransferRunner {
                 + "\(method) is repeated only if retry.unsafe_methods allows it")
     }
 
-    /// Records that the request is under way, and then sends it. After a crash the next engine knows that the server
-    /// may have processed the request.
+    /// Records that the request is under way, and then sends the request. So after a crash, the next engine knows that
+    /// the server may have processed the request.
     private func recordAndStart() {
         let (id, attempts) = (attempt.task.id, attempt.task.attempts &+ 1)
         attempt.store({ (transaction) throws(Failure) in
@@ -118,8 +118,8 @@ final class UploadRunner: TransferRunner {
             retry(failed, nil)
         case .credential(let authChallenge): park(authChallenge, nil)
         case .stopped:
-            // A host that suspends and resumes the task wants its request to be sent again. A stop of the engine does
-            // not imply this.
+            // If the host suspends and resumes the task, the host wants the request to be sent again. If the engine
+            // stops, this is not known.
             let wasSent = attempt.exchange.requests > 0 && (attempt.bodySent > 0 || attempt.feed?.size == 0)
             stop(nil, isUnderWay: attempt.context.hooks.isDraining() && wasSent && !attempt.mayRepeat)
         }

@@ -1,5 +1,5 @@
-/// Base64 (RFC 4648, section 4). The library has its own code for it, because Foundation, which offers it, is as large
-/// as this whole library.
+/// Base64 (RFC 4648, section 4). The library has its own code for base64. Foundation also offers base64, but Foundation
+/// is as large as this whole library.
 public enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 

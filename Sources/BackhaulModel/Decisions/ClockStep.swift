@@ -13,11 +13,12 @@ public struct ClockReading: Equatable, Sendable {
     }
 }
 
-/// Computes how far the calendar was set. Tasks age by the time that has passed, not by the step of the calendar. A
-/// machine without a battery for its clock boots in 1970, and the network sets the clock minutes later.
+/// Computes by how many milliseconds the calendar was set. Tasks age by the time that has passed. A step of the
+/// calendar does not change their age. For example, a machine without a battery for its clock boots in 1970, and the
+/// network sets the clock minutes later.
 public enum ClockStep {
     /// The smallest difference that counts as a clock step, in milliseconds. Smaller differences come from a clock that
-    /// is slewed, or that is often set by a little.
+    /// is slewed (made slightly faster or slower), or that is often set by small amounts.
     public static let tolerance: Int64 = 10_000
     /// 2020-01-01 in Unix milliseconds. A calendar that shows an earlier time was never set.
     public static let neverSet: Int64 = 1_577_836_800_000
@@ -27,8 +28,8 @@ public enum ClockStep {
         let (passed, overflow) = now.wall.subtractingReportingOverflow(former.wall)
         if overflow { return 0 }
         guard former.bootID == now.bootID else {
-            // No clock measures the time between two boots. So the calendar is trusted, unless it went back or was set
-            // for the first time.
+            // No clock measures the time between two boots. So the calendar is trusted, with two exceptions: it went
+            // back, or it was set for the first time.
             let wasSetOnlyNow = former.wall < neverSet && now.wall >= neverSet
             return passed < 0 || wasSetOnlyNow ? passed : 0
         }

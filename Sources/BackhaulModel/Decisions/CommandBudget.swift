@@ -1,5 +1,5 @@
-/// The memory that the commands of one peer take while they are in progress, including their replies. While the budget
-/// is spent, the engine reads no further command of that peer. Then the buffer of the socket fills, and the peer waits.
+/// The memory for the commands of one peer that are in progress, and for their replies. While the budget is spent, the
+/// engine reads no further command of that peer. Then the buffer of the socket fills, and the peer waits.
 public struct CommandBudget: Sendable {
     public static let limit = 8 << 20
     /// The bytes assumed for the reply to a listing or poll. The reply may fill a frame, but most replies are far
@@ -14,7 +14,7 @@ public struct CommandBudget: Sendable {
 
     public var isSpent: Bool { used >= Self.limit }
 
-    /// - size: bytes of the command's frame.
+    /// - size: the bytes of the command's frame.
     public mutating func take(_ sequence: UInt64, _ command: Command, size: Int) {
         let cost = Self.smallest + size + Self.reply(to: command)
         open[sequence, default: []].append(cost)

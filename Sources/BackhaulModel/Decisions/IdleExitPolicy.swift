@@ -8,11 +8,11 @@ public enum IdleExitPolicy {
         public var runningTasks = 0
         /// Whether files of ended tasks are being removed.
         public var isCleaning = false
-        /// Whether a task waits that starts without a command, now or after a delay.
+        /// Whether a waiting task will start without a command, now or after a delay.
         public var tasksWait = false
         /// Whether an activity has a next window.
         public var activitiesWait = false
-        /// Whether a launched host is watched, or an application will be launched, now or after a delay.
+        /// Whether the engine watches a launched host, or will launch an application now or after a delay.
         public var launchesWait = false
 
         public init() {}

@@ -2,14 +2,14 @@
 public enum VersionNegotiation {
     public enum Action: Equatable, Sendable {
         case proceed
-        /// The engine is an older daemon. The library requests its exit, and then starts its own daemon.
+        /// The engine is an older daemon. The library requests that this daemon exits, and then starts another daemon.
         case requestExit
         case refuse(Failure)
     }
 
     /// The action of the client after the engine's welcome.
-    /// - mayRequestExit: whether the client has a daemon to start, and has not requested an exit too often. The daemon
-    /// to start may be older than the client.
+    /// - mayRequestExit: whether the client has found a daemon that it can start, and has not requested an exit too
+    /// often. The daemon that it starts may be older than the client.
     public static func action(own: Versions, engine: Welcome, mayRequestExit: Bool) -> Action {
         if mustExit(engine, requestedBy: own), mayRequestExit { return .requestExit }
         return own.wire == engine.versions.wire ? .proceed : .refuse(failure(own: own, engine: engine))

@@ -5,7 +5,7 @@ public enum QualityOfService: Int32, Sendable, CaseIterable {
     case userInitiated = 3
 }
 
-/// Work that repeats: `bh_activity` as a host sets it.
+/// An activity as a host sets it: `bh_activity`.
 public struct Activity: Equatable, Sendable {
     public var identifier: String
     public var intervalMilliseconds: UInt64
@@ -14,9 +14,9 @@ public struct Activity: Equatable, Sendable {
     public var repeats = true
     public var qualityOfService = QualityOfService.background
     /// The request from which the activity makes a task in each window. Nil: the host gets an event in each window, and
-    /// is launched for it.
+    /// is launched for this event.
     public var request: Request?
-    /// When the first window begins, in Unix milliseconds; nil: after one interval.
+    /// When the first window begins, in Unix milliseconds; nil: the window begins after one interval.
     public var firstMilliseconds: Int64?
 
     public init(identifier: String, intervalMilliseconds: UInt64, toleranceMilliseconds: UInt64? = nil) {
@@ -35,7 +35,7 @@ public struct ActivityInfo: Equatable, Sendable {
     public var qualityOfService: QualityOfService
     /// When the present or the next window begins, in Unix milliseconds.
     public var nextMilliseconds: Int64
-    /// When the activity last started, in Unix milliseconds; nil: never.
+    /// When the activity last started, in Unix milliseconds; nil if it has never started.
     public var lastStartedMilliseconds: Int64?
     public var lastTask: TaskID?
     /// The URL of the activity's request; nil if the activity has none.

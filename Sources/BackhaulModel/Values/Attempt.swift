@@ -1,4 +1,4 @@
-/// What follows after an attempt: `BH_NEXT_…`.
+/// What follows an attempt: `BH_NEXT_…`.
 public enum AttemptNext: Int32, Sendable, CaseIterable {
     case end = 1
     case retry = 2
@@ -47,7 +47,8 @@ public struct Attempt: Equatable, Sendable {
     public var nextAttemptMilliseconds: Int64 = 0
     public var failure: Failure?
     public var httpStatus: Int32 = 0
-    /// How many bytes of the file had come when the attempt began. `endOffset`: how many when it ended.
+    /// How many bytes of the file had arrived when the attempt began. `endOffset`: how many bytes had arrived when the
+    /// attempt ended.
     public var offset: UInt64 = 0
     public var endOffset: UInt64 = 0
     public var metrics = TransferMetrics()

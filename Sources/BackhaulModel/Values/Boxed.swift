@@ -1,4 +1,4 @@
-/// A value on the heap. Large values that are rarely present are boxed, so that the type that contains them stays
+/// A value on the heap. Large values that are rarely present are boxed. So the types that contain these values stay
 /// small.
 public struct Boxed<Value: Equatable & Sendable>: Equatable, Sendable {
     private final class Storage: Sendable {

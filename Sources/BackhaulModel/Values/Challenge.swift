@@ -16,8 +16,8 @@ public struct AuthenticationSchemes: OptionSet, Hashable, Sendable {
     public static let other = AuthenticationSchemes(rawValue: 16)
 }
 
-/// What a credential is for (RFC 9110, section 11.5). Each protection space has at most one open challenge, even if
-/// many tasks wait.
+/// Where a credential is valid (RFC 9110, section 11.5). Each protection space has at most one open challenge, even if
+/// many tasks wait for it.
 public struct ProtectionSpace: Hashable, Sendable {
     /// What demands the credential: `BH_CHALLENGE_…`.
     public enum Kind: Int32, Sendable, CaseIterable {
@@ -45,7 +45,7 @@ public struct Challenge: Equatable, Sendable {
     public var id: ChallengeID
     public var space: ProtectionSpace
     public var schemes: AuthenticationSchemes
-    /// How many of the host's responses in a row the server did not accept.
+    /// How many responses of the host in a row the server has rejected.
     public var failures: UInt32
     /// When the challenge was opened, in Unix milliseconds.
     public var timeMilliseconds: Int64
@@ -68,7 +68,7 @@ public struct Challenge: Equatable, Sendable {
     }
 }
 
-/// A host's response to a challenge: `bh_response`. Its description never shows the credential.
+/// A host's response to a challenge: `bh_response`. The property `description` never shows the credential.
 public enum ChallengeResponse: Equatable, Sendable {
     case refuse
     case credential(user: String, password: String)

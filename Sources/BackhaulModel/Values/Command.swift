@@ -1,11 +1,12 @@
-/// A command from a client to the engine, which sends one `Reply`. If a command is sent again with the same
-/// `CommandID`, the engine does not apply it again, but replies again.
+/// A command from a client to the engine. The engine sends one `Reply` to each command. If a client repeats a command
+/// with the same `CommandID`, the engine repeats the reply, but does not apply the command a second time.
 public enum Command: Equatable, Sendable {
-    /// Creates a session, or attaches it if it exists. `waits`: if another handle consumes the session, the reply comes
-    /// when the session is free.
+    /// Creates a session, or attaches it if it exists. `waits`: whether the reply is delayed until the session is free,
+    /// if another handle consumes it.
     case createSession(SessionConfiguration, Role, HandleID, waits: Bool)
     case attachSession(identifier: String, Role, HandleID, waits: Bool)
-    /// Ends the wait of a create or attach with this handle. The reply to the create or attach is then a failure.
+    /// Ends the wait of a `createSession` or `attachSession` with this handle. The reply to that command is then a
+    /// failure.
     case stopWaiting(HandleID)
     case closeSession(HandleID)
     case configuration(HandleID)
@@ -58,15 +59,16 @@ public enum Reply: Equatable, Sendable {
     case failed(Failure)
     case done
     case count(UInt64)
-    /// `isNew`: this command has created the session. `newestEvent`: the session's newest committed event, even if it
-    /// is acknowledged.
+    /// `isNew`: whether this command has created the session. `newestEvent`: the session's newest committed event, even
+    /// if it is acknowledged.
     case session(SessionID, isNew: Bool, newestEvent: EventID, unacknowledged: UInt64)
     case configuration(SessionConfiguration)
     case enqueued([Enqueued])
     case events([Event], more: Bool)
     case tasks([TaskInfo], more: Bool)
     case sessions([SessionInfo])
-    /// The reply to `complete`. `endsHandle`: the handle was attached for a launch, and is closed.
+    /// The reply to `complete`. `endsHandle`: whether the engine has closed the handle, because it was attached for a
+    /// launch.
     case completed(endsHandle: Bool)
     case engine(EngineInfo)
     case launches([LaunchInfo])
@@ -81,10 +83,10 @@ public enum Reply: Equatable, Sendable {
     case activities([ActivityInfo])
 }
 
-/// A message from the engine to a client without a command.
+/// A message that the engine sends to a client, but not as the reply to a command.
 public enum Notice: Equatable, Sendable {
-    /// An event was committed in a session of the client's application, even if the client has not attached the
-    /// session.
+    /// An event was committed in a session of the client's application. The client gets this notice even if it has not
+    /// attached the session.
     case event(identifier: String, newest: EventID)
     /// Another handle waits to consume a session that this client consumes.
     case yield(identifier: String)
@@ -95,16 +97,17 @@ public enum Notice: Equatable, Sendable {
     case progress(HandleID, [Progress])
 }
 
-/// The first message of a connection. It identifies the client, and follows the versions in the preface.
+/// The client's first message of a connection. It identifies the client. It follows the connection preface, which has
+/// the versions.
 public struct Hello: Equatable, Sendable {
     public var client: ClientID
     public var application: String
     public var process: Int32
     /// Whether the client is a tool that only observes, and does not count as a host.
     public var isObserver: Bool
-    /// The token of a launch in the environment of the process.
+    /// The launch token in the environment of the process; nil if the process has none.
     public var launch: LaunchToken?
-    /// Closed clients of the same process. No engine may have noticed that they were closed.
+    /// Closed clients of the same process. Perhaps no engine has noticed that they were closed.
     public var closedClients: [ClientID]
 
     public init(
@@ -127,9 +130,10 @@ public enum ClientMessage: Equatable, Sendable {
     /// changes.
     case requestExit(Versions)
     /// `repliedThrough`: the client has the replies to all its commands up to this sequence, so the engine may forget
-    /// them.
+    /// these replies.
     case command(sequence: UInt64, repliedThrough: UInt64, Command)
-    /// How many events of a consumed session the engine may push. A credit has no reply, and the latest one counts.
+    /// How many events of a consumed session the engine may push. A credit has no reply, and only the latest credit
+    /// counts.
     case credit(HandleID, EventCredit)
 }
 
@@ -139,6 +143,6 @@ public enum EngineMessage: Equatable, Sendable {
     case welcome(Welcome)
     case reply(sequence: UInt64, Reply)
     case notice(Notice)
-    /// The engine stops for this reason. Another process that gets the store's lock may open the store again.
+    /// The engine stops for this reason. Then another process can get the store lock and open the store.
     case goodbye(Failure?)
 }

@@ -1,4 +1,5 @@
-/// What the system offers now, as far as it can be read. A condition that cannot be read holds no task.
+/// The present conditions of the system, as far as the engine can read them. A condition that cannot be read holds no
+/// task.
 public struct Conditions: Equatable, Sendable {
     public var externalPower = Reading<Bool>()
     /// The charge of all batteries together.
@@ -21,12 +22,13 @@ public struct Conditions: Equatable, Sendable {
 
 /// One condition as it was read.
 public struct Reading<Value: Equatable & Sendable>: Equatable, Sendable {
-    /// The value; nil if the condition cannot be read. Then it holds no task.
+    /// The value; nil if the condition cannot be read. Then the condition holds no task.
     public var value: Value?
-    /// The source of the value, such as a path, "NetworkManager" or "configured". Without a value, the reason why it
-    /// cannot be read.
+    /// The source of the value, such as a path, "NetworkManager" or "configured". If there is no value, the reason why
+    /// the condition cannot be read.
     public var source: String
-    /// Set if the condition is better already, but has not lasted long enough. Until then, `value` is the former value.
+    /// Set while the condition is already better, but has not been better for long enough. In this period, `value` is
+    /// the former value.
     public var settling: SettlingPeriod?
 
     public init(_ value: Value? = nil, source: String = "not read") {
@@ -95,7 +97,8 @@ public struct NetworkKinds: OptionSet, Hashable, Sendable {
 
 /// The network to which the default route leads.
 public struct Network: Equatable, Sendable {
-    /// The name of NetworkManager's connection, else of the interface.
+    /// The name of the network's connection in NetworkManager; if there is no such connection, the name of the
+    /// interface.
     public var name: String
     /// The kind of the network; the set has one element.
     public var kind: NetworkKinds
@@ -157,7 +160,7 @@ public struct ConditionInfo: Equatable, Sendable {
     }
 }
 
-/// The conditions on which tasks or activities depend. Other conditions are not read.
+/// The conditions on which tasks or activities depend. The engine does not read other conditions.
 public struct ConditionSet: OptionSet, Hashable, Sendable {
     public var rawValue: UInt32
     public init(rawValue: UInt32) { self.rawValue = rawValue }

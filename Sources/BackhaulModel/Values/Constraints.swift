@@ -5,7 +5,7 @@ public enum ConstraintPreset: Int32, Sendable, CaseIterable {
 }
 
 /// The constraints of a session or a task, as the host stated them: the fields of `bh_session_configuration` and
-/// `bh_policy` from `preset` on. A field is nil if it was not stated.
+/// `bh_policy` from `preset` on. A field is nil if the host did not state it.
 public struct Constraints: Hashable, Sendable {
     public var preset: ConstraintPreset?
     public var requiresExternalPower: Bool?
@@ -14,7 +14,7 @@ public struct Constraints: Hashable, Sendable {
     /// A percentage from 1 to 100.
     public var minimumBatteryPercent: UInt8?
     public var maximumThermalState: ThermalState?
-    /// A percentage from 1 to 100, as are the next two.
+    /// A percentage from 1 to 100, like the next two properties.
     public var maximumCPUPressurePercent: UInt8?
     public var maximumIOPressurePercent: UInt8?
     public var maximumMemoryPressurePercent: UInt8?
@@ -40,8 +40,8 @@ public struct Constraints: Hashable, Sendable {
     }
 }
 
-/// The row number of a set of constraints that tasks state themselves. 0: the tasks state none, like most tasks. Tasks
-/// of a session with the same number wait for the same conditions, and are held and released together.
+/// The row number of the constraints that a task itself states. Most tasks state no constraints and have the number 0.
+/// Tasks of one session that have the same number wait for the same conditions, and are held and released together.
 public struct ConstraintsID: RawRepresentable, Hashable, Sendable {
     public var rawValue: UInt64
     public init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -52,7 +52,7 @@ public struct ConstraintsID: RawRepresentable, Hashable, Sendable {
 /// The constraints that tasks state themselves: the row of a `ConstraintsID`.
 public struct TaskConstraints: Hashable, Sendable {
     public var stated: Constraints
-    /// Whether a launched host has enqueued the task in a session that makes these tasks discretionary.
+    /// Whether a launched host has enqueued the task in a session that makes such tasks discretionary.
     public var isLaunched: Bool
     /// Whether the task's latest start has passed, so that presets do not apply any more.
     public var isPastLatestStart: Bool

@@ -1,11 +1,11 @@
-/// The results for the requests of an enqueue, in order. The task ids of a chunk are consecutive, so a million results
-/// take little more memory than a few.
+/// The results of an enqueue, in the order of the requests. The task ids of a chunk are consecutive, so the list stores
+/// runs of results. A million results need little memory.
 public struct EnqueuedList: Sequence, Equatable, Sendable {
     fileprivate struct Run: Equatable, Sendable {
         var first: Enqueued
         var count: Int
 
-        /// The only item that can extend the run; nil on overflow.
+        /// The one item by which the run can be extended; nil if its id would overflow.
         var next: Enqueued? {
             guard first.disposition != .notApplied else { return first }
             var next = first
@@ -27,12 +27,12 @@ public struct EnqueuedList: Sequence, Equatable, Sendable {
         for item in items { append(item) }
     }
 
-    /// The number of requests that were applied before the first request that was not.
+    /// The number of applied requests before the first request that was not applied.
     public var appliedPrefix: Int {
         runs.prefix { $0.first.disposition != .notApplied }.reduce(0) { $0 + $1.count }
     }
 
-    /// The results of requests whose idempotency key had a task already, with the positions of the requests.
+    /// The results of requests whose idempotency key already had a task, with the positions of the requests.
     public var existing: [(request: Int, Enqueued)] {
         enumerated().filter { $0.element.disposition == .existing }.map { ($0.offset, $0.element) }
     }

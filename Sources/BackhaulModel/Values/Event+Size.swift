@@ -1,5 +1,5 @@
 extension Event {
-    /// The approximate size in bytes of the event in a message.
+    /// The approximate number of bytes that the event needs in a message.
     public var size: Int {
         switch kind {
         case .sessionFinished: return 64

@@ -1,9 +1,9 @@
 /// Why tasks are held, and when that may change.
 public struct Hold: Equatable, Sendable {
     public var reason: WaitReason
-    /// The present state of the condition, and the state that it must reach.
+    /// One sentence about the present state of the condition, and about the state that the condition must reach.
     public var sentence: String
-    /// When the hold is checked again, in Unix milliseconds; nil: only when the condition changes.
+    /// When the hold is checked again, in Unix milliseconds; nil: the hold is checked only when the condition changes.
     public var nextCheckMilliseconds: Int64?
 
     public init(_ reason: WaitReason, _ sentence: String, nextCheckMilliseconds: Int64? = nil) {

@@ -1,6 +1,7 @@
-/// Where the engine runs if no process has the store's lock yet: `BH_HOSTING_…`.
+/// Where a new engine runs, if no process has the store lock yet: `BH_HOSTING_…`.
 public enum Hosting: Equatable, Sendable {
-    /// The engine runs in backhauld, the program at this path; nil: the program is searched in the usual directories.
+    /// The engine runs in backhauld, the program at this path; nil: the library searches for backhauld in the usual
+    /// directories.
     case daemon(path: String?)
     /// The engine runs in threads of this process.
     case embedded

@@ -4,18 +4,18 @@ public struct LaunchCommand: Equatable, Sendable {
     public var program: String
     /// The arguments after the program's name.
     public var arguments: [String] = []
-    /// Additional variables of the environment, "NAME=value".
+    /// Additional variables of the environment, in the form "NAME=value".
     public var environment: [String] = []
     /// An absolute path; nil: the user's home directory.
     public var workingDirectory: String?
-    /// How long a launched host may take to attach a session. After that, the engine ends the host and launches it
+    /// How long a launched host may take to attach a session. After this time, the engine ends the host and launches it
     /// again.
     public var attachTimeoutMilliseconds: UInt32 = 60_000
-    /// The delay before the next launch, after a launched host has ended without completing a session. It doubles with
-    /// each failed launch.
+    /// If a launched host has ended and has completed no session, the next launch is delayed by this time. The delay
+    /// doubles with each further failed launch.
     public var firstDelayMilliseconds: UInt32 = 60_000
     public var longestDelayMilliseconds: UInt32 = 3_600_000
-    /// The most failed launches in a row. After that, the engine does not launch the application any more.
+    /// The most failed launches in a row. After these launches, the engine does not launch the application any more.
     public var maximumLaunches: UInt32 = 8
 
     public init(program: String) { self.program = program }
@@ -29,7 +29,7 @@ public struct LaunchID: RawRepresentable, Hashable, Comparable, Sendable {
 }
 
 /// The value of BACKHAUL_LAUNCH in the environment of a launched host, "ID-SECRET". The secret number distinguishes the
-/// launch from a launch of another store with the same id.
+/// launch from a launch with the same id in another store.
 public struct LaunchToken: Hashable, Sendable {
     public static let variable = "BACKHAUL_LAUNCH"
 
@@ -41,7 +41,7 @@ public struct LaunchToken: Hashable, Sendable {
         self.secret = secret
     }
 
-    /// Returns nil if the text does not have this form.
+    /// Returns nil if the text does not have the form "ID-SECRET".
     public init?(_ text: String) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 2, let id = UInt64(parts[0]), let secret = UInt64(parts[1], radix: 16) else { return nil }
@@ -66,11 +66,11 @@ public struct LaunchInfo: Equatable, Sendable {
     public var state: LaunchState = .none
     /// The number of launches in a row that have not completed a session.
     public var launches: UInt32 = 0
-    /// The time of the next launch in Unix milliseconds, or 0.
+    /// The time of the next launch in Unix milliseconds; 0 if there is none.
     public var nextLaunchMilliseconds: Int64 = 0
-    /// The process id of the launched host, or 0.
+    /// The process id of the launched host; 0 if there is none.
     public var processID: Int64 = 0
-    /// The time of the last launch in Unix milliseconds, or 0.
+    /// The time of the last launch in Unix milliseconds; 0 if there was none.
     public var startedMilliseconds: Int64 = 0
     /// Why the last launch failed.
     public var errorMessage: String?

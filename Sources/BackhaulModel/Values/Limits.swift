@@ -1,4 +1,4 @@
-/// The limits for hosts, with the names of include/backhaul.h.
+/// The limits that hosts must respect. Their names are those of include/backhaul.h.
 public enum Limits {
     public static let urlSize = 16_384
     public static let userDataSize = 65_536
@@ -18,7 +18,7 @@ public enum Limits {
     public static let idCount = 100_000
     /// The most requests of one atomic chunk of an enqueue.
     public static let chunkCount = 4_096
-    /// The most bytes of one chunk, so that a frame of the wire stays small.
+    /// The most bytes of one chunk. This limit keeps the frames of the wire small.
     public static let chunkSize = 1 << 20
     /// The most bytes of a user name or password.
     public static let credentialSize = 4_096
@@ -28,11 +28,11 @@ public enum Limits {
     public static let launchTextSize = 65_536
     /// The milliseconds between two progress readings of one task.
     public static let progressInterval: ClosedRange<UInt32> = 100...60_000
-    /// The most bytes that are kept of the body of a response that was not accepted.
+    /// The most bytes of an error body that are kept. An error body is the body of a response that was not accepted.
     public static let errorBodySize = 4_096
-    /// The most bytes that are kept of the body of the response to an upload.
+    /// The most bytes that are kept of an upload's response body.
     public static let responseBodySize = 65_536
-    /// The most bytes of a request's body that is given in memory.
+    /// The largest request body that a host can give in memory, in bytes.
     public static let bodySize = 1 << 20
     public static let partCount = 1_000
     public static let groupSize = 255
@@ -47,8 +47,8 @@ public enum Limits {
     public static let activityCount = 1_000
     /// The most different constraints that tasks of one session may state.
     public static let constraintsCount = 1_000
-    /// The last millisecond of the year 9999, in Unix milliseconds. Calendars and the time types of hosts support times
-    /// up to here.
+    /// The last millisecond of the year 9999, in Unix milliseconds. Calendars and the time types of hosts support all
+    /// times up to this time.
     public static let time: Int64 = 253_402_300_799_999
     /// The most attempts of one task in a listing.
     public static let attemptCount = 100

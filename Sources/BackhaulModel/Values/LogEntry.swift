@@ -1,5 +1,6 @@
-/// A line of a daemon's log. Its text is safe, even if it contains an unsafe name or path. It has no control
-/// characters, no passwords, and no queries of URLs, because they may contain tokens. Its length is bounded.
+/// A line of a daemon's log. The text is safe, even if it contains an unsafe name or path: it has no control characters
+/// and no passwords. The text has no queries of URLs, because queries may contain tokens. The length of the text is
+/// bounded.
 public struct LogEntry: Equatable, Sendable {
     /// The levels of syslog(3), with their numbers.
     public enum Level: Int32, Sendable {
@@ -12,7 +13,7 @@ public struct LogEntry: Equatable, Sendable {
 
     public let level: Level
     public let message: String
-    /// The status, if the entry is an error that hosts also get.
+    /// The status of an error that hosts get, too; nil for all other entries.
     public let status: Status?
 
     public init(_ level: Level, _ message: String) {
@@ -43,13 +44,13 @@ public struct LogEntry: Equatable, Sendable {
 
     private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
-        // Some format characters change the direction of a line.
+        // Some format characters change the direction in which a line is shown.
         case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: false
         default: true
         }
     }
 
-    /// Removes from each URL the user information, and everything after the path (RFC 3986, section 3).
+    /// Removes the user information and everything after the path from each URL (RFC 3986, section 3).
     private static func withoutSecrets(_ message: String) -> String {
         let words = message.split(separator: " ", omittingEmptySubsequences: false)
         return words.map { word in

@@ -1,4 +1,5 @@
-/// How many bytes may be received and sent on a network in a day and in a month. Nil: no limit; 0: no byte.
+/// How many bytes may be received and sent on a network in a day and in a month. Nil: no limit; 0: no byte may be
+/// moved.
 public struct ByteBudget: Hashable, Sendable {
     public var daily: UInt64?
     public var monthly: UInt64?

@@ -23,7 +23,7 @@ public struct Outcome: Equatable, Sendable {
     }
 }
 
-/// The stored properties of the last response of a server.
+/// The properties of a server's last response that are stored.
 public struct ResponseSummary: Equatable, Sendable {
     /// The status of the response; 0 if there was no response.
     public var httpStatus: Int32 = 0
@@ -31,14 +31,14 @@ public struct ResponseSummary: Equatable, Sendable {
     public var mediaType: String?
     /// The header fields that fit into the limits of `ResponseSummary.init(_:_:)`.
     public var headers: [HeaderField] = []
-    /// The first bytes of the body of a response that was not accepted.
+    /// The first bytes of an error body: the body of a response that was not accepted.
     public var errorBody: [UInt8]?
-    /// The first bytes of the body of the response to a succeeded upload.
+    /// The first bytes of the response body of a succeeded upload.
     public var responseBody: [UInt8]?
     public init() {}
 }
 
-/// A durable fact for the host: `bh_event`.
+/// A stored message for the host: `bh_event`.
 public struct Event: Equatable, Sendable {
     public enum Kind: Equatable, Sendable {
         case taskEnded(EndedTask)

@@ -1,4 +1,4 @@
-/// What identifies the same representation in several attempts (RFC 9110, section 8.8).
+/// Values of a response by which a later attempt recognizes the same representation (RFC 9110, section 8.8).
 public struct Validator: Equatable, Sendable {
     /// A strong entity tag, with its quotes.
     public var entityTag: String?
@@ -16,10 +16,10 @@ public struct Validator: Equatable, Sendable {
 
 /// Properties by which a part file is recognized.
 public struct PartFingerprint: Equatable, Sendable {
-    /// The device; 0: not compared, because the number of the file system may have changed.
+    /// The number of the device. If it is 0, the device is not compared, because its number may have changed.
     public var device: UInt64
     public var inode: UInt64
-    /// The number of bytes that the checksum covers. The file has at least as many.
+    /// The number of bytes that the checksum covers. The file has at least as many bytes.
     public var length: UInt64
     /// The CRC-32C of these bytes; nil: unknown.
     public var checksum: UInt32?
@@ -47,8 +47,8 @@ public struct PartLength: Equatable, Sendable {
 /// The durable facts about an incomplete download.
 public struct Checkpoint: Equatable, Sendable {
     public var validator: Validator
-    /// The URL that sent the response, after redirects. Empty if the host has given another URL for the same file since
-    /// then.
+    /// The URL that sent the response, after redirects. The text is empty if the host has given another URL for the
+    /// same file since that response.
     public var finalURL: String
     /// The size of the whole file in bytes, if the server stated it.
     public var size: UInt64?
@@ -58,8 +58,8 @@ public struct Checkpoint: Equatable, Sendable {
     /// another boot, only the synced bytes.
     public var bootID: String
     public var facts = RepresentationMetadata()
-    /// The fingerprint of all bytes that the part file had when the checkpoint was made, synced or not. Nil in a
-    /// checkpoint of an earlier version of the library.
+    /// The fingerprint of the part file when the checkpoint was made. It covers all bytes, synced or not. Nil if an
+    /// earlier version of the library made the checkpoint.
     public var part: PartFingerprint?
     /// The checksum of the synced bytes.
     public var syncedChecksum: UInt32?
@@ -79,8 +79,8 @@ public struct Checkpoint: Equatable, Sendable {
         self.facts = facts
     }
 
-    /// The fingerprints that the part file must have: of the synced bytes, and in the same boot also of all written
-    /// bytes. The list is empty for a checkpoint of an earlier version of the library.
+    /// The fingerprints that the part file must have. The first one covers the synced bytes. In the same boot, a second
+    /// one covers all written bytes. The list is empty if an earlier version of the library made the checkpoint.
     public func fingerprints(isSameBoot: Bool) -> [PartFingerprint] {
         guard let part else { return [] }
         let synced = PartFingerprint(
@@ -96,13 +96,13 @@ extension Checkpoint {
             validator: validator, finalURL: finalURL, size: size, syncedOffset: 0, bootID: "", facts: facts)
     }
 
-    /// Whether the checkpoint covers no bytes, so that the download starts over. The checkpoint is then only compared
+    /// Whether the checkpoint covers no bytes, so that the download starts over. Such a checkpoint is only compared
     /// with the next response: if both have the same strong entity tag, they must also have the same size.
     var isMetadataOnly: Bool { syncedOffset == 0 && bootID.isEmpty }
 }
 
-/// The identity of the file that will be renamed to the destination. The store records it before the rename. So after a
-/// crash, the engine recognizes its file under the final name.
+/// The identity of the file that will be renamed to the destination. The store records this identity before the rename.
+/// So the engine can recognize the file under its final name after a crash.
 public struct FinishIntent: Equatable, Sendable {
     /// The device; 0: unknown, because the intent was recorded in another boot.
     public var device: UInt64

@@ -1,4 +1,4 @@
-/// A live reading of one task: `bh_progress`.
+/// The present progress of one task: `bh_progress`.
 public struct Progress: Equatable, Sendable {
     public var task: TaskID
     public var state: TaskState

@@ -1,9 +1,9 @@
 /// Facts about the whole file, besides its validators, from the head of a response. They are stored for later attempts,
 /// which continue the file.
 public struct RepresentationMetadata: Equatable, Sendable {
-    /// The digest of the whole file that the server states.
+    /// The digest that the server states for the whole file.
     public var digest: Checksum?
-    /// The content coding in lower case; nil: none.
+    /// The content coding in lower case; nil if there is none.
     public var contentEncoding: String?
     /// The file name, if the server may choose it.
     public var name: String?

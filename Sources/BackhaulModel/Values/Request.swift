@@ -15,16 +15,18 @@ public enum ExistsPolicy: Int32, Sendable, CaseIterable {
     case skip = 2
 }
 
-/// Where a finished file is placed. Device and inode are those of the directory that the host saw. Daemon and host may
-/// be in different mount namespaces. If the engine sees another directory at this path, it refuses the request.
+/// Where a finished file is placed. Device and inode are those of the directory that the host saw. A daemon and a host
+/// may be in different mount namespaces, in which one path leads to two directories. If the engine sees another
+/// directory at this path, it refuses the request.
 public struct Destination: Equatable, Sendable {
-    /// An absolute path. With a slash at the end, it is a directory in which the server names the file. Without one, it
-    /// is the path of the file.
+    /// An absolute path. With a slash at the end, it is a directory in which the server names the file. Without a slash
+    /// at the end, it is the path of the file.
     public var path: String
     /// The device of the directory; 0: unknown, because the host saw the directory in another boot.
     public var directoryDevice: UInt64
     public var directoryInode: UInt64
-    /// Whether a file had the path when the host enqueued the request. Only an enqueue uses it; it is not stored.
+    /// Whether a file existed at the path when the host enqueued the request. Only the enqueue uses this value; the
+    /// value is not stored.
     public var fileExists: Bool
 
     public init(path: String, directoryDevice: UInt64, directoryInode: UInt64, fileExists: Bool = false) {
@@ -66,7 +68,7 @@ public struct Request: Equatable, Sendable {
     public var ifExists: ExistsPolicy = .fail
     public var priority: Int32 = 0
     public var startsSuspended = false
-    /// The permission bits of the finished file, without those that the host's umask removes.
+    /// The permission bits of the finished file, without the bits that the host's umask removes.
     public var mode: UInt32 = 0o644
     /// Whether a refresh has replaced the URL by a URL of another origin. Then the headers that the host gave for the
     /// first URL are not sent.
@@ -82,7 +84,7 @@ public struct Request: Equatable, Sendable {
         set { boxedOptions = newValue == .none ? nil : Boxed(newValue) }
     }
 
-    /// A request with a body and without a destination is an upload.
+    /// The kind of the task: an upload if the request has a body and no destination; otherwise a download.
     public var kind: TaskKind { destination == nil && boxedOptions?.value.body != nil ? .upload : .download }
 
     /// The method that is sent (RFC 9110, section 9).
@@ -97,7 +99,7 @@ public struct Request: Equatable, Sendable {
     }
 }
 
-/// Scheme, host and port. Connections are counted by origin, and credentials and headers are sent to one origin only.
+/// Scheme, host and port. Connections are counted for each origin. Credentials and headers are sent to one origin only.
 public struct Origin: Hashable, Sendable {
     /// "https" or "http".
     public var scheme: String
@@ -126,7 +128,8 @@ public struct Enqueued: Equatable, Sendable {
     public var disposition: Disposition
     /// The state of the existing task with the same idempotency key; nil for a new task.
     public var state: TaskState?
-    /// The event of the task's end until it is acknowledged; otherwise zero.
+    /// The id of the event that reports the task's end; zero if there is no such event, or if the host has acknowledged
+    /// it.
     public var end: EventID
 
     public init(task: TaskID, disposition: Disposition, state: TaskState? = nil, end: EventID = .zero) {

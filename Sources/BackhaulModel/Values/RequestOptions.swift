@@ -14,7 +14,7 @@ public struct Checksum: Equatable, Sendable {
         self.digest = digest
     }
 
-    /// Returns nil if the text does not have this form.
+    /// Returns nil if the text does not have the form of a checksum.
     public init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
@@ -49,7 +49,8 @@ extension UInt8 {
     }
 }
 
-/// How the engine takes a body file: read in place, copied, or moved into the store (`BH_BODY_…`).
+/// How the engine takes a body file: it reads the file in place, copies it into the store, or moves it into the store
+/// (`BH_BODY_…`).
 public enum BodySource: Int32, Sendable, CaseIterable {
     case reference = 0
     case snapshot = 1
@@ -64,8 +65,8 @@ public struct BodyFile: Equatable, Sendable {
     public var inode: UInt64
     public var size: UInt64
     public var modifiedNanoseconds: Int64
-    /// The name in the store of the copy (`snapshot`) or of the moved file (`consume`). The device and inode of a copy
-    /// are not set.
+    /// The name that the copy (`snapshot`) or the moved file (`consume`) has in the store. For a copy, the device and
+    /// inode are not set.
     public var storedName: String?
 
     /// Whether no file exists at `path`. This is allowed if a task with the request's idempotency key exists already.
@@ -144,17 +145,18 @@ public struct RequestOptions: Equatable, Sendable {
     public var refresh = RefreshKind.none
     /// When the headers or the URL expire, in Unix milliseconds.
     public var expiresMilliseconds: Int64?
-    /// Whether an unchanged file is not downloaded again: `BH_REQUEST_IF_CHANGED`.
+    /// Whether the task downloads the file only if it has changed: `BH_REQUEST_IF_CHANGED`.
     public var isOnlyIfChanged = false
     /// Whether the server chooses the file's name: `BH_REQUEST_NAMED_BY_SERVER`.
     public var isNamedByServer = false
-    /// Whether digests that the server states are not verified: `BH_REQUEST_IGNORES_DIGESTS`.
+    /// Whether the engine ignores digests that the server states: `BH_REQUEST_IGNORES_DIGESTS`.
     public var ignoresDigests = false
-    /// The earliest start in Unix milliseconds; nil: at once.
+    /// The earliest start in Unix milliseconds; nil: the task may start immediately.
     public var earliestStartMilliseconds: Int64?
-    /// The latest start in Unix milliseconds, after which presets are ignored; nil: never.
+    /// The latest start in Unix milliseconds, after which presets are ignored; nil: presets always apply.
     public var latestStartMilliseconds: Int64?
-    /// How many bytes the task will receive at most, for budgets; nil: unknown. The next field is for sent bytes.
+    /// The most bytes that the task will receive, for budgets; nil: unknown. The next property has the most bytes that
+    /// the task will send.
     public var expectedBytesReceived: UInt64?
     public var expectedBytesSent: UInt64?
     public var policy = TaskPolicy()

@@ -5,7 +5,7 @@ public enum StartChange: Equatable, Sendable {
     /// The new time in Unix milliseconds; nil: the start is removed.
     case to(Int64?)
 
-    /// Returns nil if the number is not a time.
+    /// Returns nil if the number is not -1, 0 or a time.
     public init?(code: Int64) {
         switch code {
         case -1: self = .unchanged

@@ -6,7 +6,8 @@ public struct ResponseHead: Equatable, Sendable {
     public var isHTTP2: Bool
     /// The fields in order of arrival, with the names as sent. The transport bounds their number and size.
     public var fields: [ResponseField]
-    /// The value of Retry-After, in either of its forms (RFC 9110, section 10.2.3).
+    /// The delay that Retry-After demands, in seconds. The field may have either of its two forms (RFC 9110, section
+    /// 10.2.3).
     public var retryAfterSeconds: Int64?
     /// The origin of the server that responded, such as "https://example.org:443".
     public var origin: String
@@ -41,7 +42,8 @@ public struct ResponseHead: Equatable, Sendable {
     /// The values of all fields of this name, as text without invalid bytes.
     func texts(_ name: String) -> [String] { fields.filter { $0.isNamed(name) }.map(\.plainText) }
 
-    /// Whether fields of this name have different values. If the field may occur only once, none of the values is used.
+    /// Whether fields of this name have different values. If so, and only one field of this name is allowed, none of
+    /// the values is used.
     public func isContradictory(_ name: String) -> Bool {
         let values = fields.lazy.filter { $0.isNamed(name) }.map(\.value)
         guard let first = values.first else { return false }
@@ -49,8 +51,8 @@ public struct ResponseHead: Equatable, Sendable {
     }
 }
 
-/// A field of a response. Its value consists of bytes, not text, because the replacement of invalid bytes could make
-/// two different values equal.
+/// A field of a response. Its value consists of bytes. In a text, invalid bytes would be replaced, and two different
+/// values could become equal.
 public struct ResponseField: Equatable, Sendable {
     public var name: String
     /// The value without the white space around it.
@@ -80,7 +82,7 @@ public struct ResponseField: Equatable, Sendable {
 
     public func isNamed(_ name: String) -> Bool {
         guard self.name.utf8.count == name.utf8.count else { return false }
-        // Most names are written as in the RFCs, and this comparison is fast.
+        // Most names are spelled as in the RFCs, so a fast comparison comes first.
         return self.name == name
             || self.name.utf8.elementsEqual(name.utf8, by: { $0.asciiLowercase == $1.asciiLowercase })
     }

@@ -7,18 +7,18 @@ public struct SessionConfiguration: Equatable, Sendable {
     public var maximumAttempts: UInt32?
     public var firstRetryDelayMilliseconds: UInt32 = 1_000
     public var longestRetryDelayMilliseconds: UInt32 = 600_000
-    /// The request time-out: how many milliseconds may pass without a byte.
+    /// The request time-out: how many milliseconds may pass without a received or sent byte.
     public var requestTimeoutMilliseconds: UInt32 = 60_000
     /// The resource time-out: how many milliseconds a task may take from its enqueue to its end.
     public var resourceTimeoutMilliseconds: UInt64 = 604_800_000
-    /// The absolute path of a file with PEM certificates to trust instead of the system's.
+    /// The absolute path of a file with PEM certificates to trust instead of the system's certificates.
     public var caFile: String?
     /// Whether finished rounds and open challenges of this session launch the application.
     public var sendsLaunchEvents = true
-    /// Whether a 401 or 407 becomes a challenge; otherwise the task fails.
+    /// Whether a 401 or 407 response becomes a challenge; otherwise the task fails.
     public var asksForCredentials = false
-    /// For how many milliseconds the consumer's process may be stopped (SIGSTOP) before the application is launched
-    /// nevertheless; 0: no limit.
+    /// For how many milliseconds the consumer's process may be stopped (SIGSTOP). After this time, the engine launches
+    /// the application although the session has a consumer. 0: no limit.
     public var launchIfStoppedMilliseconds: UInt32 = 0
     public var retryJitterPercent: UInt32 = 50
     public var retryErrors = RetryErrors.standard
@@ -31,19 +31,19 @@ public struct SessionConfiguration: Equatable, Sendable {
     /// The largest size of a file, in bytes; nil: no limit.
     public var maximumSize: UInt64?
     /// Header fields that are sent with each request to its URL's origin. If the request has a field with the same
-    /// name, that one is sent instead.
+    /// name, the request's field is sent instead.
     public var headers: [HeaderField] = []
-    /// The rate limit for all tasks of the session together; nil: none.
+    /// The rate limit for all tasks of the session together; nil: no limit.
     public var bytesPerSecond: UInt64?
     public var proxy = ProxyConfiguration()
     public var cookies = CookiePolicy.none
     public var tls = TLSConfiguration()
-    /// How many ended tasks the history keeps; nil: none.
+    /// How many ended tasks the history keeps; nil: no task.
     public var historyLimit: UInt32? = 1_000
     public var constraints = Constraints()
-    /// How long the throughput must be below `minimumBytesPerSecond` before the origin is paused.
+    /// For how many milliseconds the throughput must be below `minimumBytesPerSecond` before the origin is paused.
     public var slowAfterMilliseconds: UInt32 = 60_000
-    /// The length of the pause before the first slow probe.
+    /// The length of the pause before the first slow probe, in milliseconds.
     public var slowPauseMilliseconds: UInt32 = 300_000
     /// Whether tasks that a launched host enqueues are discretionary.
     public var isDiscretionaryIfLaunched = false
@@ -153,7 +153,7 @@ public struct SessionInfo: Equatable, Sendable {
     /// Whether the events include the end of a round (`sessionFinished`).
     public var hasFinishedRound: Bool
     public var isInvalidating: Bool
-    /// The process id of the consumer, or 0.
+    /// The process id of the consumer; 0 if there is none.
     public var consumer: Int64
     public var createdMilliseconds: Int64
     /// The newest committed event, even if it is acknowledged; zero if there was none.
@@ -161,13 +161,14 @@ public struct SessionInfo: Equatable, Sendable {
     public var openChallenges: UInt64 = 0
     /// Whether the events include an event of a due activity.
     public var hasActivity = false
-    /// When the engine first saw that the consumer's process is stopped, in Unix milliseconds; 0: it is not stopped.
+    /// When the engine first saw that the consumer's process is stopped, in Unix milliseconds; 0: the process is not
+    /// stopped.
     public var consumerStoppedMilliseconds: Int64 = 0
     /// The number of handles that wait to consume the session.
     public var waitingConsumers: UInt32 = 0
-    /// The state of the application's launch, if this session needs it.
+    /// The state of the application's launch; `none` if this session does not need the launch.
     public var launchState = LaunchState.none
-    /// The time of the next launch in Unix milliseconds, or 0.
+    /// The time of the next launch in Unix milliseconds; 0 if there is none.
     public var nextLaunchMilliseconds: Int64 = 0
 
     public init(

@@ -1,5 +1,5 @@
-/// The result of a call, or why a task failed: the codes of `BH_STATUS_TABLE` in include/backhaul.h, which explains
-/// them. A test compares this list with the header.
+/// The result of a call, or the reason why a task failed. The codes are those of `BH_STATUS_TABLE` in
+/// include/backhaul.h, which explains each code. A test compares this list with the header.
 public enum Status: Int32, Sendable, CaseIterable {
     case ok = 0
     case invalidArgument = 1
@@ -63,18 +63,18 @@ public enum FailureDomain: Int32, Sendable, CaseIterable {
     case process = 5
 }
 
-/// An error as hosts see it: one status, the code that caused it, and a message that says what was wrong and what to
-/// do.
+/// An error as hosts see it: one status, the code that caused the error, and a message that says what was wrong and
+/// what to do.
 public struct Failure: Error, Equatable, Sendable {
     public var status: Status
     public var domain: FailureDomain
     public var detail: Int64
     public var message: String
-    /// If an argument is an array, the position of the first wrong item.
+    /// The position of the first wrong item, if an argument is an array; nil in all other cases.
     public var index: UInt64?
 
-    /// Whether the same work may succeed later, because this machine lacks memory, threads or descriptors, or because
-    /// the engine is ending.
+    /// Whether the failure is temporary: this machine lacks memory, threads or descriptors, or the engine is ending.
+    /// The same work may succeed later.
     public var isTemporaryShortage: Bool { status == .outOfResources || status == .engineFailed }
 
     public init(

@@ -57,7 +57,7 @@ public struct TaskInfo: Equatable, Sendable {
     public var reason: WaitReason
     /// One sentence about the reason; nil if the task progresses or has ended.
     public var reasonText: String?
-    /// The time of the next attempt in Unix milliseconds, or 0.
+    /// The time of the next attempt in Unix milliseconds; 0 if no time is set.
     public var nextAttemptMilliseconds: Int64
     public var url: String
     public var destinationPath: String?
@@ -68,7 +68,7 @@ public struct TaskInfo: Equatable, Sendable {
     public var failure: Failure?
     public var httpStatus: Int32
     public var attempts: UInt32
-    /// How many bytes of the file have come.
+    /// How many bytes of the file have arrived.
     public var offset: UInt64
     public var size: UInt64?
     public var bytesPerSecond: UInt64
@@ -78,7 +78,7 @@ public struct TaskInfo: Equatable, Sendable {
     /// How many bytes of the request's body were sent in this attempt.
     public var bodySent: UInt64 = 0
     public var bodySize: UInt64 = 0
-    /// When the task ended, in Unix milliseconds, or 0.
+    /// When the task ended, in Unix milliseconds; 0 if it has not ended.
     public var endedMilliseconds: Int64 = 0
     /// The path of the file of a succeeded download.
     public var path: String?
@@ -122,7 +122,7 @@ public struct TaskSelection: Equatable, Sendable {
     /// The ids of the selected tasks; empty: all tasks.
     public var ids: [TaskID] = []
     public var states: TaskStates = .all
-    /// The group of the selected tasks; nil: tasks of all groups and of none.
+    /// The group of the selected tasks; nil: all tasks, with and without a group.
     public var group: String?
     public init(ids: [TaskID] = [], states: TaskStates = .all, group: String? = nil) {
         self.ids = ids

@@ -1,6 +1,6 @@
 extension StringProtocol {
-    /// The position of a text in this one, compared byte by byte. The standard library's search is not used, because it
-    /// adds 1.4 MB of regular expressions to the binary.
+    /// The position at which another text occurs in this text. Texts are compared byte by byte. The standard library's
+    /// search is not used, because it adds 1.4 MB of regular expressions to the binary.
     public func firstOccurrence(of text: String) -> String.Index? {
         let wanted = text.utf8
         guard let first = wanted.first else { return startIndex }

@@ -34,10 +34,10 @@ public struct RetryErrors: OptionSet, Hashable, Sendable {
 public struct Tolerances: OptionSet, Hashable, Sendable {
     public var rawValue: UInt32
     public init(rawValue: UInt32) { self.rawValue = rawValue }
-    /// A response body over TLS that ends with the connection counts as complete without a close_notify (RFC 9112,
-    /// section 9.8).
+    /// If the end of a TLS connection ends a response body, the body counts as complete even without a close_notify
+    /// (RFC 9112, section 9.8).
     public static let missingCloseNotify = Tolerances(rawValue: 1)
-    /// A response of success to an upload counts even if it comes before the whole body is sent.
+    /// A response of success to an upload counts even if it comes before the whole request body is sent.
     public static let earlyResponse = Tolerances(rawValue: 2)
 
     public static let all: Tolerances = [.missingCloseNotify, .earlyResponse]
@@ -86,8 +86,8 @@ public struct TaskPolicy: Equatable, Sendable {
 
 extension TaskPolicy {
     /// The policy that a session sets for each of its tasks. The session's rate limit is left out, because it applies
-    /// to all tasks together. Constraints are left out, because a task does not replace them: for each, the stricter
-    /// value of session and task applies.
+    /// to all tasks together. Constraints are left out, because a task does not replace the constraints of its session:
+    /// of the session's and the task's value, the stricter one applies.
     public init(_ session: SessionConfiguration) {
         maximumAttempts = session.maximumAttempts
         firstRetryDelayMilliseconds = session.firstRetryDelayMilliseconds

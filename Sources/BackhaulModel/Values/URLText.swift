@@ -1,7 +1,7 @@
 /// Reads facts from the text of a URL without parsing it. The transport parses URLs.
 extension StringProtocol {
     /// Whether scheme, server and port of both URLs have the same spelling, apart from case. If one server is spelled
-    /// in two ways, it counts as two.
+    /// in two ways, the spellings count as two servers.
     func hasAuthority(of other: some StringProtocol) -> Bool {
         schemeAndAuthority.elementsEqual(other.schemeAndAuthority)
     }

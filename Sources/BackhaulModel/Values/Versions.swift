@@ -15,7 +15,7 @@ public struct Versions: Equatable, Sendable {
     }
 
     /// The versions of this library: the version of the protocol in docs/wire.md, and BH_VERSION of include/backhaul.h.
-    /// A test compares the latter with the header.
+    /// A test compares this BH_VERSION with the header.
     public static let built = Versions(wire: 5, library: 0x01_00_00)
 
     #if DEBUG
@@ -38,7 +38,7 @@ public struct Versions: Equatable, Sendable {
 public struct Welcome: Equatable, Sendable {
     public var versions: Versions
     /// Whether the engine is a daemon. A daemon exits when a newer library requests it; an engine inside a host does
-    /// not.
+    /// not exit.
     public var isDaemon: Bool
     public var process: Int32
 

@@ -6,8 +6,9 @@ internal import Glibc
 /// Reports that the store's directory, or a file in it, was moved or deleted while an engine runs. It uses inotify(7),
 /// so no polling is needed.
 ///
-/// Two events are not reported. One is the deletion of the directory itself, while this process has it open. The other
-/// is the move of a parent directory: then a process that opens the path finds another store, or none.
+/// Two events are not reported. The first is the deletion of the directory itself while this process has it open. The
+/// second is the move of a parent directory. After such a move, a process that opens the path finds another store, or
+/// no store.
 public final class DirectoryWatch: Sendable {
     private let directory: StoreDirectory
     private let descriptor: Descriptor
@@ -33,7 +34,7 @@ public final class DirectoryWatch: Sendable {
 }
 
 extension StoreDirectory {
-    /// Why the store cannot be used any more. Nil while the path leads to this directory and its lock file exists.
+    /// Why the store cannot be used any more. Nil while the path leads to this directory and the lock file exists.
     public var replacementFailure: Failure? {
         var status = stat()
         guard stat(path, &status) == 0 else {
@@ -48,18 +49,18 @@ extension StoreDirectory {
         return nil
     }
 
-    /// Whether the lock file exists. When a store is deleted, the lock file is removed before its directory, so a
+    /// Whether the lock file exists. When a store is deleted, the lock file is removed before the directory, so a
     /// missing lock file shows the deletion.
     public var hasLock: Bool {
         var status = stat()
         return fstatat(descriptor.number, Self.lockName, &status, Int32(AT_SYMLINK_NOFOLLOW)) == 0
     }
 
-    /// Whether the path leads to this directory. False if it leads to another directory or to none.
+    /// Whether the path leads to this directory. False if the path leads to another directory, or does not exist.
     public var isAtPath: Bool { pathMatches == true }
 
-    /// Whether the path leads to another directory. False if the directory was only moved away: then it still exists,
-    /// and writes to it are not lost.
+    /// Whether the path leads to another directory. False if this directory was only moved away: it still exists, and
+    /// writes to it are not lost.
     var isReplaced: Bool { pathMatches == false }
 
     /// Whether the path leads to this directory; nil if the path does not exist.

@@ -3,19 +3,20 @@ public import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// An open, checked store directory. Any process may open it; only the process that has its lock is the engine.
+/// An open, checked store directory. Any process may open the directory. Only the process that has the store lock is
+/// the engine.
 public final class StoreDirectory: Sendable {
     /// The absolute path, without a slash at its end.
     public let path: String
     /// The open directory. The descriptor still refers to it after a rename.
     public let descriptor: Descriptor
 
-    /// The folder of finished files without a destination. Each file is named by its task's number.
+    /// The folder of finished files without a destination. The name of each file is the number of its task.
     public var keptPath: String { path + "/kept" }
 
     public func keptFile(of task: TaskID) -> String { "\(keptPath)/\(task.rawValue)" }
 
-    /// The folder of snapshots and consumed files of request bodies.
+    /// The folder of request bodies: snapshots and consumed files.
     public var bodiesPath: String { path + "/bodies" }
 
     public func bodyFile(named name: String) -> String { "\(bodiesPath)/\(name)" }
@@ -23,8 +24,8 @@ public final class StoreDirectory: Sendable {
     /// The path of the journal of part files. The journal has the length of each part file after its last write.
     public var partJournalPath: String { path + "/parts" }
 
-    /// Throws when files of tasks exist without a database. The database was lost, and a new one would not know the
-    /// files.
+    /// Throws when files of tasks exist. The caller has found no database, so the database was lost. A new database
+    /// would not know the files.
     func refuseFilesWithoutDatabase() throws(Failure) {
         for folder in [bodiesPath, keptPath] {
             guard let names = try? DirectoryReader.textNames(in: folder), !names.isEmpty else { continue }
@@ -66,8 +67,8 @@ public final class StoreDirectory: Sendable {
 
     /// Opens the directory, or makes it with mode 0700 if its parent exists.
     ///
-    /// Throws invalidArgument for a path that is not absolute, too long or not a directory. Throws storeUnavailable
-    /// when the directory cannot be made, has another owner or is open to other users. Also throws
+    /// Throws invalidArgument if the path is not absolute, is too long, or is not the path of a directory. Throws
+    /// storeUnavailable when the directory cannot be made, has another owner or is open to other users. Also throws
     /// storeOnNetworkFileSystem, storeReadOnly and storeFull.
     public static func open(path: String) throws(Failure) -> StoreDirectory {
         try open(path: path, fileSystemType: FileSystemType.of)

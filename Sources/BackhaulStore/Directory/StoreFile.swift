@@ -4,7 +4,7 @@ internal import CLinux
 internal import Glibc
 
 extension StoreDirectory {
-    /// Makes the folders of kept files and of request bodies, with access for the user only. The engine calls this when
+    /// Makes the folders of kept files and of request bodies. Only the user can access them. The engine calls this when
     /// it starts.
     public func makeFolders() throws(Failure) {
         var areNew = false
@@ -20,7 +20,8 @@ extension StoreDirectory {
         if areNew, fsync(descriptor.number) != 0 { throw fileFailure("folders") }
     }
 
-    /// Opens a file of the store for reading and writing, or makes it with mode 0600 regardless of the umask.
+    /// Opens a file of the store for reading and writing. If the file does not exist, makes it with mode 0600, for any
+    /// umask.
     func openFile(_ name: String) throws(Failure) -> Descriptor {
         var number = bhl_openat(descriptor.number, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0)
         if number < 0, bhl_errno() == ENOENT {
@@ -57,8 +58,9 @@ extension StoreDirectory {
         return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
     }
 
-    /// Tries to write a small file in the store. Returns why the write fails, or nil. The caller uses this to explain a
-    /// failure that could not be logged. The thread must block SIGXFSZ, or the process must ignore this signal.
+    /// Tries to write a small file in the store. Returns why the write fails, or nil. The caller uses the result to
+    /// explain a failure that could not be logged. The thread must block SIGXFSZ, or the process must ignore this
+    /// signal.
     public func writeFailure() -> Failure? {
         let name = ".space-\(getpid())"
         let number = bhl_openat(descriptor.number, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)

@@ -4,7 +4,7 @@ internal import CLinux
 internal import Glibc
 
 /// The lock of a store. The process that has the lock is the engine. The lock is released when this object is freed or
-/// the process ends. Forked children close their copies of its descriptor.
+/// the process ends. Forked children close their copies of the lock's descriptor.
 public final class StoreLock: Sendable {
     private let lock: FileLock
 
@@ -19,7 +19,7 @@ extension StoreDirectory {
     static let lockName = "lock"
 
     /// Takes the lock, and writes the process's identity into the lock file. Returns nil when another open file
-    /// description, of this process or another, has the lock.
+    /// description has the lock, in this process or in another.
     public func acquireLock() throws(Failure) -> StoreLock? {
         while true {
             let file = try openFile(Self.lockName)
@@ -31,8 +31,8 @@ extension StoreDirectory {
         }
     }
 
-    /// Whether an engine, of this process or another, has the lock. The test never takes the lock, not even briefly: a
-    /// daemon that starts at that moment would find the lock taken, and exit.
+    /// Whether an engine has the lock, in this process or in another. The test never takes the lock. If the test took
+    /// the lock for a moment, a daemon that starts at that moment would find the lock taken, and exit.
     public var isLocked: Bool {
         let number = bhl_openat(descriptor.number, Self.lockName, O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0)
         guard number >= 0 else { return false }

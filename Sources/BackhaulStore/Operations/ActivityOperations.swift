@@ -1,7 +1,7 @@
 public import BackhaulModel
 
 /// Operations on activities: their settings, their due times on the wall clock, and their starts. A start and the next
-/// window are written in one transaction, so a crash does not start an activity twice.
+/// window are written in one transaction, so an activity does not start twice after a crash.
 public struct ActivityOperations {
     let tables: Tables
     let directory: StoreDirectory
@@ -9,9 +9,9 @@ public struct ActivityOperations {
     private var events: EventOperations { EventOperations(tables: tables, directory: directory) }
     private var tasks: TaskOperations { TaskOperations(tables: tables, directory: directory) }
 
-    /// Adds the activity, or replaces the one with the same identifier. A replaced activity keeps its next window,
-    /// unless its first time or its interval changes. `origin` is the origin of the activity's request. Throws tooMany,
-    /// invalidated, notFound.
+    /// Adds the activity, or replaces the one with the same identifier. A replaced activity keeps its next window if
+    /// its interval stays the same, and its new first time is nil or the same as before. `origin` is the origin of the
+    /// activity's request. Throws tooMany, invalidated or notFound.
     public func set(
         _ activity: Activity, origin: Origin?, in session: SessionID, now: Int64
     ) throws(Failure) {
@@ -47,7 +47,7 @@ public struct ActivityOperations {
         try tables.activities.infos(of: session, now: now)
     }
 
-    /// Returns the activities of all sessions whose window is open, and when the next window opens, in Unix
+    /// Returns all activities whose window is open, from all sessions. Also returns when the next window opens, in Unix
     /// milliseconds.
     public func open(now: Int64) throws(Failure) -> (open: [OpenActivity], next: Int64?) {
         (try tables.activities.open(now: now), try tables.activities.nextWindow(after: now))
@@ -63,15 +63,15 @@ public struct ActivityOperations {
 
     /// Starts the activity: enqueues its request, or inserts its event for the host. Returns nil if the activity was
     /// started, changed or removed since the caller read it, or if its last task has not ended. Also returns nil, and
-    /// skips this window, if the host has not acknowledged the event of an earlier window. Throws the failures of an
-    /// enqueue.
+    /// skips this window, if the host has not acknowledged the event of an earlier window. Throws the same failures as
+    /// `TaskOperations.enqueue`.
     public func start(
         _ activity: OpenActivity, now: Int64, clock: ClockReading
     ) throws(Failure) -> ActivityStart? {
         let current = try tables.activities.find(activity.id)
         guard let current, current == activity, current.livingTask == nil else { return nil }
-        // An activity that does not repeat has only one window, so its event is inserted even if an earlier one is
-        // unacknowledged.
+        // An activity that does not repeat has only one window, so its event is inserted even if an earlier event is
+        // not acknowledged.
         if !activity.hasRequest, activity.repeats, let next = activity.next(now: clock.wall),
             try tables.events.hasActivity(activity.identifier, of: activity.session) {
             try tables.activities.skip(activity.id, to: next)
@@ -110,8 +110,8 @@ public struct ActivityOperations {
         return (previous, try events.poll(session, after: previous, maximum: 1).events)
     }
 
-    /// Returns the request to enqueue for the open window. With the quality of service `background`, the task waits for
-    /// the conditions of the discretionary preset until the window ends.
+    /// Returns the request to enqueue for the open window. If the quality of service is `background`, the task waits
+    /// for the conditions of the discretionary preset, at most until the window ends.
     private func request(of activity: OpenActivity, now: Int64) throws(Failure) -> (Request, Origin) {
         guard let stored = try tables.activities.request(of: activity.id) else {
             throw Failure(.internal, "an activity has no request; please report it")

@@ -1,6 +1,6 @@
 public import BackhaulModel
 
-/// Operations on what the attempts of a live task leave in the store: one row for each attempt, the checkpoint and the
+/// Operations on what the attempts of a live task write to the store: one row for each attempt, the checkpoint and the
 /// finish intent. The transaction that ends or retries the task writes the attempt's row. Each function does nothing
 /// when the task has ended or does not exist.
 public struct AttemptOperations {
@@ -21,8 +21,8 @@ public struct AttemptOperations {
         try tables.parts.removeIntent(of: task)
     }
 
-    /// Records that an attempt will now send a request that must not be repeated. After a crash, the next engine then
-    /// does not send it again.
+    /// Records that an attempt will now send a request that must not be repeated. So after a crash, the next engine
+    /// does not send the request again.
     public func recordUnderWay(_ task: TaskID, attempts: UInt32) throws(Failure) {
         try tables.tasks.markUnderWay(task, attempts: attempts)
     }
@@ -39,9 +39,9 @@ public struct AttemptOperations {
         }
     }
 
-    /// Records the finish intent and the summary of the response. If this engine crashes, the next engine ends the
-    /// task without having seen the response. Returns false when the task has ended: then its file must not get its
-    /// final name.
+    /// Records the finish intent and the summary of the response. If this engine crashes, the next engine needs this
+    /// record to end the task, because it has not seen the response. Returns false when the task has ended. In that
+    /// case, the file of the task must not get its final name.
     public func recordIntent(
         _ task: TaskID, _ intent: FinishIntent, response: ResponseSummary = ResponseSummary(),
         checksum: Checksum? = nil,
@@ -58,26 +58,27 @@ public struct AttemptOperations {
 
     public func clearIntent(_ task: TaskID) throws(Failure) { try tables.parts.removeIntent(of: task) }
 
-    /// Gives the task another part file, so that the task starts from the beginning. It is called when an operation on
-    /// the old file cannot be stopped and may still change that file. Does nothing when the task has a finish intent,
-    /// because then the old file is the finished file.
+    /// Gives the task another part file, so that the task starts from the beginning. This function is called when an
+    /// operation on the old file cannot be stopped and may still change that file. Does nothing when the task has a
+    /// finish intent, because then the old file is the finished file.
     public func renewPart(of task: TaskID) throws(Failure) {
         guard try tables.leftovers.insertPart(of: task) else { return }
         try tables.tasks.renewPart(of: task)
         try forgetProgress(task)
     }
 
-    /// Writes the attempt's row. It replaces a row with the same number that was written before the attempt was over.
+    /// Writes the attempt's row. If a row with the same number was written before the attempt was over, the new row
+    /// replaces it.
     func write(_ attempt: Attempt) throws(Failure) {
         try tables.attempts.write(attempt)
-        // The rows of the first attempt and of the newest attempts stay, `Limits.attemptCount` in all.
+        // At most `Limits.attemptCount` rows stay: the row of the first attempt, and the rows of the newest attempts.
         let kept = UInt32(Limits.attemptCount)
         guard attempt.number > kept else { return }
         try tables.attempts.removeOlder(of: attempt.task, through: attempt.number - kept + 1)
     }
 
-    /// Returns the task's stored attempts, oldest first. Of many attempts, only the first and the newest are stored.
-    /// Throws notFound when neither the session nor its history has the task.
+    /// Returns the task's stored attempts, oldest first. If there were many attempts, only the first and the newest are
+    /// stored. Throws notFound when neither the session nor its history has the task.
     public func all(of task: TaskID, in session: SessionID) throws(Failure) -> [Attempt] {
         var url = try tables.requests.url(of: task, in: session)
         if url == nil { url = try tables.history.url(of: task, in: session) }

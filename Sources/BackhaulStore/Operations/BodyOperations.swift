@@ -33,8 +33,8 @@ public struct BodyOperations {
         return unknown
     }
 
-    /// Adds those of the names that no task uses to the leftovers. An engine has ended before it made the tasks of
-    /// these files.
+    /// Adds to the leftovers those names that no task uses. Such files exist if an engine has ended before it made
+    /// their tasks.
     public func addLeftovers(among names: [String]) throws(Failure) {
         for name in names { try tables.bodies.insertLeftoverIfUnused(name) }
     }
@@ -54,7 +54,8 @@ public struct BodyOperations {
         try tables.bodies.insertSnapshotsOfSelected()
     }
 
-    /// Returns the name and size of the consumed file of a task that has not succeeded, or nil if it has none.
+    /// Returns the name and size of the consumed file of a task that has not succeeded, or nil if the task has no such
+    /// file.
     public func consumedFile(of task: TaskID) throws(Failure) -> (name: String, size: UInt64)? {
         try tables.bodies.storedFile(of: task)
     }
@@ -64,8 +65,8 @@ public struct BodyOperations {
     /// Consumed files of tasks that have not succeeded are moved back to their old paths. The transaction that removes
     /// the task adds its files to a list. A file stays in the list until it is moved back.
     ///
-    /// Returns the listed files with names greater than `name`, sorted by name. A file whose old path has not yet been
-    /// removed is left out: that removal would delete the file that was moved back.
+    /// Returns the listed files with names greater than `name`, sorted by name. A file is left out while its old path
+    /// must still be removed, because that removal would delete the file that was moved back.
     public func bodiesToReturn(after name: String, limit: Int) throws(Failure) -> [ReturnedBody] {
         try tables.bodies.bodiesToReturn(after: name, limit: limit)
     }
@@ -74,8 +75,8 @@ public struct BodyOperations {
         for name in names { try tables.bodies.removeToReturn(name) }
     }
 
-    /// Adds the consumed files of the selected events' tasks to the list, and returns whether there are any. The table
-    /// no longer has snapshots and files of succeeded tasks at this point.
+    /// Adds the consumed files of the selected events' tasks to the list, and returns whether there are any. At this
+    /// point, the table has no snapshots and no files of succeeded tasks any more.
     func addReturnsOfSelectedEvents() throws(Failure) -> Bool {
         guard try tables.bodies.storesAny() else { return false }
         return try tables.bodies.insertToReturnOfSelected()

@@ -12,9 +12,10 @@ public struct ChallengeOperations {
     /// Records the attempt, and makes the task wait for the open challenge of the protection space. If the space has no
     /// open challenge, opens one and inserts its event.
     ///
-    /// - known: the challenge that was open when the caller decided to park the task. If it is closed now, nothing is
-    ///   changed.
-    /// - replacing: a closed challenge whose credential did not work. The tasks that it had released wait again.
+    /// - known: the challenge that was open when the caller decided to park the task. If that challenge is closed now,
+    ///   the call changes nothing.
+    /// - replacing: a closed challenge whose credential did not work. The tasks that this challenge had released wait
+    ///   again.
     public func park(
         _ task: TaskID, _ record: AttemptRecord, for authChallenge: AuthenticationChallenge, failures: UInt32 = 0,
         known: ChallengeID? = nil, replacing: ChallengeID? = nil, bootMilliseconds: Int64, now: Int64
@@ -29,8 +30,8 @@ public struct ChallengeOperations {
     }
 
     /// Opens a challenge before a request is sent, because a credential, a header or the URL has expired. `tasks` wait
-    /// for the challenge, and so do the tasks that the closed challenge `replacing` released. Returns nil when none of
-    /// `tasks` is ready.
+    /// for the new challenge. The tasks that the closed challenge `replacing` had released wait for it, too. Returns
+    /// nil when none of `tasks` is ready.
     public func open(
         _ authChallenge: AuthenticationChallenge, for tasks: [TaskID], replacing: ChallengeID?, bootMilliseconds: Int64,
         now: Int64
@@ -78,8 +79,8 @@ public struct ChallengeOperations {
         return (challenge, true)
     }
 
-    /// Makes ready tasks wait for an open challenge without recording an attempt of them. Returns when the next delayed
-    /// task is due, or nil when the challenge is not open.
+    /// Makes ready tasks wait for an open challenge, and records no attempt of these tasks. Returns when the next
+    /// delayed task is due, or nil when the challenge is not open.
     public func parkWithoutAttempt(
         _ tasks: [TaskID], for challenge: ChallengeID, bootMilliseconds: Int64, now: Int64
     ) throws(Failure) -> Int64? {
@@ -89,13 +90,13 @@ public struct ChallengeOperations {
         return try tables.delays.nextDue()
     }
 
-    /// Sets the due times of all parked tasks on the clock of this boot. It is called after a boot, which made their
-    /// old due times invalid.
+    /// Sets the due times of all parked tasks on the clock of this boot. The engine calls this after a boot, because a
+    /// boot makes the old due times invalid.
     public func rescheduleParked(bootMilliseconds: Int64, now: Int64) throws(Failure) {
         try tables.delays.rescheduleParked(DelayMoment(boot: bootMilliseconds, calendar: now))
     }
 
-    /// Sets new due times for the session's parked tasks, after its resource time-out was changed.
+    /// Sets new due times for the session's parked tasks, after the session's resource time-out was changed.
     public func rescheduleParked(of session: SessionID, bootMilliseconds: Int64, now: Int64) throws(Failure) {
         try tables.delays.rescheduleParked(of: session, DelayMoment(boot: bootMilliseconds, calendar: now))
     }
@@ -127,8 +128,8 @@ public struct ChallengeOperations {
 
     // MARK: Responses to challenges
 
-    /// Closes the challenge, and makes its tasks ready. `now` is the end of their wait record; with nil, no wait record
-    /// is written.
+    /// Closes the challenge, and makes its tasks ready. `now` is the end of their wait records. If `now` is nil, no
+    /// wait records are written.
     public func releaseTasks(
         of challenge: Challenge, in session: SessionID, now: Int64? = nil
     ) throws(Failure) -> Change {
@@ -162,15 +163,15 @@ public struct ChallengeOperations {
         return change
     }
 
-    /// Removes the session's challenges for which no task waits, and their events. Returns these challenges.
+    /// Removes the session's challenges for which no task waits, and their events. Returns the removed challenges.
     func closeUnused(of session: SessionID) throws(Failure) -> [ChallengeID] {
         let unused = try tables.challenges.unused(of: session)
         for challenge in unused { try close(challenge, of: session) }
         return unused
     }
 
-    /// Removes the challenge if no task waits for it. It is used for the challenge of an ended task. A check of all
-    /// challenges would be slow, because a session may have as many challenges as tasks.
+    /// Removes the challenge if no task waits for it. This function is used for the challenge of an ended task. A check
+    /// of all challenges would be slow, because a session may have as many challenges as tasks.
     func closeIfUnused(_ challenge: ChallengeID, of session: SessionID) throws(Failure) -> Bool {
         guard try tables.challenges.isUnused(challenge) else { return false }
         try close(challenge, of: session)

@@ -1,8 +1,7 @@
 public import BackhaulModel
 public import BackhaulPlatform
 
-/// Operations on clients, and on their claims of sessions. Claims are rows, so that a claim outlives the engine that
-/// granted it.
+/// Operations on clients, and on their claims of sessions. A claim is a row, so it outlives the engine that granted it.
 public struct ClientOperations {
     let tables: Tables
 
@@ -11,8 +10,8 @@ public struct ClientOperations {
         try tables.clients.removeConsumer(of: session, handle, client)
     }
 
-    /// Releases the claim of a handle whose session is not known. Returns the session's identifier, if the handle
-    /// consumed one.
+    /// Releases the claim of a handle whose session the caller does not know. Returns the identifier of that session,
+    /// or nil if the handle has no claim.
     public func releaseHandle(client: ClientID, handle: HandleID) throws(Failure) -> String? {
         guard let session = try tables.clients.session(of: handle, client) else { return nil }
         try tables.clients.removeConsumer(of: session, handle, client)
@@ -25,7 +24,7 @@ public struct ClientOperations {
         try tables.commands.removeAll(of: client)
     }
 
-    /// Releases the clients that their process reports as closed.
+    /// Releases those clients of a process that the process reports as closed.
     public func releaseClosed(_ closedClients: [ClientID], of process: ProcessIdentity) throws(Failure) {
         for client in closedClients where try tables.clients.remove(client, of: process) {
             try tables.commands.removeAll(of: client)
@@ -43,8 +42,8 @@ public struct ClientOperations {
         try tables.clients.all()
     }
 
-    /// Gives the session's claim to the consumer. Throws inUse when another handle has the claim and its process is
-    /// alive.
+    /// Gives the session's claim to the consumer. Throws inUse when another handle has the claim and the process of
+    /// that handle is alive.
     func claim(_ session: OpenedSession, for consumer: ConsumerIdentity) throws(Failure) {
         if let holder = try tables.clients.consumer(of: session.id) {
             if holder.client == consumer.client, holder.handle == consumer.handle { return }

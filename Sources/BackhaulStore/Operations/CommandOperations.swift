@@ -1,6 +1,7 @@
 public import BackhaulModel
 
-/// Ensures that a command is applied once: its reply is stored until the client is known to have it.
+/// Ensures that each command is applied only one time. The reply is stored until it is known that the client has the
+/// reply.
 public struct CommandOperations {
     let tables: Tables
 
@@ -14,7 +15,7 @@ public struct CommandOperations {
         try tables.commands.insert(command.client, try sequence(command), reply: reply)
     }
 
-    /// Removes the replies up to this sequence, because the client has them.
+    /// Removes the replies up to this sequence number, because the client has these replies.
     public func forget(_ client: ClientID, through sequence: UInt64) throws(Failure) {
         try tables.commands.remove(client, through: sequence)
     }

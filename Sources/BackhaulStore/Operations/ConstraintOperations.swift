@@ -1,18 +1,18 @@
 public import BackhaulModel
 
-/// Operations on the constraints of single tasks, which apply in addition to those of the session. All tasks of a
-/// session with equal constraints share one row.
+/// Operations on the constraints of single tasks. These constraints apply in addition to the constraints of the
+/// session. All tasks of a session with equal constraints share one row.
 public struct ConstraintOperations {
     let tables: Tables
 
     /// Returns the id of these constraints in the session, and inserts a row if there is none. Throws tooMany when the
     /// session's tasks already have `Limits.constraintsCount` different constraints. Unused rows are removed before
-    /// that is checked.
+    /// this check.
     @inline(never)
     public func id(for constraints: TaskConstraints, in session: SessionID) throws(Failure) -> ConstraintsID {
         if let found = try findID(constraints, in: session) { return found }
-        // The limit does not apply past the latest start: then the constraints replace others that were accepted
-        // before.
+        // After the latest start of a task, the limit does not apply, because the new constraints replace constraints
+        // that were accepted before.
         if !constraints.isPastLatestStart { try enforceLimit(of: session) }
         return try tables.constraints.insert(constraints, in: session)
     }
@@ -38,7 +38,7 @@ public struct ConstraintOperations {
         return found
     }
 
-    /// Replaces the constraints of the selected tasks. A task that is past its latest start stays marked as past it.
+    /// Replaces the constraints of the selected tasks. A task that is past its latest start keeps this mark.
     func restateSelected(_ stated: Constraints, of session: SessionID) throws(Failure) -> RestatedTasks {
         var restated = RestatedTasks()
         var after: [ConstraintsID: ConstraintsID] = [:]

@@ -11,13 +11,13 @@ public struct ControlOperations {
     private var starts: StartOperations { StartOperations(tables: tables) }
     private var waits: WaitOperations { WaitOperations(tables: tables) }
 
-    /// Applies the control to the live tasks of the selection. It skips tasks with a finish intent, because they are
+    /// Applies the control to the live tasks of the selection. Skips tasks with a finish intent, because they are
     /// ending, and tasks that already have the wanted state. A resume also ends retry delays, but not the delay of a
     /// task that waits for a credential or for its earliest start.
     ///
     /// `running` has the tasks that run at this moment. `calendar` is the present time as in `StartClock.calendar`; nil
     /// means `now`. `bootMilliseconds` is the present time on the clock of this boot. `held` has the lanes and
-    /// constraints whose tasks are held; the result counts the selected tasks among them.
+    /// constraints whose tasks are held. The result has the number of selected tasks that are held.
     public func apply(
         _ control: TaskControl, to selection: TaskSelection, of session: SessionID, running: Set<TaskID>, now: Int64,
         calendar: Int64? = nil, bootMilliseconds: Int64 = 0, held: [LaneID: Set<ConstraintsID>] = [:]
@@ -26,7 +26,7 @@ public struct ControlOperations {
         let clock = StartClock(wall: now, boot: bootMilliseconds, calendar: calendar ?? now)
         var group: GroupID?
         if let name = selection.group { group = try tables.groups.find(name, in: session) }
-        // The selected tasks are in a temporary table, so each step is one statement, regardless of their number.
+        // The selected tasks are in a temporary table, so each step is one statement for any number of tasks.
         if !held.isEmpty {
             let which = Selection.LiveTasks(waiting: true)
             try tables.selection.select(selection, of: session, group: group, running: running, which: which)

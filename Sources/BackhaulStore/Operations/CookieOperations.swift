@@ -8,7 +8,7 @@ public struct CookieOperations {
     public func all(of session: SessionID) throws(Failure) -> [String] { try tables.cookies.all(of: session) }
 
     /// Removes and adds lines. A second call with the same lines has no effect. Adds nothing when the session does not
-    /// exist or does not keep cookies any more.
+    /// exist, or when it no longer keeps cookies.
     public func change(
         of session: SessionID, adding added: Set<String>, removing removed: Set<String>
     ) throws(Failure) {

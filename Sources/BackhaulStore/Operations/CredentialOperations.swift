@@ -1,10 +1,10 @@
 public import BackhaulModel
 
-/// Operations on what hosts have given for challenges: credentials that the next engine needs too, and replacements for
-/// expired headers and URLs.
+/// Operations on the responses of hosts to challenges: credentials, which the next engine also needs, and replacements
+/// for expired headers and URLs.
 ///
-/// The rows of requests do not change, so that the same request with its idempotency key still finds its task. The
-/// replacements are applied when a task is read.
+/// The rows of requests do not change. So if the host enqueues the same request with the same idempotency key, it still
+/// gets the first task. The replacements are applied when a task is read.
 public struct CredentialOperations {
     let tables: Tables
 
@@ -13,7 +13,8 @@ public struct CredentialOperations {
         try tables.storedCredentials.write(credential, of: session)
     }
 
-    /// Removes the credential, because the server rejected it or a newer one exists. Does nothing when there is none.
+    /// Removes the credential, because the server rejected it or a newer credential exists. Does nothing when no
+    /// credential is stored.
     public func forget(_ space: ProtectionSpace, of session: SessionID) throws(Failure) {
         try tables.storedCredentials.remove(space, of: session)
     }
@@ -23,9 +24,9 @@ public struct CredentialOperations {
         try tables.storedCredentials.all()
     }
 
-    /// Stores the host's replacement of expired headers or of a URL. Headers apply to all live tasks of the lane that
-    /// refresh their headers. A URL applies to one task, which moves to the lane of the new origin. The state of the
-    /// tasks does not change until they are released.
+    /// Stores the host's replacement of expired headers or of a URL. New headers apply to each live task of the lane
+    /// whose request refreshes its headers (`RequestOptions.refresh`). A new URL applies to one task, which moves to
+    /// the lane of the new origin. The state of the tasks does not change until they are released.
     public func refresh(
         _ challenge: Challenge, with replacement: RefreshedRequest, origin: Origin?, in session: SessionID
     ) throws(Failure) {
@@ -48,8 +49,8 @@ public struct CredentialOperations {
         refreshed.headers = (before?.headers ?? []).replacing(replacement.headers)
         try tables.refreshes.writeRequest(refreshed, of: task)
         guard replacement.url != nil, let origin else { return }
-        // With the new URL the host states that the file is the same. Only a strong entity tag with a size can confirm
-        // this.
+        // When the host gives a new URL, it states that the file is the same. Only a strong entity tag, together with a
+        // size, can confirm this.
         try tables.parts.forgetURL(of: task)
         let old = try tables.tasks.lane(of: task)
         let new = try tables.lanes.findOrInsert(session, origin)

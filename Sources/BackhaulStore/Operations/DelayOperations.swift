@@ -17,7 +17,7 @@ public struct DelayOperations {
     /// Evaluates the tasks that are delayed for this reason, in the order of their due times. One call evaluates up to
     /// `batch` tasks that follow `last`, the last task of the previous call. `due` returns the task's due time on the
     /// boot clock, or nil if the task is ready. If a task's delay becomes longer, `due` may be called twice for the
-    /// task, and must return the same value.
+    /// task, and must return the same value in both calls.
     public func evaluate(
         for reason: WaitReason, after last: DelayedTask? = nil, due: (DelayedTask) -> Int64?
     ) throws(Failure) -> EvaluatedDelays {
@@ -36,8 +36,8 @@ public struct DelayOperations {
         return evaluated
     }
 
-    /// Returns, for each session with tasks that are delayed for this reason, when the first of them began to wait, in
-    /// Unix milliseconds.
+    /// Returns the sessions that have tasks delayed for this reason. The value for a session is the time at which the
+    /// first of these tasks began to wait, in Unix milliseconds.
     public func began(for reason: WaitReason) throws(Failure) -> [SessionID: Int64] {
         try tables.waits.delaysBegan(for: reason)
     }
@@ -47,10 +47,10 @@ public struct DelayOperations {
         try tables.delays.releaseDue(bootMilliseconds: bootMilliseconds)
     }
 
-    /// Ends the delays of tasks that wait for a route to their origin. Returns their lanes.
+    /// Ends the delays of tasks that wait for a route to their origin. Returns the lanes of these tasks.
     public func releaseUnreachable() throws(Failure) -> Set<LaneID> { try tables.delays.releaseUnreachable() }
 
-    /// Returns those of the given lanes in which a task waits for a route to its origin.
+    /// Returns the lanes among `lanes` in which a task waits for a route to its origin.
     public func unreachableLanes(among lanes: Set<LaneID>) throws(Failure) -> Set<LaneID> {
         var found: Set<LaneID> = []
         for lane in lanes where try tables.delays.hasUnreachable(lane) { found.insert(lane) }
@@ -84,7 +84,7 @@ public struct DelayOperations {
 
     /// Moves the windows of activities after a clock step. A window moves by the step if it counts from the time at
     /// which the activity was set. A window with a fixed wall-clock time stays. But if the clock is set back, an
-    /// activity that has started before starts again after one interval at the latest.
+    /// activity that has already started in an earlier window starts again after one interval at the latest.
     private func moveActivities(by step: Int64, now: Int64) throws(Failure) {
         try tables.activities.moveWindows(by: step)
         // A clock that has never been set shows a time long ago. Then the windows stay, because their real times are in

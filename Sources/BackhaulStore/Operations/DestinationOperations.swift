@@ -4,8 +4,8 @@ public import BackhaulModel
 public struct DestinationOperations {
     let tables: Tables
 
-    /// Returns the stored validators of the file at the destination, with the file's identity. Returns nil if none are
-    /// stored, or if the file came from another URL.
+    /// Returns the stored validators of the file at the destination, with the file's identity. Returns nil if no
+    /// validators are stored, or if the file came from another URL.
     public func representation(
         at destination: String, of url: String, in session: SessionID
     ) throws(Failure) -> StoredRepresentation? {
@@ -13,7 +13,8 @@ public struct DestinationOperations {
     }
 
     /// Records that the ending task has placed this file at its destination. The validators are those of the response
-    /// that was recorded with the finish intent. Without validators, an earlier record of the destination is removed.
+    /// that was recorded with the finish intent. If that response has no validators, an earlier record of the
+    /// destination is removed.
     public func recordRepresentation(
         of task: TaskID, at destination: String, of url: String, in session: SessionID, inode: UInt64, size: UInt64,
         modifiedNanoseconds: Int64
@@ -35,10 +36,12 @@ public struct DestinationOperations {
 
     // MARK: Claiming
 
-    // A host claims the kept file of a succeeded task: the file is moved once, to a path that the host chooses.
+    // A host claims the kept file of a succeeded task, or the consumed file of a task that has ended without success.
+    // The file is moved only one time, to a path that the host chooses.
 
-    /// Returns whether the file is already at `path`; false when it must still be moved there. Throws notFound. Throws
-    /// wrongState if the task has no file in the store that can be claimed, or if the file was claimed to another path.
+    /// Returns whether the file is already at `path`. False when the file must still be moved there. Throws notFound.
+    /// Throws wrongState if the task has no file in the store that can be claimed, or if the file was claimed to
+    /// another path.
     public func checkClaim(_ task: TaskID, session: SessionID, path: String) throws(Failure) -> Bool {
         guard let row = try tables.tasks.claim(task), row.session == session else { throw notFoundFailure(task) }
         let isConsumed = row.state.hasEnded && row.state != .succeeded && row.path == nil

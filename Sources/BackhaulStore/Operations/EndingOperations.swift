@@ -11,7 +11,7 @@ public struct EndingOperations {
     private var rounds: RoundOperations { RoundOperations(tables: tables) }
 
     /// Ends one task. Returns nil when the task has ended already or does not exist. `attempt` is the task's last
-    /// attempt; nil if it was recorded with the finish intent.
+    /// attempt. Nil if that attempt was recorded with the finish intent.
     public func record(
         _ task: TaskID, _ outcome: Outcome, now: Int64, readsEvents: Bool = false, attempt: Attempt? = nil
     ) throws(Failure) -> Change? {
@@ -20,7 +20,7 @@ public struct EndingOperations {
 
     /// Ends tasks of one session: writes their outcomes and events. If no live task is left, closes the round with a
     /// `session finished` event. Tasks that have ended or do not exist are skipped; returns nil when all tasks are
-    /// skipped. With `readsEvents`, the result contains the new events.
+    /// skipped. If `readsEvents` is true, the result contains the new events.
     public func record(_ ends: [TaskEnd], now: Int64, readsEvents: Bool) throws(Failure) -> Change? {
         var found: Change?
         var newest = EventID.zero

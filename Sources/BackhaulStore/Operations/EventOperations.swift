@@ -1,7 +1,7 @@
 public import BackhaulModel
 
-/// Operations on events. An event is returned by each poll until it is acknowledged. Then the event and the task that
-/// it is about are deleted.
+/// Operations on events. Each poll returns an event until the host acknowledges the event. Then the event and its task
+/// are deleted.
 public struct EventOperations {
     let tables: Tables
     let directory: StoreDirectory
@@ -38,13 +38,13 @@ public struct EventOperations {
         try tables.events.count(of: session, through: id)
     }
 
-    /// Deletes the events, and the ended tasks that they are about. Ids without an event are skipped. Throws
-    /// invalidArgument for an id that is greater than the newest event's.
+    /// Deletes the events, and the ended tasks of these events. Ids without an event are skipped. Throws
+    /// invalidArgument if an id is greater than the id of the newest event.
     public func acknowledge(
         _ session: SessionID, _ acknowledgement: Acknowledgement
     ) throws(Failure) -> Change {
         var change = try tables.sessions.change(in: session)
-        // The selected events are in a temporary table, so each step is one statement, regardless of their number.
+        // The selected events are in a temporary table, so each step is one statement for any number of events.
         let count = try select(acknowledgement, of: session, newest: change.newestEvent)
         guard count > 0 else { return change }
         change.removedKept = try tables.events.unclaimedTasksOfSelected()
@@ -66,7 +66,7 @@ public struct EventOperations {
         return change
     }
 
-    /// Selects those of the acknowledged events that exist. Returns their number.
+    /// Selects the acknowledged events that exist. Returns the number of selected events.
     private func select(
         _ acknowledgement: Acknowledgement, of session: SessionID, newest: EventID
     ) throws(Failure) -> Int64 {

@@ -1,6 +1,6 @@
 public import BackhaulModel
 
-/// Operations on the history: the newest tasks whose event was acknowledged, up to the limit of their session.
+/// Operations on the history: the newest tasks whose event was acknowledged, up to the limit that their session sets.
 public struct HistoryOperations {
     let tables: Tables
 
@@ -26,8 +26,9 @@ public struct HistoryOperations {
         return (tasks, more)
     }
 
-    /// Copies the tasks of the selected events into the history, but no more than its limit: the newest ones. The
-    /// caller deletes the tasks. Returns the new number of tasks in the history.
+    /// Copies the tasks of the selected events into the history. If the history's limit does not permit all of these
+    /// tasks, copies only the newest ones. The caller deletes the tasks. Returns the new number of tasks in the
+    /// history.
     func addSelected(_ session: SessionID, selected: Int64) throws(Failure) -> Int64 {
         guard let (limit, count) = try tables.sessions.history(of: session) else { return 0 }
         guard let limit else {
@@ -50,8 +51,8 @@ public struct HistoryOperations {
         try tables.sessions.setHistoryCount(limit, of: session)
     }
 
-    /// Trims the history to the configured limit, after a change of the configuration. With `toConfigured` false,
-    /// empties it, before the session is removed.
+    /// Trims the history to the configured limit, after a change of the configuration. If `toConfigured` is false,
+    /// empties the history, because the caller removes the session next.
     func trim(_ session: SessionID, toConfigured: Bool) throws(Failure) {
         let limit = toConfigured ? try tables.sessions.history(of: session)?.limit ?? 0 : 0
         try trim(session, to: limit)

@@ -1,6 +1,6 @@
 public import BackhaulModel
 
-/// Operations on lanes, and on their ready tasks in the order in which these get slots.
+/// Operations on lanes, and on their ready tasks in the order in which the tasks get slots.
 public struct LaneOperations {
     let tables: Tables
     private var options: OptionOperations { OptionOperations(tables: tables) }
@@ -48,7 +48,7 @@ public struct LaneOperations {
         var constraints: ConstraintsID? = .session
         while let current = constraints {
             if !held.contains(current) {
-                // If the list is full, a task that would come after its last task is not needed.
+                // If the list is full, a task that would come after the last task of the list is not needed.
                 let last = readyTasks.count == limit ? readyTasks.last : nil
                 var more: [ReadyTasks.Position] = []
                 try tables.readyTasks.each(of: lane, stating: current) { position in
@@ -67,7 +67,7 @@ public struct LaneOperations {
     public func waitingConstraints(of lane: LaneID) throws(Failure) -> Set<ConstraintsID> {
         var found: Set<ConstraintsID> = []
         var last: ConstraintsID?
-        // Each step jumps to the next constraints id in the index, regardless of the number of tasks.
+        // Each step jumps to the next constraints id in the index, so it takes the same time for any number of tasks.
         while let next = try tables.readyTasks.nextConstraints(after: last, in: lane) {
             found.insert(next)
             last = next
@@ -75,7 +75,7 @@ public struct LaneOperations {
         return found
     }
 
-    /// Counts the ready tasks of each lane with the same constraints, for listings. This call is slow for many tasks,
-    /// because it reads all of them.
+    /// Counts the ready tasks of each lane with the same constraints, for listings. If there are many tasks, this call
+    /// is slow, because it reads all of them.
     public func waitingCounts() throws(Failure) -> [WaitingCount] { try tables.readyTasks.counts() }
 }

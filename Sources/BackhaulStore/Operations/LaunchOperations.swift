@@ -4,8 +4,9 @@ public import BackhaulModel
 public struct LaunchOperations {
     let tables: Tables
 
-    /// Registers the launch command. It replaces the earlier command and clears the failures of that command; the
-    /// current launch stays. Nil removes the command and the launch.
+    /// Registers the launch command, which replaces the earlier command. If the new command differs, clears the
+    /// failures of the earlier command. The current launch stays. If `command` is nil, removes the command and the
+    /// launch.
     public func set(_ command: LaunchCommand?, of application: String) throws(Failure) {
         guard let command else { return try tables.launches.remove(application) }
         let before = try find(application)
@@ -25,8 +26,8 @@ public struct LaunchOperations {
         try tables.sessions.needingHost(of: application)
     }
 
-    /// Begins a launch for all sessions that need their host. Returns nil when no session needs it, or when no command
-    /// is registered.
+    /// Begins a launch for all sessions that need their host. Returns nil when no session needs its host, or when no
+    /// command is registered.
     public func begin(
         of application: String, secret: UInt64, backoff: LaunchBackoff, now: Int64
     ) throws(Failure) -> StoredLaunch? {
@@ -39,7 +40,7 @@ public struct LaunchOperations {
         return launch
     }
 
-    /// Adds the sessions that need their host to the current launch. Returns how many were added.
+    /// Adds the sessions that need their host to the current launch. Returns the number of added sessions.
     @discardableResult
     public func listWaiting(of application: String) throws(Failure) -> Int64 {
         var added: Int64 = 0
@@ -61,8 +62,8 @@ public struct LaunchOperations {
     }
 
     /// Records that the launched host has attached, if the consumer has the launch's token and the session is listed.
-    /// Returns the application, or nil if that is not so. The row gets the consumer's process, which differs from the
-    /// launched process if that is a wrapper.
+    /// Returns the application, or nil if these conditions are not met. The row gets the consumer's process. If the
+    /// launched process is a wrapper, the consumer's process is another one.
     func recordAttached(_ session: SessionID, by consumer: ConsumerIdentity) throws(Failure) -> String? {
         guard let token = consumer.launch else { return nil }
         return try tables.launches.attach(consumer.process, to: session, by: token)
@@ -74,7 +75,8 @@ public struct LaunchOperations {
     }
 
     /// Ends the launch for this session. The session's open challenges launch no host any more, because this host has
-    /// seen them. If the session needs its host again, because of newer events, it is listed again immediately.
+    /// seen them. If the session needs its host again, because of newer events, the session is listed again
+    /// immediately.
     public func complete(_ session: SessionID, in application: String) throws(Failure) -> LaunchCompletion {
         try tables.challenges.markSeen(of: session)
         let wasRepeated = try tables.launches.removeListed(session)

@@ -1,6 +1,6 @@
 public import BackhaulModel
 
-/// Reads tasks for listings. The store does not have their live progress.
+/// Reads tasks for listings. The store does not have the progress of tasks.
 public struct ListingOperations {
     let tables: Tables
     let directory: StoreDirectory
@@ -40,7 +40,7 @@ public struct ListingOperations {
         return (page.tasks, page.places, page.more)
     }
 
-    /// Fills in the constraints that single tasks have. Each row of constraints is read once.
+    /// Fills in the constraints that single tasks have. Each row of constraints is read only one time.
     private func fillConstraints(of page: inout Page) throws(Failure) {
         var ids = Set(page.places.lazy.map(\.constraints))
         ids.remove(.session)

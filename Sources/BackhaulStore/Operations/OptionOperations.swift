@@ -14,7 +14,8 @@ struct OptionOperations {
         }
     }
 
-    /// Returns the task's options, or nil when it has none. `constraints` is the id of the task's constraints.
+    /// Returns the task's options, or nil when the task has no options. `constraints` is the id of the task's
+    /// constraints.
     func find(of task: TaskID, stating constraints: ConstraintsID) throws(Failure) -> RequestOptions? {
         guard let stored = try tables.options.find(task) else { return nil }
         var options = stored.options
@@ -24,7 +25,7 @@ struct OptionOperations {
         return options
     }
 
-    /// Adds an empty row of options for each selected task without one.
+    /// Adds an empty row of options for each selected task that has no row of options.
     func makeOfSelected() throws(Failure) {
         try tables.options.makeForSelected()
         try tables.requests.setHasOptionsOfSelected()

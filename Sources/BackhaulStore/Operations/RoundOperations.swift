@@ -4,9 +4,9 @@ internal import BackhaulModel
 struct RoundOperations {
     let tables: Tables
 
-    /// Counts tasks that have just ended, in their session and in their groups. The events of these tasks have ids up
-    /// to `newest`. When a group or the session has no live task left, inserts the event that ends the group or the
-    /// round. Returns the newest event.
+    /// Counts the tasks that have just ended, for their session and for their groups. The events of these tasks have
+    /// ids up to `newest`. When a group or the session has no live task left, inserts the event that ends the group or
+    /// the round. Returns the newest event.
     @discardableResult
     func settle(
         _ session: SessionID, ended: Int64, newest: EventID, groups: [GroupEnds], now: Int64

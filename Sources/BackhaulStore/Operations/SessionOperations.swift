@@ -11,8 +11,8 @@ public struct SessionOperations {
     /// Creates the session, or attaches to it if it exists. An existing session keeps its stored configuration. If the
     /// same handle repeats the call that created the session, the result again says that the session is new.
     ///
-    /// Throws invalidated while the session is being invalidated. Throws inUse, with the other process's id, if `role`
-    /// is consume and a handle of a living process has the claim.
+    /// Throws invalidated while the session is being invalidated. Throws inUse if `role` is consume, and another handle
+    /// of a living process has the claim. This failure has the id of that process.
     public func create(
         application: String, configuration: SessionConfiguration, role: Role, consumer: ConsumerIdentity, now: Int64
     ) throws(Failure) -> OpenedSession {
@@ -29,8 +29,8 @@ public struct SessionOperations {
                 isInvalidating: false), role, consumer)
     }
 
-    /// Attaches to an existing session, also while it is being invalidated, because its events must still be read.
-    /// Throws notFound, and inUse as `create` does.
+    /// Attaches to an existing session. An attach is possible even while the session is being invalidated, because its
+    /// events must still be read. Throws notFound. Throws inUse under the same conditions as `create`.
     public func attach(
         application: String, identifier: String, role: Role, consumer: ConsumerIdentity
     ) throws(Failure) -> OpenedSession {
@@ -59,9 +59,9 @@ public struct SessionOperations {
         try history.trim(session, toConfigured: true)
     }
 
-    /// Marks the session as invalidated, so that it refuses further enqueues. With `cancelTasks` the session's tasks
-    /// end as cancelled; otherwise they continue. The session is removed when all tasks have ended and all events are
-    /// acknowledged. If this is already so, it is removed immediately.
+    /// Marks the session as invalidated, so that it refuses further enqueues. If `cancelTasks` is true, the session's
+    /// tasks end as cancelled. Otherwise they continue. The session is removed when all tasks have ended and all events
+    /// are acknowledged. If this is already the case, the session is removed immediately.
     public func invalidate(_ session: SessionID, cancelTasks: Bool, now: Int64) throws(Failure) -> Change {
         var change = try tables.sessions.change(in: session)
         try tables.sessions.invalidate(session)
@@ -71,7 +71,7 @@ public struct SessionOperations {
         return change
     }
 
-    /// Removes the session if it is being invalidated and has neither tasks nor events.
+    /// Removes the session if it is being invalidated and has no tasks and no events.
     @inline(never)
     func removeIfFinished(_ session: SessionID) throws(Failure) -> Bool {
         guard try tables.sessions.isFinished(session) else { return false }

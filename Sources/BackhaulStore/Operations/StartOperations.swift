@@ -9,9 +9,9 @@ public struct StartOperations {
     private var options: OptionOperations { OptionOperations(tables: tables) }
     private var waits: WaitOperations { WaitOperations(tables: tables) }
 
-    /// Marks waiting and running tasks whose latest start has come: they get constraints that are marked as past the
-    /// latest start. One call changes up to `DelayOperations.batch` tasks. If more are left, `next` of the result is
-    /// not in the future.
+    /// Marks waiting and running tasks whose latest start has come: these tasks get constraints that are marked as past
+    /// the latest start. One call changes up to `DelayOperations.batch` tasks. If more tasks are left, `next` of the
+    /// result is a past or present time.
     public func applyLatestStarts(now: Int64) throws(Failure) -> RestatedTasks {
         var restated = RestatedTasks()
         var after: [ConstraintsOfSession: ConstraintsID] = [:]
@@ -35,16 +35,16 @@ public struct StartOperations {
     /// Returns the next latest start of a task, in Unix milliseconds.
     public func nextLatestStart() throws(Failure) -> Int64? { try tables.delays.nextLatestStart() }
 
-    /// Makes the ready tasks of the selection wait for their earliest start, if it is in the future. Returns whether
-    /// there are such tasks.
+    /// Delays the ready tasks of the selection whose earliest start is in the future. Returns whether there are such
+    /// tasks.
     func delaySelected(_ clock: StartClock) throws(Failure) -> Bool {
         guard try tables.selectedTasks.delayStarts(clock) else { return false }
         try tables.options.setDelayedOfSelected(since: clock.calendar, wall: clock.wall)
         return true
     }
 
-    /// Writes the request's earliest and latest start and its own resource time-out, if it has any of these. This is a
-    /// separate statement, because few tasks have them.
+    /// Writes the request's earliest start, latest start and own resource time-out, if the request has any of these.
+    /// This is a separate statement, because few requests have these values.
     func writeTimes(of request: Request, to task: TaskID, _ terms: inout EnqueueTerms) throws(Failure) {
         let options = request.options
         let wall = terms.clock.wall
@@ -64,8 +64,8 @@ public struct StartOperations {
 
     // MARK: Rescheduling
 
-    // The column `start_delayed_ms` is set for rescheduled tasks. It says since when the task has waited for its
-    // earliest start. If the task did not have to wait, it is the earliest start itself.
+    // The column `start_delayed_ms` is set for rescheduled tasks. The column has the time since which the task has
+    // waited for its earliest start. If the task did not have to wait, the column has the earliest start itself.
 
     /// Changes the earliest and latest starts of the selected tasks. Afterwards the selection has only the changed
     /// tasks. If one of the tasks could never start, throws and writes nothing.
@@ -119,8 +119,8 @@ public struct StartOperations {
         rescheduled.restated.tasks[id] = stated
     }
 
-    /// Returns those of the tasks that may start now. Delays the others, which were rescheduled to a later earliest
-    /// start.
+    /// Returns the tasks that may start now. Delays the other tasks: they were rescheduled, and their earliest start is
+    /// in the future.
     public func startable(_ tasks: [StoredTask], _ clock: StartClock) throws(Failure) -> [StoredTask] {
         var startable: [StoredTask] = []
         for task in tasks {
@@ -179,8 +179,8 @@ private struct RescheduledTask {
         }
     }
 
-    /// Returns the wait for the former earliest start, if the decision ends this wait. If the task then waits for
-    /// another start, the wait continues.
+    /// If the decision ends the wait for the former earliest start, returns that wait. If the task then waits for
+    /// another earliest start, the wait continues, and the result is nil.
     func endedWait(with decision: RescheduleDecision, _ clock: StartClock) -> WaitRecord? {
         guard decision.earliest != task.earliest, let start = task.earliest else { return nil }
         let end: Int64

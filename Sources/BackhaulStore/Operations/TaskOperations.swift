@@ -8,14 +8,14 @@ public struct TaskOperations {
     private var options: OptionOperations { OptionOperations(tables: tables) }
     private var starts: StartOperations { StartOperations(tables: tables) }
 
-    /// Makes one task for each request, or throws and makes none. If a task with the request's idempotency key exists,
-    /// that task is returned. A succeeded task whose event is acknowledged is also returned, until the end of its round
-    /// is acknowledged. The first enqueue after the end of a round begins the next round.
+    /// Makes one task for each request, or throws and makes no task. If a task with the request's idempotency key
+    /// exists, that task is returned. A succeeded task whose event is acknowledged is also returned, until the end of
+    /// its round is acknowledged. The first enqueue after the end of a round begins the next round.
     ///
     /// `now` is the present time as in `StartClock.calendar`; `clock` is used for earliest and latest starts.
     /// `isLaunched` is true if the caller is a launched host, and its session makes the tasks of launched hosts
-    /// discretionary. `aliases` has other paths of the requests' destinations, by the position of the request.
-    /// `running` has the tasks that run at this moment.
+    /// discretionary. `aliases` has further paths that lead to the destination of a request, by the position of that
+    /// request. `running` has the tasks that run at this moment.
     ///
     /// Throws keyConflict (the message names the field that differs), destinationInUse (the message names the other
     /// task) and destinationExists, each with the request's position as `index`. Also throws notFound, tooMany,
@@ -69,14 +69,15 @@ public struct TaskOperations {
         }
         if added > 0 { try tables.sessions.count(enqueued: added, in: session, round: round) }
         for (group, added) in groups.added { try tables.groups.count(enqueued: added, in: group) }
-        // These groups were made for requests that have made no task, because their task existed.
+        // These groups were made for requests whose tasks already existed, so no new task uses them.
         try tables.groups.removeEmpty(among: groups.found.values.lazy.filter { groups.added[$0] == nil })
         return EnqueuedTasks(
             results: results, lanes: lanesOfWaiting, nextDue: terms.hasDelayed ? try tables.delays.nextDue() : nil,
             nextLatestStart: terms.hasLatestStart ? try tables.delays.nextLatestStart() : nil)
     }
 
-    /// Returns the positions of the requests for whose idempotency key a task exists. These requests need no body file.
+    /// Returns the positions of the requests whose idempotency key belongs to an existing task. These requests need no
+    /// body file.
     public func positionsWithKnownKey(_ session: SessionID, _ requests: [Request]) throws(Failure) -> Set<Int> {
         var known: Set<Int> = []
         for (position, request) in requests.enumerated() {
@@ -109,8 +110,8 @@ public struct TaskOperations {
         return task
     }
 
-    /// Throws when a file exists at the destination of a new task. It is not called if the idempotency key's task
-    /// exists, because the file may be that task's.
+    /// Throws when a file exists at the destination of a new task. The caller skips this check if a task with the
+    /// idempotency key exists, because the file may belong to that task.
     private func checkDestinationIsFree(_ request: Request, index: UInt64) throws(Failure) {
         guard request.ifExists == .fail, let destination = request.destination, destination.fileExists else { return }
         throw Failure(
@@ -120,7 +121,7 @@ public struct TaskOperations {
     }
 
     /// Throws when a live task has the destination, because two tasks would overwrite each other's file. `results` has
-    /// the results of the requests before this one.
+    /// the results of the earlier requests of the same call.
     private func checkNoOtherTaskWrites(_ path: String, _ results: [Enqueued]) throws(Failure) {
         guard let found = try tables.tasks.find(destination: path) else { return }
         throw Failure(
@@ -185,14 +186,14 @@ public struct TaskOperations {
 
     // MARK: Resource time-outs
 
-    // A time-out is the task's own or that of its session. Both kinds are read often while tasks are held, so each has
-    // an index.
+    // A task has its own resource time-out, or that of its session. Both kinds are read often while tasks are held, so
+    // each kind has an index.
 
     /// Returns up to `limit` tasks of the session whose resource time-out has passed: waiting, delayed and running
-    /// ones. `now` is the present time as in `StartClock.calendar`.
+    /// tasks. `now` is the present time as in `StartClock.calendar`.
     public func overdue(of session: SessionID, limit: Int, now: Int64) throws(Failure) -> [StoredTask] {
         var ids = try tables.readyTasks.overdue(of: session, now: now, limit: limit)
-        // With an overflow, the session's time-out cannot have passed for any task.
+        // If the subtraction overflows, the session's time-out cannot have passed for any task.
         let (age, isForEver) = now.subtractingReportingOverflow(try timeout(of: session))
         if !isForEver {
             ids += try tables.readyTasks.enqueued(of: session, before: age, limit: max(0, limit - ids.count))
@@ -233,8 +234,8 @@ private struct EnqueuedGroups {
 }
 
 extension Request {
-    /// Returns the first field that differs, by its name in include/backhaul.h, or nil. The device of the destination's
-    /// directory is ignored, because it may change with each boot.
+    /// Returns the name of the first field that differs, as in include/backhaul.h, or nil if no field differs. The
+    /// device of the destination's directory is ignored, because it may change with each boot.
     fileprivate func firstDifferingField(from request: Request) -> String? {
         if !url.utf8.elementsEqual(request.url.utf8) { return "url" }
         let (path, other) = (destination?.path ?? "", request.destination?.path ?? "")

@@ -6,7 +6,7 @@ public struct WaitOperations {
     private var constraints: ConstraintOperations { ConstraintOperations(tables: tables) }
 
     /// Records that a wait begins at `now`, in Unix milliseconds. Each session keeps its newest `sharedLimit` shared
-    /// records and `singleLimit` records of single tasks.
+    /// records, and its newest `singleLimit` records of single tasks.
     @discardableResult
     public func begin(
         _ scope: WaitScope, _ reason: WaitReason, _ sentence: String, now: Int64
@@ -24,21 +24,21 @@ public struct WaitOperations {
     /// Returns the records that have no end. An earlier engine may have written them.
     public func open() throws(Failure) -> [OpenWait] { try tables.waits.open() }
 
-    /// Records the suspensions of the selected tasks. The caller resumes these tasks afterwards. Above
-    /// `suspensionLimit` tasks nothing is recorded, because the rows would displace other records.
+    /// Records the suspensions of the selected tasks. The caller resumes these tasks afterwards. For more than
+    /// `suspensionLimit` tasks, nothing is recorded, because the rows would displace other records.
     func recordSuspensionsOfSelected(_ session: SessionID, count: Int, now: Int64) throws(Failure) {
         guard count <= Self.suspensionLimit else { return }
         if try tables.waits.insertSuspensionsOfSelected(now: now) { try trim(of: session) }
     }
 
-    /// Records how long the challenge's tasks have waited for it. The caller closes the challenge afterwards. Above
-    /// `suspensionLimit` tasks nothing is recorded.
+    /// Records how long the tasks have waited for the challenge. The caller closes the challenge afterwards. For more
+    /// than `suspensionLimit` tasks, nothing is recorded.
     func recordCredentialWaits(_ challenge: Challenge, in session: SessionID, now: Int64) throws(Failure) {
         guard challenge.waitingTasks <= Self.suspensionLimit else { return }
         if try tables.waits.insertCredentialWaits(for: challenge, now: now) { try trim(of: session) }
     }
 
-    /// Records finished waits of single tasks. Above `suspensionLimit` tasks nothing is recorded.
+    /// Records finished waits of single tasks. For more than `suspensionLimit` tasks, nothing is recorded.
     func record(_ waits: [(task: TaskID, wait: WaitRecord)], in session: SessionID) throws(Failure) {
         guard !waits.isEmpty, waits.count <= Self.suspensionLimit else { return }
         for (task, wait) in waits { _ = try tables.waits.insert(wait, of: WaitScope(session, task: task)) }
@@ -51,12 +51,13 @@ public struct WaitOperations {
 
     // MARK: Waits of one task
 
-    // These functions find when and why a task waited. They read its own and shared wait records, and its other rows.
+    // These functions find when and why a task waited. They read the task's own wait records, the shared wait records,
+    // and the other rows of the task.
 
     /// Returns the newest `Limits.waitCount` waits of a present or past task, oldest first. Returns nil when neither
     /// the session nor its history has the task. Waits that only the engine knows are missing. Also missing are
-    /// suspensions, challenges and rescheduled starts that ended for more than `suspensionLimit` tasks at once. The end
-    /// of an attempt is taken from its last measured time.
+    /// suspensions, challenges and rescheduled starts that ended for more than `suspensionLimit` tasks in one call. The
+    /// end of an attempt is taken from its last measured time.
     public func all(of task: TaskID, in session: SessionID, now: Int64) throws(Failure) -> [WaitRecord]? {
         guard let timeline = try timeline(of: task, session) else { return nil }
         var waits = WaitMerger(begin: timeline.enqueued, end: timeline.ended, now: now)
@@ -85,7 +86,7 @@ public struct WaitOperations {
         return try tables.history.timeline(of: task, in: session)
     }
 
-    /// Adds the shared records. A task refers to another row of constraints before its latest start than after it.
+    /// Adds the shared records. At its latest start, a task changes from one row of constraints to another row.
     private func addShared(_ timeline: TaskTimeline, _ session: SessionID, to waits: inout WaitMerger) throws(Failure) {
         var before = timeline.constraints
         var change: Int64?
@@ -116,7 +117,7 @@ public struct WaitOperations {
             case .retry:
                 var reason = attempt.status == .diskFull ? WaitReason.diskFull : .retry
                 var end = following.map { min($0, attempt.nextAttempt) } ?? attempt.nextAttempt
-                // The task was rescheduled to a later start during the retry delay.
+                // If the task was rescheduled to a later start during the retry delay, that delay ended at that time.
                 if isLast, timeline.dueReason == .earliestStart, let delayed = timeline.startDelayed {
                     end = min(end, delayed)
                 }
@@ -145,7 +146,7 @@ public struct WaitOperations {
             case .end, .stopped: continue
             }
         }
-        // A task may wait for a challenge without having made an attempt.
+        // A task may wait for a challenge although it has made no attempt.
         if timeline.dueReason == .credential, let opened = timeline.challengeOpened {
             let reason = WaitReason.credential
             waits.add(WaitRecord(reason, reason.text ?? "", beganMilliseconds: opened, endedMilliseconds: nil))

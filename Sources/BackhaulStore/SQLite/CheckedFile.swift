@@ -4,19 +4,20 @@ internal import Glibc
 
 /// A VFS file of SQLite that stores and verifies a checksum in each page of the database.
 ///
-/// SQLite does not use the last bytes of a page if the database's header reserves them. This file stores a CRC-32C of
-/// the page and the page's number there. The checksum is computed when the page is written, and verified when the page
-/// is read. SQLite itself sees zeros in these bytes, so the log also has zeros; the log's frames have SQLite's own
-/// checksums.
+/// If the database's header reserves the last bytes of each page, SQLite does not use these bytes. `CheckedFile` stores
+/// a CRC-32C there, computed from the page and the page's number. The checksum is computed when the page is written,
+/// and verified when the page is read. SQLite itself sees zeros in these bytes, so the log also has zeros; the log's
+/// frames have SQLite's own checksums.
 ///
 /// Another program with SQLite may write to the database while no engine has it open. That program does not update the
-/// checksums. The next engine detects this in the first page, in one of two ways. The page's checksum is zero, if the
-/// program applied the log: each log has the first page (`Connection.commit`). Or the change counter is new, if the
-/// program made a transaction. The stored header says that there is no log, so SQLite increments the counter with each
-/// transaction. Such a database is not *trusted*: no page is verified, and `ChecksumConversion` rewrites the database.
+/// checksums. The next engine detects this in the first page, in one of two ways. If the program applied the log, the
+/// checksum of the first page is zero, because each log has the first page (`Connection.commit`). If the program made a
+/// transaction, the change counter is new: the stored header says that there is no log, so SQLite increments the
+/// counter with each transaction. Such a database is not *trusted*: no page is verified, and `ChecksumConversion`
+/// rewrites the database.
 struct CheckedFile {
     /// The number of bytes that the header reserves in each page: four for a mark, and four for the checksum. Only the
-    /// first page has a mark; in other pages its bytes are zero.
+    /// first page has a mark. In other pages, the bytes for the mark are zero.
     static let reserve = 8
     /// SQLITE_IOERR_DATA. Swift does not import this macro.
     static let failure = SQLITE_IOERR | 32 << 8
@@ -30,10 +31,11 @@ struct CheckedFile {
     /// Whether the checksums in the file are trusted. False if another program with SQLite has written to the file, or
     /// if the file was made without checksums.
     private(set) var isTrusted = true
-    /// Whether the header reserves the bytes. Also true for a new database without a header: SQLite may write other
-    /// pages before the first page.
+    /// Whether the header reserves the last bytes of each page. Also true for a new database that has no header yet,
+    /// because SQLite may write other pages before the first page.
     private var hasReserve = false
-    /// The number of the last page that was read and whose checksum did not match.
+    /// The number of the page whose checksum did not match in the last failed verification. Nil if no verification has
+    /// failed.
     private(set) var damagedPage: Int64?
 
     var hasChecksums: Bool { isTrusted && hasReserve }
@@ -85,7 +87,7 @@ private struct Page {
     let bytes: UnsafeMutableRawBufferPointer
     let number: Int64
 
-    /// Returns nil if the bytes are not a whole page, because SQLite also reads parts of the header.
+    /// Returns nil if the bytes are not a whole page: SQLite also reads parts of the header.
     init?(_ bytes: UnsafeMutableRawBufferPointer, offset: Int64) {
         guard bytes.count >= 512, bytes.count & (bytes.count - 1) == 0, offset % Int64(bytes.count) == 0 else {
             return nil
@@ -108,8 +110,8 @@ private struct Page {
         bhl_crc32c(UInt32(truncatingIfNeeded: number), bytes.baseAddress, bytes.count - 4)
     }
 
-    /// Whether the checksum matches. A page of zeros is valid too. SQLite does not write a page that it allocates and
-    /// frees again, so the file may have a hole there.
+    /// Whether the checksum matches. A page of zeros is also valid. If SQLite allocates a page and frees it again, it
+    /// does not write the page, so the file may have a hole there.
     var isValid: Bool { word(end + 4) == sum && word(end) == mark || bytes.allSatisfy { $0 == 0 } }
 
     func seal() {
@@ -121,14 +123,14 @@ private struct Page {
 
     // MARK: The first page
 
-    /// SQLite's change counter. SQLite changes it when it writes the first page. Without a log, each transaction writes
-    /// that page.
+    /// SQLite's change counter. SQLite changes the counter when it writes the first page. Without a log, each
+    /// transaction writes that page.
     private var changeCounter: UInt32 { word(24) }
-    /// SQLite's copy of the change counter at the time when it last wrote its version number.
+    /// The value that the change counter had when SQLite last wrote its version number to the header.
     private var validFor: UInt32 { word(92) }
 
-    /// The lower half of the change counter, and the same bits inverted. It is stored in the first page with the
-    /// checksum.
+    /// The lower half of the change counter, and the same bits inverted. This mark is stored in the first page, before
+    /// the checksum.
     private var mark: UInt32 {
         guard number == 1 else { return 0 }
         return changeCounter << 16 | ~changeCounter & 0xFFFF
@@ -185,8 +187,8 @@ extension CheckedFile {
         // Unsafe: only this call uses the memory.
         var head = [UInt8](repeating: 0, count: Header.size)
         let code = original.pointee.xRead(file, &head, Int32(head.count), 0)
-        // The file is empty, so a new database will be made. Each database that Backhaul makes reserves the bytes
-        // (`Connection.reserveChecksums`).
+        // After a short read, the file is empty, so a new database will be made. Each database that Backhaul makes
+        // reserves the bytes (`Connection.reserveChecksums`).
         if code == Self.shortRead { hasReserve = true }
         guard code == SQLITE_OK else { return }
         let size = head.withUnsafeMutableBytes { bytes -> Int in
@@ -198,7 +200,7 @@ extension CheckedFile {
         guard original.pointee.xRead(file, &first, Int32(size), 0) == SQLITE_OK else { return }
         first.withUnsafeMutableBytes { bytes in
             guard let page = Page(bytes, offset: 0) else { return }
-            // The header may be damaged; then the mark shows that the bytes are reserved.
+            // If the header is damaged, the mark still shows that the bytes are reserved.
             hasReserve = hasReserve || page.hasMark
             isTrusted = hasReserve && (page.isValid || !page.isWrittenByOtherSQLite)
         }

@@ -51,8 +51,8 @@ final class Connection {
         frames.deallocate()
     }
 
-    /// Closes the database after a checkpoint. With `abandoning`, the host has closed SQLite's descriptors, so their
-    /// numbers may belong to other files. SQLite would write into those files when it closes the database, so the
+    /// Closes the database after a checkpoint. If `abandoning` is true, the host has closed SQLite's descriptors, so
+    /// their numbers may belong to other files. SQLite would write into those files when it closes the database, so the
     /// handle is leaked.
     func close(abandoning: Bool = false) {
         guard !isClosed else { return }
@@ -102,7 +102,7 @@ final class Connection {
         }
     }
 
-    /// Calls the body for each row until it returns false.
+    /// Calls the body for each row until the body returns false.
     func eachWhile(_ query: Query, _ values: Value..., body: (inout Row) throws(Failure) -> Bool) throws(Failure) {
         let statement = try begin(query, values)
         defer { end(statement) }
@@ -141,7 +141,8 @@ final class Connection {
         return results
     }
 
-    // The next functions are not inlined: the functions above are compiled once for each of hundreds of callers.
+    // The next functions are not inlined, because the compiler makes a copy of the functions above for each of hundreds
+    // of callers.
 
     @inline(never)
     private func begin(_ query: Query, _ values: [Value]) throws(Failure) -> OpaquePointer {
@@ -155,7 +156,7 @@ final class Connection {
         return statement
     }
 
-    /// Advances to the next row. Returns false if there is none.
+    /// Advances to the next row. Returns false if there is no further row.
     @inline(never)
     private func step(_ statement: OpaquePointer) throws(Failure) -> Bool {
         let code = sqlite3_step(statement)
@@ -242,7 +243,7 @@ final class Connection {
     /// The number of rows that were inserted, changed or deleted since the connection was opened.
     var totalChanges: Int64 { sqlite3_total_changes64(database) }
     var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(database) }
-    /// Whether a transaction is open. It is not open any more after an error for which SQLite has rolled it back.
+    /// Whether a transaction is open. False after an error that made SQLite roll the transaction back.
     var isInTransaction: Bool { sqlite3_get_autocommit(database) == 0 }
 
     /// Whether the transaction has changed something.
@@ -253,8 +254,8 @@ final class Connection {
     /// The number of frames that the log had after the last commit; 0 after a checkpoint.
     var walFrames: Int32 { frames.pointee }
 
-    /// Runs a checkpoint: copies the pages in the log to the database file. After a failure no page is lost: the log
-    /// keeps those that are not in the file.
+    /// Runs a checkpoint: copies the pages in the log to the database file. After a failure, no page is lost: the log
+    /// keeps the pages that are not in the file.
     func checkpoint(truncating: Bool) {
         let mode = truncating ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE
         if sqlite3_wal_checkpoint_v2(database, "main", mode, nil, nil) == SQLITE_OK {

@@ -3,10 +3,11 @@ internal import CLinux
 internal import Glibc
 
 /// The files that SQLite opened for the database and its log, and their descriptors. If a host closes these descriptors
-/// by mistake, it may get the same numbers for other files, and SQLite would write its pages into them. So the engine
-/// checks the descriptors before each transaction. Forked children close their copies of the descriptors.
+/// by mistake, it may get the same numbers for other files. SQLite would then write its pages into those files. So the
+/// engine checks the descriptors before each transaction. Forked children close their copies of the descriptors.
 ///
-/// If one of the files was removed or replaced, all writes to it are lost when its last descriptor is closed.
+/// If one of the files was removed or replaced, all writes to the old file are lost when the last descriptor of that
+/// file is closed.
 struct DatabaseDescriptors {
     fileprivate struct File: Equatable {
         var device: UInt64
@@ -15,11 +16,11 @@ struct DatabaseDescriptors {
 
     private let directory: Descriptor
     private let names: [String]
-    /// The file that had each name when this value was made; nil if there was none.
+    /// For each name, the file that had this name when the value was made. Nil if no file had the name.
     private let named: [File?]
     private var files: [Int32: File] = [:]
 
-    /// Finds the files among this process's descriptors, because SQLite does not report their numbers.
+    /// Finds the files among this process's descriptors, because SQLite does not report the numbers of its descriptors.
     init(directory: Descriptor, names: [String]) {
         self.directory = directory
         self.names = names
@@ -36,7 +37,7 @@ struct DatabaseDescriptors {
 
     var areUnchanged: Bool { files.allSatisfy { number, file in Self.file(number) == file } }
 
-    /// The name of a file that was removed or replaced by another file; nil if there is no such file.
+    /// The name of a file that was removed, or that another file has replaced. Nil if there is no such file.
     var lostName: String? {
         for (name, file) in zip(names, named) where file != nil && Self.file(named: name, in: directory) != file {
             return name

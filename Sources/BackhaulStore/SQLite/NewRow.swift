@@ -1,7 +1,8 @@
 internal import BackhaulModel
 
-/// The values of a row to insert or change, each set with the name of its column. To list the columns of a statement,
-/// `Query` runs the same function with arbitrary values. So the list and the values cannot differ.
+/// The values of a row to insert or change. A function sets each value together with the name of its column. To list
+/// the columns of a statement, `Query` runs the same function with arbitrary values. So the list and the values cannot
+/// differ.
 struct NewRow {
     private(set) var values: [Value]
     private var names: [String] = []

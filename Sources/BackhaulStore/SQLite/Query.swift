@@ -24,8 +24,8 @@ final class Query: Sendable {
     }
 }
 
-/// The text of a statement, as a literal. For a String, Swift would inline the interpolation into each of hundreds of
-/// statements, which would make the library larger.
+/// The text of a statement, as a literal. With a `String` instead of this type, Swift would inline the interpolation
+/// into each of hundreds of statements. That would make the library larger.
 struct SQL: ExpressibleByStringInterpolation {
     fileprivate let text: String
 

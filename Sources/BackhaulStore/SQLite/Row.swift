@@ -1,12 +1,12 @@
 internal import BackhaulModel
 internal import CSQLite
 
-/// The current row of a statement. A function that reads a row of several columns names each of them, in the order of
+/// The current row of a statement. A function that reads a row of several columns names each column, in the order of
 /// its reads. To list the columns of a SELECT, `Query` runs the same function without a statement. So the list and the
 /// reads cannot differ. The function must read all columns unconditionally, and must not run a statement.
 struct Row {
-    // Unsafe: the pointer is valid until the statement is stepped or reset. A row is passed to a closure that does not
-    // store it.
+    // Unsafe: the pointer is valid until the statement is stepped or reset. A row is passed only to closures that do
+    // not store it.
     /// The statement; nil while `Query` lists the columns.
     private let statement: OpaquePointer?
     private let list: ColumnList?
@@ -105,8 +105,8 @@ struct Row {
         return column
     }
 
-    /// Whether the statement's column has this name. SQLite names a column without its table, and an expression by its
-    /// text.
+    /// Whether the statement's column has this name. SQLite's name of a column omits the table. SQLite's name of an
+    /// expression is the text of that expression.
     private func isColumn(_ name: String, at index: Int32) -> Bool {
         guard let statement, !name.isEmpty else { return true }
         guard name.utf8.allSatisfy({ $0 == 0x5F || $0 == 0x2E || $0 == 0x22 || (0x61...0x7A).contains($0) }) else {

@@ -14,8 +14,8 @@ enum Value {
     static func flag(_ value: Bool) -> Value { .integer(value ? 1 : 0) }
     static func number(_ value: some FixedWidthInteger) -> Value { .integer(Int64(clamping: value)) }
 
-    /// Stores all 64 bits. SQLite would sort such numbers wrongly, because its integers are signed, so they may only be
-    /// compared for equality.
+    /// Stores all 64 bits of the number. Statements may compare such numbers only for equality: SQLite's integers are
+    /// signed, so SQLite would sort the numbers wrongly.
     static func bits(_ value: UInt64) -> Value { .integer(Int64(bitPattern: value)) }
     static func bits(_ value: UInt64?) -> Value { value.map(Value.bits) ?? .null }
 

@@ -2,18 +2,18 @@ internal import BackhaulModel
 internal import CSQLite
 internal import Glibc
 
-/// A VFS that differs from SQLite's own VFS in three points.
+/// A VFS (SQLite's interface to the file system) that differs from SQLite's own VFS in three points.
 ///
 /// First, the pages of a database have checksums (`CheckedFile`).
 ///
-/// Second, paths are used as given. SQLite's VFS resolves links, and refuses a result of more than 512 bytes. The
-/// store's files are opened through the descriptor of their directory. Such a path is always short, and stays valid
-/// when the directory is renamed.
+/// Second, paths are used as given. SQLite's VFS resolves links, and refuses a result of more than 512 bytes. The paths
+/// of the store's files contain the descriptor of the store's directory. So these paths are always short, and stay
+/// valid when the directory is renamed.
 ///
 /// Third, SQLite takes no locks ("unix-none"), because `Database` already has a lock on the file. SQLite's own locks
-/// belong to the process, and are lost when any code of the process closes the file. SQLite records them in a table in
-/// memory, which a forked child inherits without the locks. That child could not open the store, and neither could a
-/// process whose host has closed SQLite's descriptors.
+/// belong to the process, and are lost when any code of the process closes the file. SQLite records these locks in a
+/// table in memory. A forked child inherits the table without the locks, so the child could not open the store. If a
+/// host has closed SQLite's descriptors, the host's process could not open the store, either.
 enum VirtualFileSystem {
     private static let name = "backhaul-store"
 
@@ -21,10 +21,11 @@ enum VirtualFileSystem {
     private nonisolated(unsafe) static let original: UnsafeMutablePointer<sqlite3_vfs>? =
         sqlite3_initialize() == SQLITE_OK ? sqlite3_vfs_find("unix-none") : nil
 
-    /// The size, in bytes, of the original VFS's data of an open file.
+    /// The number of bytes in which the original VFS keeps its data of one open file.
     static let originalFileSize = original?.pointee.szOsFile ?? 0
 
-    /// Registers the VFS once in the process, and returns its name. The host's default VFS does not change.
+    /// Registers the VFS at the first call in the process, and returns the name of the VFS. The host's default VFS does
+    /// not change.
     static func registeredName() throws(Failure) -> String {
         guard isRegistered else {
             throw Failure(.outOfResources, "SQLite cannot be set up: there is no memory left")

@@ -6,8 +6,9 @@ internal import Glibc
 /// Checks whether the log of a killed engine is damaged (https://www.sqlite.org/fileformat.html#walformat).
 ///
 /// SQLite reads a log up to the first frame that does not match its checksum, because a power loss may have cut the
-/// last transaction there. It ignores the rest without an error. But a transaction begins only after the previous one
-/// is synced. So if the ends of two transactions follow that frame, the frame was complete once and was damaged later.
+/// last transaction there. SQLite ignores the rest of the log without an error. But a transaction begins only after the
+/// previous transaction is synced. So if the log from that frame on has the ends of two transactions, the frame was
+/// complete on the disk and was damaged later.
 struct WALCheck {
     private static let headerSize = 32
     private static let frameHeaderSize = 24
@@ -19,15 +20,15 @@ struct WALCheck {
     private let isLittleEndian: Bool
     private let count: Int
 
-    /// Throws storeDamaged if the log is damaged, because SQLite would ignore the rest of it without an error.
+    /// Throws storeDamaged if the log is damaged, because SQLite would ignore the rest of the log without an error.
     static func refuseDamage(_ directory: StoreDirectory) throws(Failure) {
         let number = bhl_openat(directory.descriptor.number, Schema.walName, O_RDONLY | O_NOFOLLOW, 0)
         guard number >= 0, let frame = damagedFrame(Descriptor(owning: number)) else { return }
         throw .damaged("frame \(frame) of its log does not match its checksum, and transactions follow")
     }
 
-    /// Returns the number of the first damaged frame, counted from 1, or 0 for the header of the log. Returns nil when
-    /// no frame is damaged.
+    /// Returns the number of the first damaged frame. The first frame of the log has the number 1, and the header of
+    /// the log has 0. Returns nil when no frame is damaged.
     static func damagedFrame(_ file: Descriptor) -> Int? {
         var status = stat()
         var head = [UInt8](repeating: 0, count: headerSize)
@@ -54,8 +55,8 @@ struct WALCheck {
         return number < count && hasTwoTransactions(from: number) ? number : nil
     }
 
-    /// Returns whether the ends of two transactions follow frame `first` in one sequence of frames whose checksums
-    /// match.
+    /// Returns whether the frames from `first` on contain a sequence in which all checksums match and two transactions
+    /// end. The checksum of frame `first` itself is not checked.
     private mutating func hasTwoTransactions(from first: Int) -> Bool {
         var sum = Checksum(isLittleEndian: isLittleEndian)
         var ends = 0

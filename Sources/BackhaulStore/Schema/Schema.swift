@@ -1,5 +1,5 @@
-/// The tables of the database, as the migrations that make them. A released migration is never edited: each change is a
-/// new migration.
+/// The schema of the database. Migrations make and change its tables. A released migration is never edited: each change
+/// is a new migration.
 enum Schema {
     static let fileName = "backhaul.sqlite3"
     static let walName = fileName + "-wal"
@@ -11,7 +11,7 @@ enum Schema {
     /// The migration at index N changes a database of version N to version N + 1.
     static let migrations = [migration001, migration002, migration003, migration004, migration005]
 
-    /// The temporary tables of a connection, which are in memory.
+    /// The temporary tables of a connection. SQLite keeps them in memory.
     static let temporary = """
         CREATE TEMP TABLE selected (id INTEGER PRIMARY KEY);
         CREATE TEMP TABLE running (id INTEGER PRIMARY KEY);

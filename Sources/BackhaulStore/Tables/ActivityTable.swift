@@ -65,11 +65,12 @@ struct ActivityTable {
         try connection.run(Self.skip, .number(id.rawValue), .integer(next))
     }
 
-    /// Moves the windows of the activities for which the host has set no first time.
+    /// Moves the windows of activities by `step`, in milliseconds. Changes only activities for which the host has set
+    /// no first time.
     func moveWindows(by step: Int64) throws(Failure) { try connection.run(Self.moveWindows, .integer(step)) }
 
-    /// Moves next windows so that they open after one interval at the latest. It changes only activities that have a
-    /// first time and have started.
+    /// Makes the next window of an activity open one interval after `now` at the latest. Changes only activities that
+    /// have started and for which the host has set a first time.
     func boundWindows(now: Int64) throws(Failure) { try connection.run(Self.boundWindows, .integer(now)) }
 
     func remove(_ id: ActivityID) throws(Failure) { try connection.run(Self.remove, .number(id.rawValue)) }
@@ -86,9 +87,9 @@ struct ActivityTable {
 
     // MARK: -
 
-    /// The SQL condition for a row of `sessions` that the session has activities.
+    /// The SQL condition for a row of `sessions`: the session has activities.
     static let isInSession = "EXISTS (SELECT 1 FROM activities WHERE session_id = sessions.id)"
-    /// The SQL condition for a row of `constraints` that an activity refers to the row.
+    /// The SQL condition for a row of `constraints`: an activity refers to the row.
     static let statesConstraints = """
         EXISTS (SELECT 1 FROM activities WHERE activities.session_id = constraints.session_id
             AND activities.constraints_id = constraints.id)
@@ -134,7 +135,8 @@ struct ActivityTable {
     private static let clearDevices = Query("UPDATE activities SET directory_device = 0 WHERE url IS NOT NULL")
 }
 
-/// The first time that the host has set, if any, and when the next window opens. Both are Unix milliseconds.
+/// Two times of an activity in Unix milliseconds: the first time, if the host has set one, and the begin of the next
+/// window.
 struct ActivityTimes {
     var first: Int64?
     var next: Int64

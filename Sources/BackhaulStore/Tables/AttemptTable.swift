@@ -1,7 +1,7 @@
 internal import BackhaulModel
 
-/// The table `attempts` has a row for each attempt of a task. The rows stay after the task's event was acknowledged,
-/// while the task is in the history.
+/// The table `attempts` has a row for each attempt of a task. After the task's event is acknowledged, the rows stay as
+/// long as the task is in the history.
 struct AttemptTable {
     let connection: Connection
 
@@ -15,12 +15,12 @@ struct AttemptTable {
         try connection.run(Self.removeOlder, .id(task), .number(number))
     }
 
-    /// Removes the attempts of the selected events' tasks, but keeps those of the `kept` newest tasks.
+    /// Removes the attempts of the selected events' tasks, except the attempts of the `kept` newest tasks.
     func removeOfSelected(exceptNewest kept: Int64) throws(Failure) {
         try connection.run(Self.removeOfSelected, .integer(kept))
     }
 
-    /// Removes the attempts of tasks in the session's history, but keeps those of the `kept` newest tasks.
+    /// Removes the attempts of tasks in the session's history, except the attempts of the `kept` newest tasks.
     func removeOfHistory(_ session: SessionID, exceptNewest kept: Int64) throws(Failure) {
         try connection.run(Self.removeOfHistory, .id(session), .integer(kept))
     }
@@ -53,7 +53,7 @@ struct AttemptTable {
         AttemptTimes.init(row:), "FROM attempts WHERE task_id = ? ORDER BY number")
 }
 
-/// When an attempt ran, and what followed after it. The times are Unix milliseconds.
+/// When an attempt ran, and what followed the attempt. The times are Unix milliseconds.
 struct AttemptTimes {
     var began: Int64
     /// The end of the last phase that was measured.

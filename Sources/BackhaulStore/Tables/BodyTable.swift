@@ -2,9 +2,9 @@ internal import BackhaulModel
 
 /// The tables with the files of request bodies.
 ///
-/// `body_parts` has the files and values of each body. `consumed` has the old paths of consumed files, which must be
-/// removed. `body_leftovers` has files in the store that no task needs. `bodies_to_return` has consumed files that must
-/// be moved back to their old paths.
+/// `body_parts` has the files and values of each body. `consumed` has the old paths of consumed files; the files at
+/// these paths must be removed. `body_leftovers` has files in the store that no task needs. `bodies_to_return` has
+/// consumed files that must be moved back to their old paths.
 struct BodyTable {
     let connection: Connection
 
@@ -27,7 +27,8 @@ struct BodyTable {
         try connection.first(Self.storesAny) { row throws(Failure) in row.flag() } ?? false
     }
 
-    /// Returns the names of the task's files in the store. With `snapshotsOnly`, leaves out the consumed files.
+    /// Returns the names of the task's files in the store. If `snapshotsOnly` is true, returns only the names of
+    /// snapshots.
     func stored(of task: TaskID, snapshotsOnly: Bool) throws(Failure) -> [String] {
         try connection.all(snapshotsOnly ? Self.selectSnapshots : Self.selectStored, .id(task)) {
             row throws(Failure) in row.text()
@@ -68,7 +69,7 @@ struct BodyTable {
 
     func insertLeftover(_ name: String) throws(Failure) { try connection.run(Self.insertLeftover, .text(name)) }
 
-    /// Inserts the name, unless a task needs the file or the file must be moved back to its old path.
+    /// Inserts the name. Does nothing if a task needs the file, or if the file must be moved back to its old path.
     func insertLeftoverIfUnused(_ name: String) throws(Failure) {
         try connection.run(Self.insertLeftoverIfUnused, .text(name))
     }
@@ -85,10 +86,10 @@ struct BodyTable {
         try connection.first(Self.isKnown, .text(name)) { row throws(Failure) in row.flag() } ?? false
     }
 
-    // MARK: Files to be given back
+    // MARK: Files to move back
 
-    /// Returns the files with names greater than `name`, sorted by name. A file whose old path has not yet been removed
-    /// is left out.
+    /// Returns the files with names greater than `name`, sorted by name. Leaves out a file while its old path is in the
+    /// table `consumed`.
     func bodiesToReturn(after name: String, limit: Int) throws(Failure) -> [ReturnedBody] {
         try connection.all(Self.selectToReturn, .text(name), .number(limit), read: ReturnedBody.init(row:))
     }
@@ -212,7 +213,8 @@ extension BodyPart {
         file?.storedName = stored
     }
 
-    /// The SQL value of the file's device. It is 0, which means unknown, for a task that was enqueued before this boot.
+    /// The SQL value of the file's device. If the task was enqueued before this boot, the value is 0, which means
+    /// unknown.
     private static let device = "iif(task_id < \(MetaTable.firstTaskOfBoot), 0, device)"
 }
 

@@ -34,8 +34,8 @@ struct ChallengeTable {
         try connection.first(Self.selectInSession, .id(id), .id(session), read: Challenge.init(row:))
     }
 
-    /// Returns the challenges of all sessions, sorted by id. Their number of waiting tasks and their URL are not filled
-    /// in.
+    /// Returns the challenges of all sessions, sorted by id. The challenges come without the number of waiting tasks
+    /// and without the URL.
     func all() throws(Failure) -> [(session: SessionID, challenge: Challenge)] {
         try connection.all(Self.selectAll, read: Self.ofSession)
     }
@@ -52,8 +52,9 @@ struct ChallengeTable {
 
     func remove(_ id: ChallengeID) throws(Failure) { try connection.run(Self.remove, .id(id)) }
 
-    /// Marks the challenges without an event as seen. A challenge whose event still exists was not delivered to the
-    /// host: `complete` fails while delivered events are not acknowledged.
+    /// Marks the challenges without an event as seen when the host completes the session. `complete` fails while
+    /// delivered events are not acknowledged. So if the event of a challenge still exists, it was not delivered to the
+    /// host.
     func markSeen(of session: SessionID) throws(Failure) { try connection.run(Self.markSeen, .id(session)) }
 
     // MARK: -
@@ -64,7 +65,8 @@ struct ChallengeTable {
     static let isNewInSession =
         "EXISTS (SELECT 1 FROM challenges WHERE challenges.session_id = sessions.id AND told = 0 AND failures = 0)"
     static let countInSession = "(SELECT count(*) FROM challenges WHERE challenges.session_id = sessions.id)"
-    /// The SQL value for a row of `tasks`: when the challenge was opened for which the task waits or last waited.
+    /// The SQL value for a row of `tasks`: when the task's challenge was opened. The task waits, or has last waited,
+    /// for this challenge.
     static let openedOfTask = "(SELECT opened_ms FROM challenges WHERE challenges.id = challenge_id)"
 
     private static func ofSession(_ row: inout Row) -> (session: SessionID, challenge: Challenge) {
@@ -95,8 +97,8 @@ struct ChallengeTable {
 }
 
 extension ProtectionSpace {
-    /// The realm as it is stored. The protection space of an expired URL belongs to one task, so its realm is the
-    /// task's number.
+    /// The realm as it is stored. The protection space of an expired URL belongs to one task, so the id of that task is
+    /// stored as the realm.
     fileprivate var storedRealm: String? { task.map { String($0.rawValue) } ?? realm }
 }
 

@@ -104,8 +104,8 @@ extension Row {
         ProcessIdentity(processID: number("process_id"), startTime: bits("start_time"), bootID: text("boot_id"))
     }
 
-    /// Reads a process. Returns nil when the process has ended, or when the columns are NULL. NULL is read as 0, which
-    /// is no process's number.
+    /// Reads a process. Returns nil when the process has ended, or when the columns are NULL. NULL is read as 0, and no
+    /// process has the number 0.
     mutating func livingProcess() -> ProcessIdentity? {
         let process = process()
         return process.processID != 0 && process.isAlive ? process : nil

@@ -22,7 +22,7 @@ struct ConstraintsTable {
         }
     }
 
-    /// Returns the number of the session's rows that are not marked as past the latest start.
+    /// Counts the session's rows, except the rows of tasks whose latest start has come.
     func count(of session: SessionID) throws(Failure) -> Int {
         try connection.first(Self.count, .id(session)) { row throws(Failure) in row.number() } ?? 0
     }
@@ -33,8 +33,8 @@ struct ConstraintsTable {
     private static let columns = NewRow.names { TaskConstraints().write(to: &$0) }
     private static let names = columns.joined(separator: ", ")
 
-    /// Returns the stored value of a column whose constraint is not set. It is not NULL, because UNIQUE regards NULLs
-    /// as different.
+    /// Returns the value that a column has if its constraint is not set. The value is not NULL: UNIQUE treats NULLs as
+    /// different values, so equal rows could be stored twice.
     private static func unsetValue(_ column: String) -> String {
         switch column {
         case "minimum_bytes_per_second", "is_launched", "is_past_latest_start": "0"
@@ -43,8 +43,8 @@ struct ConstraintsTable {
         }
     }
 
-    /// Returns the SQL value of the column's parameter, or of an unset constraint if the parameter is NULL. ?1 is the
-    /// session.
+    /// Returns the SQL value of the column's parameter. If the parameter is NULL, the value is that of an unset
+    /// constraint. ?1 is the session.
     private static func parameter(_ index: Int, _ column: String) -> String {
         "ifnull(?\(index + 2), \(unsetValue(column)))"
     }

@@ -1,14 +1,14 @@
 internal import BackhaulModel
 
 /// The table `delivered` has the idempotency keys of succeeded tasks whose event was acknowledged. A key stays until
-/// the end of its round is also acknowledged.
+/// the host has acknowledged the end of the task's round.
 struct DeliveredTable {
     let connection: Connection
 
-    /// Inserts the idempotency keys of those of the selected events' tasks that have succeeded.
+    /// For each selected event whose task has succeeded, inserts the task's idempotency key if it has one.
     func insertSelected() throws(Failure) { try connection.run(Self.insertSelected) }
 
-    /// Removes the keys of rounds whose end is among the selected events.
+    /// Removes the keys of all rounds up to the last round whose end is among the selected events.
     func removeFinishedRounds(of session: SessionID) throws(Failure) {
         try connection.run(Self.removeFinishedRounds, .id(session))
     }

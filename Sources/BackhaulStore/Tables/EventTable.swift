@@ -58,8 +58,8 @@ struct EventTable {
 
     // MARK: Reading
 
-    /// Calls the body for the events with ids greater than `after`, sorted by id, until it returns false. The body also
-    /// gets the id of the event's challenge, because the event does not contain the challenge yet.
+    /// Calls the body for the events with ids greater than `after`, sorted by id, until the body returns false. The
+    /// body also gets the id of the event's challenge, because the event does not contain the challenge yet.
     func each(
         of session: SessionID, after: EventID, limit: Int, _ files: StoreDirectory,
         body: (Event, ChallengeID?) -> Bool
@@ -82,7 +82,7 @@ struct EventTable {
 
     // MARK: Selected events
 
-    /// Returns the tasks of the selected events whose kept file was not claimed.
+    /// Returns the tasks with an unclaimed kept file, among the tasks of the selected events.
     func unclaimedTasksOfSelected() throws(Failure) -> [TaskID] {
         try connection.all(Self.selectUnclaimed) { row throws(Failure) in row.taskID() }
     }
@@ -118,7 +118,7 @@ struct EventTable {
     static let hasActivity = """
         EXISTS (SELECT 1 FROM events WHERE events.session_id = sessions.id AND events.kind = \(Kind.activity.sql))
         """
-    /// The SQL condition for a row of `challenges` of session ?1 that the challenge has an event.
+    /// The SQL condition for a row of `challenges` of session ?1: the challenge has an event.
     static let isOfChallenge = """
         EXISTS (SELECT 1 FROM events WHERE events.session_id = ?1 AND events.challenge_id = challenges.id)
         """

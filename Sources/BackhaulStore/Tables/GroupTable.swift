@@ -1,7 +1,7 @@
 internal import BackhaulModel
 
-/// The table `groups`. A group has a row while it has a task. The row counts the live tasks, and the tasks that have
-/// ended in each state since the last `group finished` event.
+/// The table `groups`. A group has a row while it has a task. The row counts the live tasks. For each final state, it
+/// also counts the tasks that have ended in this state since the last `group finished` event.
 struct GroupTable {
     let connection: Connection
 
@@ -44,7 +44,7 @@ struct GroupTable {
         for group in groups { try removeIfEmpty(group) }
     }
 
-    /// Removes the group, unless it has a task in any state.
+    /// Removes the group if it has no task, live or ended.
     func removeIfEmpty(_ group: GroupID) throws(Failure) { try connection.run(Self.removeIfEmpty, .id(group)) }
 
     private static let find = Query("SELECT id FROM groups WHERE session_id = ? AND name = ?")

@@ -1,11 +1,12 @@
 internal import BackhaulModel
 
-/// The table `history` has tasks whose event was acknowledged, up to the limit of their session.
+/// The table `history` has tasks whose event was acknowledged. The session's configuration limits the number of these
+/// tasks.
 struct HistoryTable {
     let connection: Connection
 
-    /// Copies the tasks of the selected events, but no more than the `limit` newest. Returns the number of copied
-    /// tasks.
+    /// Copies at most `limit` tasks of the selected events to the history, beginning with the newest. Returns the
+    /// number of copied tasks.
     func insertSelected(limit: Int64) throws(Failure) -> Int64 {
         try connection.run(Self.insertSelected, .integer(limit))
         return connection.changes
@@ -17,7 +18,7 @@ struct HistoryTable {
         return connection.changes > 0
     }
 
-    /// Calls the body for the tasks with ids greater than `after`, sorted by id, until it returns false.
+    /// Calls the body for the tasks with ids greater than `after`, sorted by id, until the body returns false.
     func each(
         of session: SessionID, after: TaskID, limit: Int, body: (TaskInfo) -> Bool
     ) throws(Failure) {
@@ -34,12 +35,13 @@ struct HistoryTable {
         try connection.first(Self.selectURL, .id(task), .id(session)) { row throws(Failure) in row.text() }
     }
 
-    /// The SQL list of the tasks of session ?1, without the ?2 newest tasks.
+    /// The SQL list of the tasks in the history of session ?1, without the ?2 newest tasks.
     static let older = """
         (SELECT task_id FROM history WHERE session_id = ?1 ORDER BY ended_ms DESC, task_id DESC LIMIT -1 OFFSET ?2)
         """
 
-    // For an unclaimed kept file, the history has no path, because the file is removed when its event is acknowledged.
+    // For an unclaimed kept file, the history has no path, because the engine removes the file when the task's event is
+    // acknowledged.
     private static let insertSelected = Query(
         """
         INSERT OR REPLACE INTO history (task_id, session_id, round, state, kind, url, destination, path,

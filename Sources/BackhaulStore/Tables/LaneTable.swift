@@ -1,6 +1,6 @@
 internal import BackhaulModel
 
-/// The table `lanes`. A lane has the tasks of one session to one origin.
+/// The table `lanes`. A lane has the tasks of one session for one origin.
 struct LaneTable {
     let connection: Connection
 
@@ -33,7 +33,7 @@ struct LaneTable {
         for lane in lanes { try removeIfEmpty(lane) }
     }
 
-    /// Removes the lane, unless it has a task in any state.
+    /// Removes the lane if it has no task, live or ended.
     func removeIfEmpty(_ lane: LaneID) throws(Failure) { try connection.run(Self.removeIfEmpty, .id(lane)) }
 
     private static let select = Query(Lane.init(row:), "FROM lanes WHERE id = ?")

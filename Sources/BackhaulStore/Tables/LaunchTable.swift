@@ -36,13 +36,13 @@ struct LaunchTable {
         try connection.first(Self.select, .text(application), read: StoredLaunch.init(row:))
     }
 
-    /// Resets the count of failed launches. A current launch with a process still counts.
+    /// Resets the count of failed launches. If the current launch has a process, this launch stays counted.
     func forgetFailures(of application: String) throws(Failure) {
         try connection.run(Self.forgetFailures, .text(application))
     }
 
-    /// Records that the process has attached to the session as the launched host. Returns the application; nil if the
-    /// token is not that of the current launch, or if the session is not listed for it.
+    /// Records that the process has attached to the session as the launched host. Returns the application. Returns nil
+    /// if the token does not belong to a current launch, or if that launch does not list the session.
     func attach(
         _ process: ProcessIdentity, to session: SessionID, by token: LaunchToken
     ) throws(Failure) -> String? {
@@ -52,12 +52,13 @@ struct LaunchTable {
         ) { row throws(Failure) in row.text() }
     }
 
-    /// Removes the processes of launched hosts, which the reboot has ended. Delayed launches become due.
+    /// Removes the processes of launched hosts from the rows, because the reboot has ended these processes. Delayed
+    /// launches become due.
     func clearAfterBoot() throws(Failure) { try connection.run(Self.clearAfterBoot) }
 
     // MARK: Sessions
 
-    /// Adds the session to the current launch. Returns false when the session was listed already, or when the
+    /// Adds the session to the current launch. Returns false when the launch lists the session already, or when the
     /// application has no launch command.
     func list(_ session: SessionID, of application: String, isRepeated: Bool) throws(Failure) -> Bool {
         try connection.run(Self.list, .id(session), .text(application), .flag(isRepeated))
@@ -72,12 +73,13 @@ struct LaunchTable {
         try connection.run(Self.removeListed, .text(application))
     }
 
-    /// Removes the session from the launch. Returns whether it was listed as repeated, or nil when it was not listed.
+    /// Removes the session from the launch. Returns the `isRepeated` with which the session was listed, or nil when the
+    /// session was not listed.
     func removeListed(_ session: SessionID) throws(Failure) -> Bool? {
         try connection.first(Self.removeSession, .id(session)) { row throws(Failure) in row.flag() }
     }
 
-    /// The SQL condition for a row of `sessions` that a launch lists the session.
+    /// The SQL condition for a row of `sessions`: a launch lists the session.
     static let listsSession =
         "EXISTS (SELECT 1 FROM launched_sessions WHERE launched_sessions.session_id = sessions.id)"
 

@@ -12,7 +12,7 @@ struct LeftoverTable {
     /// Inserts the kept file of the task.
     func insertKept(_ task: TaskID) throws(Failure) { try connection.run(Self.insertKept, .id(task)) }
 
-    /// Inserts the part file of the task. Returns false when the task has ended or has a finish intent.
+    /// Inserts the part file of the task. If the task has ended or has a finish intent, does nothing and returns false.
     func insertPart(of task: TaskID) throws(Failure) -> Bool {
         try connection.run(Self.insertPart, .id(task))
         return connection.changes == 1

@@ -1,6 +1,6 @@
 internal import BackhaulModel
 
-/// The table `limits`. Its single row has the limits on all sessions of the store together.
+/// The table `limits`. Its single row has the limits that all sessions of the store share.
 struct LimitTable {
     let connection: Connection
 

@@ -16,13 +16,14 @@ struct MetaTable {
         try connection.first(Self.selectBoot) { row throws(Failure) in row.text() }
     }
 
-    /// Records the boot, and the id of the first task that will be enqueued in it.
+    /// Records the id of the boot, and the id that the next enqueued task will get.
     func beginBoot(_ id: String) throws(Failure) {
         try connection.run(Self.writeFirstTask)
         try connection.run(Self.writeBoot, .text(id))
     }
 
-    /// Returns the store's tag: eight random hexadecimal digits. They are made once and never change.
+    /// Returns the store's tag: eight random hexadecimal digits. The digits are made at the first call and never
+    /// change.
     func storeTag() throws(Failure) -> String {
         let known = try connection.first(Self.selectTag) { row throws(Failure) in row.text() }
         if let known { return known }
@@ -35,8 +36,8 @@ struct MetaTable {
         return try connection.first(Self.selectLaunches) { row throws(Failure) in row.launchID() }
     }
 
-    /// The SQL value of the first task id of this boot. The device numbers of earlier tasks are not valid, because a
-    /// file system may get another number at each boot.
+    /// The SQL value: the id of the first task since this boot. A file system may get another device number at each
+    /// boot, so the device numbers in rows of earlier tasks are not valid.
     static let firstTaskOfBoot = "(SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'first_task_of_boot')"
 
     private static let selectClock = Query("SELECT value FROM meta WHERE key = 'clock'")

@@ -1,7 +1,7 @@
 internal import BackhaulModel
 
-/// The tables `request_options` and `activity_options` have rarely used fields of requests. A column of a policy is
-/// NULL if the session's value applies.
+/// The tables `request_options` and `activity_options` have rarely used fields of requests. If a column of the policy
+/// is NULL, the session's value applies.
 struct OptionTable {
     let connection: Connection
 
@@ -32,8 +32,8 @@ struct OptionTable {
 
     // MARK: Starts
 
-    /// Sets the task's earliest and latest start. `delayed` is the time since which the task has waited for its
-    /// earliest start; nil if its starts have not changed since the enqueue.
+    /// Sets the task's earliest and latest start. `delayed` is when the task began to wait for its earliest start, or
+    /// nil if its starts have not changed since the enqueue.
     func setStarts(of task: TaskID, earliest: Int64?, latest: Int64?, delayed: Int64?) throws(Failure) {
         try connection.run(Self.setStarts, .id(task), .optional(earliest), .optional(latest), .optional(delayed))
     }
@@ -42,8 +42,8 @@ struct OptionTable {
         try connection.run(Self.setDelayed, .id(task), .integer(now))
     }
 
-    /// Sets the time since which selected tasks have waited for their earliest start. It changes only tasks whose
-    /// starts were set after the enqueue and whose earliest start is after `wall`.
+    /// Records that selected tasks wait for their earliest start since `now`. Changes only tasks whose starts were
+    /// changed after the enqueue, and whose earliest start is after `wall`.
     func setDelayedOfSelected(since now: Int64, wall: Int64) throws(Failure) {
         try connection.run(Self.setDelayedOfSelected, .integer(now), .integer(wall))
     }
@@ -59,7 +59,7 @@ struct OptionTable {
         "(SELECT longest_retry_delay_ms FROM request_options WHERE request_options.task_id = tasks.id)"
     static let earliestStart =
         "(SELECT earliest_start_ms FROM request_options WHERE request_options.task_id = tasks.id)"
-    /// The SQL condition that the starts of task ?1 were set after its enqueue.
+    /// The SQL condition that the starts of task ?1 were changed after the enqueue.
     static let isRescheduled =
         "EXISTS (SELECT 1 FROM request_options WHERE task_id = ?1 AND start_delayed_ms IS NOT NULL)"
     /// The SQL list of the selected tasks whose earliest start is after ?2.
@@ -96,8 +96,8 @@ struct OptionTable {
         "UPDATE request_options SET start_delayed_ms = start_delayed_ms + ? WHERE start_delayed_ms IS NOT NULL")
 }
 
-/// A row of options. It does not have the request's constraints and the parts of its body. The type is a tuple, because
-/// a struct of this size needs kilobytes of code for its copies.
+/// A row of options, without the request's constraints and without the parts of the request's body. The type is a
+/// tuple, because a struct of this size needs kilobytes of code for its copies.
 typealias StoredOptions = (options: RequestOptions, bodySource: BodySource?, bodyBytes: [UInt8]?)
 
 extension OptionTable {

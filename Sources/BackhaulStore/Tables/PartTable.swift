@@ -7,7 +7,7 @@ struct PartTable {
 
     // MARK: Checkpoints
 
-    /// Writes the checkpoint. It replaces the former one. Does nothing when the task has ended.
+    /// Writes the checkpoint, which replaces the task's earlier checkpoint. Does nothing when the task has ended.
     func write(_ checkpoint: Checkpoint, of task: TaskID) throws(Failure) {
         try connection.run(
             Self.writeCheckpoint, .id(task), .optional(checkpoint.validator.entityTag),
@@ -18,8 +18,9 @@ struct PartTable {
             .bits(checkpoint.part?.checksum.map(UInt64.init)), .bits(checkpoint.syncedChecksum.map(UInt64.init)))
     }
 
-    /// Changes the checkpoint because the task gets another URL. If the checkpoint has an entity tag and a size, which
-    /// can prove that the file is the same, its URL is cleared. Otherwise the checkpoint is removed.
+    /// Changes the checkpoint because the task gets another URL. An entity tag and a size can prove that the new URL
+    /// has the same file. If the checkpoint has an entity tag and a size, only its URL is cleared. Otherwise the
+    /// checkpoint is removed.
     func forgetURL(of task: TaskID) throws(Failure) {
         try connection.run(Self.forgetURL, .id(task))
         try connection.run(Self.removeUnprovable, .id(task))
@@ -31,7 +32,7 @@ struct PartTable {
 
     // MARK: Intents
 
-    /// Writes the finish intent. It replaces the former one.
+    /// Writes the finish intent, which replaces the task's earlier finish intent.
     func write(_ intent: FinishIntent, of task: TaskID) throws(Failure) {
         try connection.run(
             Self.writeIntent, .id(task), .bits(intent.device), .bits(intent.inode), .bits(intent.size),
@@ -44,7 +45,7 @@ struct PartTable {
 
     // MARK: -
 
-    /// The SQL condition for a row of `tasks` that the task has a finish intent.
+    /// The SQL condition for a row of `tasks`: the task has a finish intent.
     static let hasIntent = "EXISTS (SELECT 1 FROM intents WHERE intents.task_id = tasks.id)"
 
     private static let writeCheckpoint = Query(

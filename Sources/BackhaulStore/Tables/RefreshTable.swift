@@ -1,7 +1,7 @@
 internal import BackhaulModel
 
-/// The tables with the replacements that hosts gave for expired headers and URLs. A row of `refreshed_headers` is for
-/// all tasks of a lane that refresh their headers. A row of `refreshed_requests` is for one task.
+/// The tables with the replacements that hosts gave for expired headers and URLs. A row of `refreshed_headers` applies
+/// to all tasks of a lane that refresh their headers. A row of `refreshed_requests` applies to one task.
 struct RefreshTable {
     let connection: Connection
 

@@ -13,7 +13,7 @@ struct RequestTable {
             .optional(request.userData), .flag(request.hasOptions))
     }
 
-    /// Marks the requests of the selected tasks as having options.
+    /// Records that the requests of the selected tasks have options.
     func setHasOptionsOfSelected() throws(Failure) { try connection.run(Self.markOptions) }
 
     func url(of task: TaskID, in session: SessionID) throws(Failure) -> String? {
@@ -22,8 +22,8 @@ struct RequestTable {
 
     // MARK: Responses
 
-    /// Writes the summary of a response, and the file's checksum. It replaces an earlier row. Does nothing if all
-    /// values are empty.
+    /// Writes the summary of a response and the file's checksum to a row, which replaces an earlier row. Does nothing
+    /// if all values are empty.
     func write(_ response: ResponseSummary, _ checksum: Checksum?, of task: TaskID) throws(Failure) {
         guard
             response.finalURL != nil || response.mediaType != nil || !response.headers.isEmpty
@@ -69,7 +69,8 @@ struct RequestTable {
 }
 
 extension Row {
-    /// Reads a request without its options. Its priority is not set, because the current one is a column of `tasks`.
+    /// Reads a request without its options. The priority is not set, because the current priority is a column of
+    /// `tasks`.
     mutating func request() throws(Failure) -> (request: Request, hasOptions: Bool) {
         var request = Request(url: "")
         request.idempotencyKey = optionalText("idempotency_key")
@@ -92,7 +93,7 @@ extension Row {
         return path.map { Destination(path: $0, directoryDevice: device, directoryInode: inode) }
     }
 
-    /// The SQL value of the directory's device. It is 0, which means unknown, for a task that was enqueued before this
-    /// boot.
+    /// The SQL value of the directory's device. If the task was enqueued before this boot, the value is 0, which means
+    /// unknown.
     private static let directoryDevice = "iif(tasks.id < \(MetaTable.firstTaskOfBoot), 0, directory_device)"
 }

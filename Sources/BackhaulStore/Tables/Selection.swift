@@ -23,8 +23,9 @@ struct Selection {
         for task in tasks { try connection.run(Self.insertSelected, .id(task)) }
     }
 
-    /// Selects the live tasks of the selection, except tasks with a finish intent. `which` limits them to tasks that a
-    /// control would change. `group` is the group of the selection; nil if no group has its name.
+    /// Selects the live tasks of the selection, except tasks with a finish intent. `which` limits the result to tasks
+    /// that a command such as suspend would change. `group` is the group that the selection names; nil if the selection
+    /// names no group, or if that group does not exist.
     func select(
         _ selection: TaskSelection, of session: SessionID, group: GroupID?, running: Set<TaskID>, which: LiveTasks
     ) throws(Failure) {
@@ -55,17 +56,18 @@ struct Selection {
         return try tasks()
     }
 
-    /// Fills the table `running`. It stays empty unless `states` contains only one of the states waiting and running.
+    /// Fills the table `running` if `states` contains exactly one of the states waiting and running. Otherwise clears
+    /// the table.
     func fill(running: Set<TaskID>, for states: TaskStates) throws(Failure) {
         try connection.run(Self.clearRunning)
         guard states.contains(TaskStates(.waiting)) != states.contains(TaskStates(.running)) else { return }
         for task in running { try connection.run(Self.insertRunning, .id(task)) }
     }
 
-    /// Which live tasks a control would change.
+    /// The live tasks that a command such as suspend would change.
     struct LiveTasks {
         var waiting = false
-        /// Whether the control changes tasks that wait for a due time.
+        /// Whether the command changes tasks that wait for a due time.
         var delayed = false
         var suspended = false
         var priorityOtherThan: Int32?
@@ -73,14 +75,14 @@ struct Selection {
 
     // MARK: Events
 
-    /// Selects those of the events that the session has. Returns their number.
+    /// Selects the events that belong to the session. Returns the number of selected events.
     func select(_ events: [EventID], of session: SessionID) throws(Failure) -> Int64 {
         try clear()
         for id in events { try connection.run(Self.selectEvent, .id(session), .id(id)) }
         return try count()
     }
 
-    /// Selects the session's events with ids up to `id`. Returns their number.
+    /// Selects the session's events with ids up to `id`. Returns the number of selected events.
     func select(through id: EventID, of session: SessionID) throws(Failure) -> Int64 {
         try clear()
         try connection.run(Self.selectEvents, .id(session), .id(id))
@@ -95,8 +97,8 @@ struct Selection {
 
     private static let waiting = TaskState.waiting.sql
     private static let suspended = TaskState.suspended.sql
-    // The row of a running task has the state waiting. If the selection has both states or neither, the table `running`
-    // is not read.
+    // The row of a running task has the state waiting. The table `running` is read only if the selection has exactly
+    // one of the states waiting and running.
     private static let condition = """
         session_id = ?1 AND state IN (\(waiting), \(suspended))
         AND iif(state = \(suspended), ?4, iif(?2 = ?3, ?2, iif(id IN running, ?3, ?2)))
@@ -127,8 +129,8 @@ struct Selection {
 }
 
 extension TaskSelection {
-    /// Returns the tasks to which the selection is limited, if it lists them or has only running tasks. Otherwise
-    /// returns nil.
+    /// If the selection lists tasks, returns these tasks. If the selection has only the state running, returns the
+    /// running tasks. Otherwise returns nil.
     func enumerated(running: Set<TaskID>) -> Set<TaskID>? {
         if !ids.isEmpty { return Set(ids) }
         return states == TaskStates(.running) ? running : nil

@@ -43,8 +43,8 @@ struct SessionTable {
         try connection.first(Self.selectNames, .id(session), read: SessionNames.init(row:))
     }
 
-    /// Returns a change without tasks. It has the session's names and newest event, and needs the host if no round is
-    /// open.
+    /// Returns a change without tasks. The change has the session's names and newest event. Its `needsHost` is true if
+    /// no round is open.
     @inline(never)
     func change(in session: SessionID) throws(Failure) -> Change {
         guard let names = try names(of: session) else { throw Failure.sessionNotFound }
@@ -139,7 +139,7 @@ struct SessionTable {
 
     func invalidate(_ session: SessionID) throws(Failure) { try connection.run(Self.invalidate, .id(session)) }
 
-    /// Returns whether the session is being invalidated and has neither live tasks nor unacknowledged events.
+    /// Returns whether the session is being invalidated, and has no live tasks and no unacknowledged events.
     func isFinished(_ session: SessionID) throws(Failure) -> Bool {
         try connection.first(Self.isFinished, .id(session)) { row throws(Failure) in row.flag() } ?? false
     }
@@ -183,7 +183,7 @@ struct SessionTable {
 
     // MARK: -
 
-    /// The SQL value for a row of `tasks`: the resource time-out of its session.
+    /// The SQL value for a row of `tasks`: the resource time-out of the task's session.
     static let resourceTimeoutOfTask = "(SELECT resource_timeout_ms FROM sessions WHERE sessions.id = tasks.session_id)"
     /// The SQL value of the longest retry delay of session ?1.
     static let longestRetryDelay = "(SELECT longest_retry_delay_ms FROM sessions WHERE sessions.id = ?1)"

@@ -2,15 +2,16 @@ internal import BackhaulModel
 
 /// The tables of the database. Apart from the schema and pragmas, only files in Tables/ contain SQL.
 ///
-/// - Each table belongs to one file, or a large table to one folder. Only this file or folder contains statements that
-///   change the table.
+/// - Each table belongs to one file. A large table belongs to one folder. Only the table's file or folder contains
+///   statements that change the table.
 /// - A SELECT belongs to the file of the table that it mainly reads. It may join other tables: Tests/Tidy/test_store.py
 ///   lists these joins with their reasons.
-/// - A condition on another table (`EXISTS …`) is a constant in that table's file.
+/// - If a statement has a condition on another table (`EXISTS …`), the condition is a constant in the file of that
+///   other table.
 /// - The temporary tables `selected` and `running` belong to Selection.swift; every file may read them.
-/// - The number of a state, kind or reason comes from its enumeration by `sql`.
+/// - Statements get the number of a state, kind or reason from its enumeration, with the property `sql`.
 ///
-/// The files in Operations/ combine these statements to operations of a transaction. They contain no SQL.
+/// The files in Operations/ combine these statements into operations of a transaction. They contain no SQL.
 struct Tables {
     let connection: Connection
 
@@ -49,8 +50,8 @@ struct Tables {
 }
 
 extension RawRepresentable where RawValue == Int32 {
-    /// The number as a literal of SQL. A parameter would not serve: SQLite uses a partial index only if it knows the
-    /// value when it prepares the statement.
+    /// The number as a literal of SQL. A parameter does not work here, because SQLite uses a partial index only if it
+    /// knows the value when it prepares the statement.
     @inline(never)
     var sql: String { String(rawValue) }
 }

@@ -1,6 +1,6 @@
 internal import BackhaulModel
 
-/// The table `waits` has the wait records, both shared records and those of single tasks.
+/// The table `waits` has the wait records: the shared records, and the records of single tasks.
 struct WaitTable {
     let connection: Connection
 
@@ -12,7 +12,7 @@ struct WaitTable {
         return WaitID(rawValue: UInt64(clamping: connection.lastInsertedRow))
     }
 
-    /// Sets the end of a record. Does nothing if the record has an end.
+    /// Sets the end of a record. Does nothing if the record already has an end.
     func end(_ id: WaitID, now: Int64) throws(Failure) {
         try connection.run(Self.end, .number(id.rawValue), .integer(now))
     }
@@ -39,7 +39,7 @@ struct WaitTable {
     }
 
     /// Calls the body for the shared records that apply to this lane. The body also gets the constraints to which the
-    /// record applies; nil if it applies to all.
+    /// record applies; nil if the record applies to all constraints.
     func shared(
         of session: SessionID, _ lane: LaneID, body: (ConstraintsID?, WaitRecord) -> Void
     ) throws(Failure) {
@@ -49,18 +49,19 @@ struct WaitTable {
         }
     }
 
-    /// Returns, for each session with tasks that are delayed for this reason, when the first of them began to wait, in
-    /// Unix milliseconds.
+    /// For each session with tasks that are delayed for this reason, returns when the first of these tasks began to
+    /// wait. The times are Unix milliseconds.
     func delaysBegan(for reason: WaitReason) throws(Failure) -> [SessionID: Int64] {
         let found = try connection.all(Self.selectBegan, .number(reason.rawValue), read: Self.began)
         return Dictionary(found.map { ($0.session, $0.began) }, uniquingKeysWith: min)
     }
 
-    /// Moves the times of the records of sessions with live tasks, because the times of these tasks are moved too.
+    /// If a session has live tasks, moves the times in its records, because the times of these tasks are moved by the
+    /// same step.
     func moveTimes(by step: Int64) throws(Failure) { try connection.run(Self.moveTimes, .integer(step)) }
 
-    /// Removes old records of the session. The newest `shared` shared records and the newest `single` records of single
-    /// tasks stay, and so do records without an end.
+    /// Removes old records of the session. Keeps the newest `shared` shared records, the newest `single` records of
+    /// single tasks, and all records without an end.
     func trim(_ session: SessionID, shared: Int64, single: Int64) throws(Failure) {
         try connection.run(Self.trimShared, .id(session), .integer(shared))
         try connection.run(Self.trimSingle, .id(session), .integer(single))

@@ -11,16 +11,17 @@ public struct Change: Equatable, Sendable {
     public var previousEvent = EventID.zero
     /// The first events after `previousEvent`, if the caller requested the events of the change.
     public var events: [Event] = []
-    /// Whether the session needs its host: its round is over, a challenge was opened, or an activity inserted an event.
+    /// Whether the session needs its host, because its round is over, a challenge was opened, or an activity inserted
+    /// an event.
     public var needsHost = false
     /// The ids of the tasks that changed, in ascending order.
     public var tasks: [TaskID] = []
     /// The lanes of the changed tasks.
     public var lanes: Set<LaneID> = []
-    /// Acknowledged tasks whose kept file was not claimed. The engine must delete these files.
+    /// Tasks whose event was acknowledged, and whose kept file was not claimed. The engine must delete these files.
     public var removedKept: [TaskID] = []
-    /// How many ready tasks of the selection are held, among the held lanes and constraints that the caller has passed.
-    /// The transaction does not change whether they are held.
+    /// How many ready tasks of the selection are held. The caller has passed the held lanes and constraints, and the
+    /// transaction does not change which of them are held.
     public var held: UInt64 = 0
     /// The tasks whose constraints changed.
     public var restated = RestatedTasks()
@@ -32,7 +33,7 @@ public struct Change: Equatable, Sendable {
     public var closedChallenges: [ChallengeID] = []
     /// When the next delayed task is due, in milliseconds of the boot clock; nil if the change has delayed no task.
     public var nextDue: Int64?
-    /// Whether the session was removed, because it was invalidated and has neither tasks nor events.
+    /// Whether the session was removed, because it was invalidated and has no live tasks and no events.
     public var sessionRemoved = false
     /// The number of changed tasks or of removed events.
     public var count: UInt64 = 0

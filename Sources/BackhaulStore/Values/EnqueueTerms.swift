@@ -1,10 +1,10 @@
 internal import BackhaulModel
 
-/// The values that all requests of one enqueue share, and what was found in those processed so far.
+/// The values that all requests of one enqueue share, and facts about the requests that were processed so far.
 struct EnqueueTerms {
     let session: SessionID
     let round: UInt64
-    /// The present time as in `StartClock.calendar`.
+    /// The present time on the age calendar (`StartClock.calendar`).
     let now: Int64
     let clock: ClockReading
     let isLaunched: Bool

@@ -1,11 +1,12 @@
 public import BackhaulModel
 
-/// The challenge for which a task was parked, and what this changed.
+/// The challenge for which a task was parked, and what the parking changed.
 public struct ParkedTask: Equatable, Sendable {
     public var challenge: ChallengeID
     /// Whether the challenge was opened for this task, and its event was inserted.
     public var isNew: Bool
-    /// The change of the session. Its `lanes` have tasks that wait again because the server rejected a credential.
+    /// The change of the session. Its `lanes` are the lanes of tasks that wait again because the server rejected a
+    /// credential.
     public var change: Change
     /// When the next delayed task is due, in milliseconds of the boot clock.
     public var nextDue: Int64?
@@ -17,7 +18,7 @@ public enum Parking: Equatable, Sendable {
     /// The task is suspended or has ended. No challenge was opened, but the attempt is recorded.
     case notWaiting
     /// The challenge that the caller has passed is no longer open. Nothing was written, because the host's response to
-    /// that challenge may also work for this task.
+    /// that challenge may work for this task, too.
     case superseded(ChallengeID)
 
     public var parked: ParkedTask? { if case .parked(let parked) = self { parked } else { nil } }

@@ -17,13 +17,13 @@ public struct ConsumerIdentity: Equatable, Sendable {
     }
 }
 
-/// The result of create and attach.
+/// The result of creating a session or of attaching to a session.
 public struct OpenedSession: Equatable, Sendable {
     public var id: SessionID
     /// Whether this call created the session.
     public var isNew: Bool
     public var configuration: SessionConfiguration
-    /// The newest committed event, acknowledged or not; zero if the session never had an event.
+    /// The newest committed event, even if it was acknowledged; zero if the session never had an event.
     public var newestEvent: EventID
     public var unacknowledged: UInt64
     public var isInvalidating: Bool

@@ -11,7 +11,7 @@ public struct OpenActivity: Equatable, Sendable {
     public var id: ActivityID
     public var session: SessionID
     public var identifier: String
-    /// When the window in the row opened, in Unix milliseconds. Later windows may have opened since then.
+    /// When the stored window opened, in Unix milliseconds. Later windows may have opened since then.
     public var begin: Int64
     public var intervalMilliseconds: UInt64
     public var toleranceMilliseconds: UInt64
@@ -29,7 +29,8 @@ public struct OpenActivity: Equatable, Sendable {
             repeats: repeats, now: now)
     }
 
-    /// Returns when the next window opens after a start at `now`, or nil if the activity has no further window.
+    /// If the activity starts at `now`, returns when the next window opens. Returns nil if the activity has no further
+    /// window.
     func next(now: Int64) -> Int64? {
         ActivityWindow(begin: begin, toleranceMilliseconds: toleranceMilliseconds).next(
             intervalMilliseconds: intervalMilliseconds, toleranceMilliseconds: toleranceMilliseconds,

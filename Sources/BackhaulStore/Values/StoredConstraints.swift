@@ -17,7 +17,7 @@ public struct StoredConstraints: Equatable, Sendable {
 public struct EnqueuedTasks: Equatable, Sendable {
     /// The result of each request, in the order of the requests.
     public var results: [Enqueued] = []
-    /// The lanes that got new tasks, except suspended ones.
+    /// The lanes of the new tasks that are not suspended.
     public var lanes: Set<LaneID> = []
     /// When the next delayed task is due, in milliseconds of the boot clock; nil if no new task is delayed.
     public var nextDue: Int64?
@@ -45,7 +45,7 @@ public struct RestatedTasks: Equatable, Sendable {
     public var next: Int64?
 }
 
-/// The number of ready tasks of one lane with the same constraints.
+/// The number of ready tasks that have the same lane and the same constraints.
 public struct WaitingCount: Equatable, Sendable {
     public var session: SessionID
     public var constraints: ConstraintsID

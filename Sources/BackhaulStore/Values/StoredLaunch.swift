@@ -13,9 +13,9 @@ public struct StoredLaunch: Equatable, Sendable {
 
     public struct Current: Equatable, Sendable {
         public var token: LaunchToken
-        /// The launched process; nil before it runs, and after the engine has handled its end.
+        /// The launched process; nil before the process runs, and after the engine has handled the end of the process.
         public var process: ProcessIdentity?
-        /// The unit of the user manager in which the process runs, if there is one.
+        /// The user manager's unit in which the process runs; nil if the process runs in no unit.
         public var unit: String?
         /// When the launch began, in Unix milliseconds.
         public var startedMilliseconds: Int64

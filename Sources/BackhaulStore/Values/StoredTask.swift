@@ -47,7 +47,7 @@ public struct TaskRecord: Equatable, Sendable {
     public var outcome: Outcome?
 }
 
-/// The values that are written together with a checkpoint, so that an attempt counts even if its process is killed.
+/// The values that are written together with a checkpoint, so that an attempt counts even if the engine is killed.
 public struct AttemptProgress: Equatable, Sendable {
     /// The number of attempts over the task's whole life, including this one.
     public var attempts: UInt32
@@ -80,7 +80,7 @@ public struct AttemptRecord: Equatable, Sendable {
     public var bytesReceived: UInt64
     /// The sent bytes of the request's body in all attempts. A value below the stored one has no effect.
     public var bytesSent: UInt64 = 0
-    /// Whether the engine ends during a request of this attempt that must not be repeated.
+    /// Whether the attempt stops because the engine exits during a request that must not be repeated.
     public var isUnderWay = false
     /// Why the attempt failed; nil when it did not fail, for example when the task was suspended.
     public var failure: Failure?

@@ -1,6 +1,6 @@
 internal import BackhaulModel
 
-/// The values from which the waits of a task follow. They come from the task's row, or from its row in the history.
+/// The values from which the waits of a task are computed. They come from the task's row in `tasks` or in `history`.
 struct TaskTimeline {
     var enqueued: Int64
     var ended: Int64?
@@ -12,7 +12,7 @@ struct TaskTimeline {
     /// The reason of the task's current delay; nil if it is not delayed.
     var dueReason: WaitReason?
     var challengeOpened: Int64?
-    /// The time since which the task has waited for an earliest start that was set after its enqueue; nil if its starts
-    /// have not changed.
+    /// When the task began to wait for an earliest start that was set after the enqueue; nil if the starts have not
+    /// changed since the enqueue.
     var startDelayed: Int64?
 }

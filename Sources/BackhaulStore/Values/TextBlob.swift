@@ -21,7 +21,7 @@ enum TextBlob {
         Failure(.storeDamaged, "the store's database is damaged: \(what) cannot be read; put back a copy")
     }
 
-    /// Decodes the strings. `what` names them in the error, for example "the headers of a task".
+    /// Decodes the strings. `what` names the strings in the error, for example "the headers of a task".
     static func unpack(_ bytes: [UInt8]?, _ what: String) throws(Failure) -> [String] {
         guard let bytes else { return [] }
         var rest = bytes[...]

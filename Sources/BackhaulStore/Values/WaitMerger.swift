@@ -15,7 +15,7 @@ struct WaitMerger {
         self.now = now
     }
 
-    /// Adds a wait. The parts before `from` and after `to` are cut off.
+    /// Adds a wait. The parts of the wait before `from` and after `to` are cut off.
     mutating func add(_ wait: WaitRecord, from: Int64? = nil, to: Int64? = nil) {
         let first = max(wait.beganMilliseconds, begin, from ?? .min)
         let limits = [end, to].compactMap(\.self)

@@ -1,9 +1,9 @@
-/// The 401 and 407 responses of one hop that libcurl handles itself. After such a response libcurl repeats the request
-/// with Digest. Others are a proxy's responses to CONNECT.
+/// The responses of one hop that libcurl handles itself. After a 401 or 407 response, libcurl may repeat the request
+/// with Digest. The other responses are a proxy's responses to CONNECT.
 struct AuthExchange {
     /// The credentials of the request.
     var credentials = HopCredentials()
-    /// Whether the request was sent. Heads that arrive before that are a proxy's responses to CONNECT.
+    /// Whether the request was sent. Response heads that arrive earlier are a proxy's responses to CONNECT.
     private(set) var isRequestSent = false
     /// Whether the proxy has opened the tunnel.
     private(set) var hasTunnel = false
@@ -11,8 +11,8 @@ struct AuthExchange {
     var negotiateTokens: NegotiateTokens?
     private var repeats = 0
 
-    /// The limit of repeats. One stale nonce is normal, but a server that calls each nonce stale would otherwise cause
-    /// endless requests.
+    /// The largest number of repetitions. One stale nonce is normal. But if a server reports each nonce as stale,
+    /// libcurl would repeat the request endlessly without this limit.
     private static let repeatLimit = 3
 
     mutating func requestBegins() { isRequestSent = true }
@@ -23,8 +23,8 @@ struct AuthExchange {
         hasTunnel = false
     }
 
-    /// Returns whether libcurl may repeat the request after this status. If it does, another head follows; if it does
-    /// not, this head is the response.
+    /// Returns whether libcurl may repeat the request after this status. If the result is true, another head follows.
+    /// If the result is false, this head is the response.
     mutating func mayBeRepeated(after status: Int32) -> Bool {
         guard credentials.mayRepeat(after: status), repeats < Self.repeatLimit else { return false }
         repeats += 1
@@ -32,8 +32,8 @@ struct AuthExchange {
         return true
     }
 
-    /// Returns whether libcurl would send another request after this head, although the head is the response. Then the
-    /// transfer must be stopped.
+    /// Returns whether libcurl would send another request after this head, although the head is the response. If so,
+    /// the transfer must be stopped.
     func mustStop(after status: Int32) -> Bool { credentials.mayRepeat(after: status) }
 
     /// Records the proxy's response to CONNECT. Returns false when the proxy has refused the tunnel too often.

@@ -1,13 +1,13 @@
 internal import BackhaulModel
 
 /// The credentials of one request for its server and for its proxy. For Basic and Digest, libcurl computes the header
-/// fields, so that the engine's memory has a password in one form only.
+/// fields. So the engine's memory has each password in only one form.
 struct HopCredentials {
     var user: String?
     var password: String?
     var proxyUser: String?
     var proxyPassword: String?
-    /// The schemes that libcurl may use for the credential, regardless of those that the server offers.
+    /// The schemes that libcurl may use for the credential, regardless of the schemes that the server offers.
     var scheme = AuthenticationSchemes.basic
     var proxyScheme = AuthenticationSchemes.basic
     /// The number of the server's credential if its scheme is Digest; otherwise nil. The server's nonces belong to this
@@ -28,8 +28,8 @@ struct HopCredentials {
         through route: ProxyRoute?
     ) {
         (proxyUser, proxyPassword) = (route?.user, route?.password)
-        // The proxy has sent no challenge yet, so both schemes are allowed. libcurl uses the strongest that the proxy
-        // offers.
+        // The proxy has sent no challenge yet, so both schemes are allowed. libcurl uses the strongest scheme that the
+        // proxy offers.
         if route?.user != nil { proxyScheme = [.basic, .digest] }
         switch server?.response {
         case .credential(let user, let password):
@@ -66,8 +66,8 @@ struct HopCredentials {
         }
     }
 
-    /// Whether the credentials authenticate the connection, as Negotiate does, and not only the request. Such a
-    /// connection is not shared.
+    /// Whether the credentials authenticate the whole connection, as with Negotiate. Other requests do not share such a
+    /// connection.
     var belongsToConnection: Bool { needsToken || needsProxyToken }
 
     mutating func present(_ negotiateTokens: NegotiateTokens) {
@@ -87,8 +87,9 @@ struct HopCredentials {
         proxyHeaders.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
     }
 
-    /// Returns the request's own fields and those of the credential, which replace fields of the same name. With a
-    /// user's credential, the request's own Authorization field is left out, because the server has refused it.
+    /// Returns the request's own fields and the fields of the credential. A field of the credential replaces the
+    /// request's fields with the same name. If the credential has a user name, the request's own Authorization field is
+    /// left out, because the server has refused that field.
     func merged(into fields: [HeaderField]) -> [HeaderField] {
         var replaced = Set(headers.map { $0.name.lowercased() })
         if user != nil { replaced.insert("authorization") }
@@ -97,7 +98,7 @@ struct HopCredentials {
     }
 }
 
-/// Tokens for Negotiate. Each is valid for one request.
+/// Tokens for Negotiate. Each token is valid for one request.
 struct NegotiateTokens {
     var server: String?
     var proxy: String?

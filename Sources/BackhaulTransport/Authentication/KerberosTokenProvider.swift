@@ -3,8 +3,9 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import CCurl
 
-/// Makes tokens for Negotiate (RFC 4559) from the user's Kerberos tickets. Tokens are made on a separate thread,
-/// because this may block for name servers and the KDC. All calls are on the loop's thread.
+/// Makes tokens for Negotiate (RFC 4559) from the user's Kerberos tickets. Making a token may block while a name server
+/// or the Kerberos server (KDC) does not respond, so a separate thread makes the tokens. The functions of this class
+/// are called on the loop's thread.
 final class KerberosTokenProvider {
     typealias Token = Result<String, Failure>
 
@@ -23,8 +24,8 @@ final class KerberosTokenProvider {
 
     init(_ loop: Loop) { self.loop = loop }
 
-    /// Makes a token for the server. Calls `then` once, after this function has returned, unless the provider was freed
-    /// before that.
+    /// Makes a token for the server. Calls `then` one time, after this function has returned. If the provider was freed
+    /// before that, `then` is not called.
     func obtain(for server: String, then: @escaping (Token) -> Void) throws(Failure) {
         let (worker, wakeUp) = try open()
         lastNumber += 1
@@ -85,7 +86,7 @@ private struct GSSLibrary: Sendable {
         self.functions = functions
     }
 
-    /// Makes a token, in base64 as in the header field.
+    /// Makes a token in base64, the encoding that the header field requires.
     func token(for service: String) -> Result<String, Refusal> {
         var size = 0
         var reason = [CChar](repeating: 0, count: 256)

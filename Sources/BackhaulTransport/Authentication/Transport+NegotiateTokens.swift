@@ -21,7 +21,8 @@ extension Transport {
         }
     }
 
-    /// Calls `then` with a token. If `server` is nil, calls it immediately with nil. A failure ends the transfer.
+    /// Calls `then` with a token. If `server` is nil, calls `then` immediately with nil. If no token can be made, ends
+    /// the transfer.
     private func fetch(
         _ server: String?, _ transfer: Transfer, then: @escaping (Transfer, String?) -> Void
     ) throws(Failure) {

@@ -14,10 +14,10 @@ struct CertificateFile: Hashable, Sendable, CustomStringConvertible {
     var kind: Kind
     var path: String
 
-    /// The largest accepted size in bytes. The largest usual bundles of authorities have 250 KB.
+    /// The largest accepted size in bytes. Usual bundles of authorities have at most 250 KB.
     private static let sizeLimit = 4 << 20
 
-    /// The words for the file in a message.
+    /// The text that names the file in a message.
     var description: String {
         switch kind {
         case .authorities: "ca_file \(path)"
@@ -75,7 +75,7 @@ struct CertificateFile: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The attributes of a file by which a change is detected.
+/// The attributes of a file. If one of them differs, the file has changed.
 struct CertificateStamp: Equatable, Sendable {
     private var device, inode: UInt64
     private var size, seconds, nanoseconds, changeSeconds, changeNanoseconds: Int

@@ -2,8 +2,8 @@ internal import BackhaulLoop
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// Reads files of certificates, each on its own thread, so that a file system that hangs does not block the loop or
-/// another file. All calls are on the loop's thread.
+/// Reads files of certificates. Each file is read on its own thread, so a file system that hangs blocks only the reads
+/// of its own files. The functions of this class are called on the loop's thread.
 final class CertificateLoader {
     private struct Finished: Sendable {
         var file: CertificateFile
@@ -19,7 +19,7 @@ final class CertificateLoader {
         var known: Certificates?
         /// When the file was last checked, in milliseconds of the boot clock.
         var checkedAt: Int64 = 0
-        /// The callbacks that wait while the file is read.
+        /// The closures that are called after the file was read.
         var waiting: [(Failure?) -> Void] = []
     }
 
@@ -29,7 +29,7 @@ final class CertificateLoader {
     private var watch: Watch?
     private var entries: [CertificateFile: Entry] = [:]
 
-    /// The limit on threads that read at the same time. Reads may hang.
+    /// The limit on threads that read at the same time. It is needed because reads may hang.
     private static let threadLimit = 16
     /// How long a file's content is used before the file is checked again.
     private static let freshMilliseconds: Int64 = 1_000
@@ -38,7 +38,7 @@ final class CertificateLoader {
     init(_ loop: Loop) { self.loop = loop }
 
     /// Returns the file's content if the file was checked less than a second ago. Otherwise returns nil, and calls
-    /// `then` once after the read, unless the loader was freed before that.
+    /// `then` one time after the read. If the loader was freed before that, `then` is not called.
     func obtain(_ file: CertificateFile, then: @escaping (Failure?) -> Void) throws(Failure) -> Certificates? {
         var entry = entries[file] ?? Entry()
         if let known = entry.known, entry.checkedAt + Self.freshMilliseconds > loop.now { return known }
@@ -49,7 +49,7 @@ final class CertificateLoader {
         return nil
     }
 
-    /// Makes the next request check all files again, because the user may have corrected them.
+    /// Makes the loader check each file again at its next use, because the user may have corrected the file.
     func expireAll() {
         for file in entries.keys { entries[file]?.checkedAt = 0 }
     }

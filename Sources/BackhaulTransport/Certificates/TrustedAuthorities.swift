@@ -3,7 +3,7 @@ internal import CCurl
 
 /// The certificate authorities of one file. They are parsed once for all connections that use the file.
 ///
-/// Unchecked: OpenSSL counts the references to its store and protects it with a mutex. The functions are never
+/// Unchecked: OpenSSL counts the references to its store, and protects the store with a mutex. The functions are never
 /// unloaded.
 final class TrustedAuthorities: @unchecked Sendable {
     private let store: UnsafeMutableRawPointer
@@ -31,7 +31,7 @@ final class TrustedAuthorities: @unchecked Sendable {
     fileprivate func use(in context: UnsafeMutableRawPointer) { functions.use(context, store) }
 }
 
-/// Replaces the certificate store that libcurl has made for the TLS context.
+/// Sets the store of `TrustedAuthorities` in the TLS context, in place of the store that libcurl has made.
 let useAuthorities: curl_ssl_ctx_callback = { _, context, receiver in
     guard let context, let receiver else { return CURLE_OK }
     Unmanaged<TrustedAuthorities>.fromOpaque(receiver).takeUnretainedValue().use(in: context)

@@ -1,9 +1,9 @@
 internal import CCurl
 
-/// A request that makes libcurl close idle connections that their servers have ended. It must neither reuse nor open a
-/// connection, so it always fails.
+/// A request that makes libcurl close idle connections that their servers have ended. The options forbid this request
+/// to reuse or to open a connection, so the request always fails.
 ///
-/// Unsafe: the handle lives until `deinit`. Before that, it is removed from its multi handle.
+/// Unsafe: the handle lives until `deinit`. Before `deinit`, the handle is removed from its multi handle.
 final class ConnectionSweeper {
     let handle: UnsafeMutableRawPointer
 

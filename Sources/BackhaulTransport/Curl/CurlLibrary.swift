@@ -3,11 +3,11 @@ internal import CCurl
 
 /// Facts about the libcurl that was found at run time.
 enum CurlLibrary {
-    /// Why this libcurl cannot be used; nil if it can be used. The first use initialises libcurl for the process. This
-    /// is never undone, because the host may use libcurl too.
+    /// Why this libcurl cannot be used; nil if it can be used. The first use of this property initialises libcurl for
+    /// the process. The initialisation is never undone, because the host may use libcurl, too.
     static let problem: Failure? = {
         // The initialisation must be thread-safe, because the host may initialise libcurl at the same time. Version
-        // 7.85 is also the first with all options that are set here.
+        // 7.85 is required because it is the first version with all options that the transport sets.
         guard let version = bhl_version()?.pointee else {
             return Failure(.engineFailed, "libcurl does not report its version; install libcurl 7.85 or newer")
         }
@@ -28,9 +28,9 @@ enum CurlLibrary {
         return nil
     }()
 
-    /// Whether an easy handle must not be used for a second request. Before 8.1.1, the handle keeps a pointer to the
-    /// freed headers of its last response. If the first header line of the next response begins with a space, libcurl
-    /// writes to that memory (https://github.com/curl/curl/issues/11101).
+    /// Whether each easy handle may be used for only one request. In libcurl before 8.1.1, the handle keeps a pointer
+    /// to the freed headers of its last response. If the first header line of the next response begins with a space,
+    /// libcurl writes to that memory (https://github.com/curl/curl/issues/11101).
     static let handlesAreSingleUse = (bhl_version()?.pointee.version_num ?? 0) < 0x080101
 
     /// The functions of OpenSSL, or nil if libcurl uses another TLS library.
@@ -39,8 +39,8 @@ enum CurlLibrary {
         return openSSLName.flatMap { bhl_tls_load(&functions, $0) == 1 ? functions : nil }
     }()
 
-    /// OpenSSL's functions for certificate authorities, or nil if libcurl uses another TLS library. With nil, libcurl
-    /// reads the files of certificates itself.
+    /// OpenSSL's functions for certificate authorities, or nil if libcurl uses another TLS library. If the value is
+    /// nil, libcurl reads the files of certificates itself.
     static let authorities: bhl_authorities? = {
         var functions = bhl_authorities()
         return openSSLName.flatMap { bhl_authorities_load(&functions, $0) == 1 ? functions : nil }

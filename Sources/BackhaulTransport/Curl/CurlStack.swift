@@ -31,8 +31,8 @@ final class CurlStack {
         idleSince = now
     }
 
-    /// Closes idle connections that their servers have ended, because each uses a descriptor. The check needs one call
-    /// of poll(2) for each connection.
+    /// If servers have ended idle connections, closes these connections, because each of them uses a descriptor. The
+    /// check needs one call of poll(2) for each connection.
     func closeEndedConnections() {
         guard handles.haveEndedConnections else {
             hasSwept = false
@@ -44,8 +44,9 @@ final class CurlStack {
         hasSwept = true
     }
 
-    /// Ends the transfers of the handles in `used`, which are in the multi handle, and closes all connections. If the
-    /// host has closed a socket or a descriptor of the loop, leaks them instead.
+    /// Ends the transfers of the handles in `used`, and closes all connections. These handles are in the multi handle.
+    /// If the host has closed a socket of this stack or a descriptor of the loop, leaks the whole stack and the handles
+    /// instead.
     func giveUp(_ used: [EasyHandle], onBrokenLoop: Bool) {
         if onBrokenLoop || !handles.socketsAreOurs { return abandon(used) }
         for easy in used { multi.remove(easy) }
@@ -53,10 +54,10 @@ final class CurlStack {
     }
 
     /// Leaks the stack deliberately, because its sockets were closed by the host. libcurl would write TLS's
-    /// close_notify to a descriptor that may now be another file of the host.
+    /// close_notify to a descriptor that may now belong to another file of the host.
     private func abandon(_ used: [EasyHandle]) {
         multi.forget()
-        // Unsafe: the loop only adds references, which are never released.
+        // Unsafe: this code only adds references, which are never released.
         for object in used as [AnyObject] + [self] { _ = Unmanaged.passRetained(object) }
     }
 }

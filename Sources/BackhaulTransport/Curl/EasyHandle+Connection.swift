@@ -4,8 +4,8 @@ internal import CCurl
 /// Facts about the connection of a request. They may be read only in call-backs, while the request has a connection.
 extension EasyHandle {
     /// Returns which input the connection has before the request is sent. `isEncrypted` is true if the server or its
-    /// proxy uses TLS. `isNested` is true if TLS runs inside the TLS of a proxy; that cannot be examined, so each byte
-    /// counts as a response.
+    /// proxy uses TLS. `isNested` is true if TLS runs inside the TLS of a proxy. The inner TLS cannot be examined, so
+    /// each of its bytes counts as a part of a response.
     func pendingInput(on socket: ConnectionSocket, isEncrypted: Bool, isNested: Bool) -> ConnectionInput {
         guard var functions = CurlLibrary.openSSL, let session = bhl_tls_session(handle) else {
             // The input of other TLS libraries cannot be examined.

@@ -47,8 +47,8 @@ extension EasyHandle {
     }
 
     func set(_ version: HTTPVersion, isEncrypted: Bool) {
-        // With PIPEWAIT, libcurl waits for a connection that is being made, because it may be shared. Without sharing,
-        // that wait would be useless.
+        // With PIPEWAIT, a request waits for a connection that libcurl is making, because the request may share that
+        // connection. If connections cannot be shared, this wait would be useless.
         let mayShare = isEncrypted ? version != .http1 : version == .http2PriorKnowledge
         set(CURLOPT_PIPEWAIT, mayShare ? 1 : 0)
         let value =

@@ -13,7 +13,7 @@ extension EasyHandle {
     func metrics(isConnected: Bool) -> TransferMetrics {
         var metrics = TransferMetrics()
         metrics.reusedConnection = isConnected && number(CURLINFO_NUM_CONNECTS) == 0
-        // On a reused connection these phases are skipped, and libcurl reports the time of the phase before them.
+        // On a reused connection, these phases do not happen, and libcurl reports the time of the phase before them.
         if !metrics.reusedConnection {
             metrics.domainLookup = time(CURLINFO_NAMELOOKUP_TIME_T)
             metrics.connect = time(CURLINFO_CONNECT_TIME_T)
@@ -21,7 +21,7 @@ extension EasyHandle {
         }
         if isConnected {
             metrics.requestStart = time(CURLINFO_PRETRANSFER_TIME_T)
-            // Without a body, the request ends when it starts. For a request with a body, libcurl measures the end only
+            // A request without a body ends when it starts. For a request with a body, libcurl measures the end only
             // since version 8.10.
             metrics.requestEnd = metrics.requestStart
         }

@@ -6,8 +6,8 @@ internal import CCurl
 /// Unsafe: `receiver` is the pointer that `prepare` gave to libcurl, and its object lives while libcurl uses the
 /// handle. The buffer from libcurl lives until the call-back returns, and is not used after that.
 extension EasyHandle {
-    /// Sets the method and the body, and clears those of an earlier request. With `canBeRepeated`, libcurl may send the
-    /// request again if it finds a reused connection closed.
+    /// Sets the method and the body, and clears the method and the body of an earlier request. If `canBeRepeated` is
+    /// true and a reused connection turns out to be closed, libcurl may send the request again.
     func prepare(
         _ outgoing: OutgoingRequest, canBeRepeated: Bool, receiver: UnsafeMutableRawPointer
     ) throws(Failure) {
@@ -27,8 +27,8 @@ extension EasyHandle {
         } else if method == "GET" {
             method = nil
         }
-        // libcurl does not rewind an empty body, so `refuseToRewind` could not prevent a repetition. On a new
-        // connection, libcurl does not repeat the request.
+        // libcurl does not rewind an empty body, so `refuseToRewind` could not prevent a repetition. So the request
+        // gets a new connection, on which libcurl does not repeat a request.
         if !canBeRepeated && outgoing.bodySize == 0 { bhl_easy_set_long(handle, CURLOPT_FRESH_CONNECT, 1) }
         guard bhl_easy_set_string(handle, CURLOPT_CUSTOMREQUEST, method) == CURLE_OK else {
             throw Failure(.outOfResources, "no memory is left for a transfer")
@@ -48,8 +48,9 @@ private let rewindBody: curl_seek_callback = { receiver, offset, origin in
     return CURL_SEEKFUNC_OK
 }
 
-/// If a reused connection is closed, libcurl repeats the request on a new connection, even if its method is not
-/// idempotent. The server may have acted on the first request.
+/// Rewinds the body only if the server has not processed the request. If a reused connection is closed, libcurl repeats
+/// the request on a new connection, even if the method is not idempotent. A failed rewind prevents this, because the
+/// server may have acted on the first request.
 private let refuseToRewind: curl_seek_callback = { receiver, offset, origin in
     guard let receiver, offset == 0, origin == SEEK_SET else { return CURL_SEEKFUNC_CANTSEEK }
     let transfer = Unmanaged<Transfer>.fromOpaque(receiver).takeUnretainedValue()

@@ -1,8 +1,8 @@
 internal import BackhaulModel
 internal import CCurl
 
-/// One of libcurl's easy handles, with the memory to which it points. A handle is used for many requests; options that
-/// are the same for all of them are set once.
+/// One of libcurl's easy handles, with the memory to which it points. A handle is used for many requests. Options that
+/// are the same for all requests are set only at the start.
 ///
 /// Unsafe: the handle, its list of headers and its error text live until `deinit`. libcurl uses them only while the
 /// handle is in a `MultiHandle`.
@@ -52,7 +52,7 @@ final class EasyHandle {
         bhl_easy_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, Int(timeoutMilliseconds))
         // The time is in seconds. libcurl also caches addresses that do not respond.
         bhl_easy_set_long(handle, CURLOPT_DNS_CACHE_TIMEOUT, bypassesDNSCache ? 0 : 60)
-        // The first of several addresses may not respond, and libcurl spends half of the time-out on it.
+        // If the first of several addresses does not respond, libcurl spends half of the time-out on that address.
         bhl_easy_set_long(handle, CURLOPT_DNS_SHUFFLE_ADDRESSES, bypassesDNSCache ? 1 : 0)
         for option in [
             CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_PRIVATE, CURLOPT_PREREQDATA, CURLOPT_XFERINFODATA,
@@ -69,7 +69,7 @@ final class EasyHandle {
     /// Makes libcurl close the connection at the end of the request.
     func forbidReuse() { bhl_easy_set_long(handle, CURLOPT_FORBID_REUSE, 1) }
 
-    /// Makes libcurl close the connection at the end of the request if it has read bytes beyond the response.
+    /// If libcurl reads bytes beyond the response, makes libcurl close the connection at the end of the request.
     func watchForExcess() { bhl_easy_set_long(handle, CURLOPT_VERBOSE, 1) }
 
     /// Makes libcurl call `Transfer.noteCloseNotify` repeatedly. The last call is after the end of the body.
@@ -90,8 +90,8 @@ final class EasyHandle {
         bhl_easy_set_long(handle, CURLOPT_FORBID_REUSE, credentials.belongsToConnection ? 1 : 0)
     }
 
-    /// Records a 401 response. libcurl stores its Digest nonce even without a credential, and would send the nonce to
-    /// any other server. So a handle without a nonce owner is not used again.
+    /// Records a 401 response. Even without a credential, libcurl stores the Digest nonce of this response, and would
+    /// send the nonce to any other server. So a handle without a nonce owner is not used again.
     func noteChallenge() { if nonceOwner == nil { isSpent = true } }
 
     /// - own: the value of the request's own Cookie field. libcurl merges it with the jar's cookies, because a request
@@ -100,7 +100,7 @@ final class EasyHandle {
         if jar !== self.jar {
             bhl_easy_set_share(handle, jar?.share)
             self.jar = jar
-            // With an empty file name, libcurl stores cookies but reads no file. Without this option it stores no
+            // With an empty file name, libcurl stores cookies but reads no file. Without this option, libcurl stores no
             // cookies, not even in a shared jar.
             try set(CURLOPT_COOKIEFILE, jar == nil ? nil : "")
         }
@@ -152,11 +152,11 @@ final class EasyHandle {
             // Without this option, the end of a transfer waits for a name server that does not respond.
             (CURLOPT_QUICK_EXIT, 1),
             (CURLOPT_FOLLOWLOCATION, 0),
-            // These headers contain the challenge of a proxy.
+            // The headers of a response to CONNECT contain the challenge of a proxy.
             (CURLOPT_SUPPRESS_CONNECT_HEADERS, 0),
             (CURLOPT_HEADEROPT, Int(bhl_headers_separate)),
-            // The most bytes of one read. A buffer of twice this size is not faster. With a quarter of it, large files
-            // need two thirds more processor time.
+            // The largest number of bytes of one read. A buffer of twice this size is not faster. With a quarter of
+            // this size, large files need two thirds more processor time.
             (CURLOPT_BUFFERSIZE, 256 * 1024),
             (CURLOPT_SSL_VERIFYPEER, 1),
             (CURLOPT_SSL_VERIFYHOST, 2),
@@ -211,7 +211,7 @@ private let beforeRequest: curl_prereq_callback = { receiver, remote, local, rem
     return transfer.requestBegins(over: endpoints) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
 }
 
-/// Receives libcurl's debug messages. libcurl calls this only after `watchForExcess`.
+/// Receives libcurl's debug messages. libcurl calls this closure only after `watchForExcess`.
 private let debugMessage: curl_debug_callback = { easy, kind, text, size, _ in
     guard let easy, kind == CURLINFO_TEXT, let text else { return 0 }
     let bytes = UnsafeRawBufferPointer(start: text, count: size)

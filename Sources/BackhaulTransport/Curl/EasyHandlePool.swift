@@ -7,11 +7,11 @@ final class EasyHandlePool {
     private let identity: ConnectionIdentity
     private var unused: [EasyHandle] = []
 
-    /// The number of unused handles that are kept. Each needs 24 KB.
+    /// The largest number of unused handles in the pool. Each handle needs 24 KB.
     private static let limit = 32
 
     /// - replaced: called when libcurl has closed a socket without a call of CURLOPT_CLOSESOCKETFUNCTION, and a new
-    ///   socket has its number.
+    ///   socket has the same number.
     init(_ identity: ConnectionIdentity, replaced: @escaping (Int32) -> Void) {
         self.identity = identity
         sockets.replaced = replaced
@@ -40,7 +40,7 @@ final class EasyHandlePool {
 
     func socket(_ endpoints: ConnectionEndpoints) -> ConnectionSocket? { sockets.find(endpoints) }
 
-    /// Whether connections that have carried a request are open.
+    /// Whether the pool has an open connection that has carried a request.
     var haveConnections: Bool { sockets.hasConnections }
 
     /// Whether a server has ended one of the connections that no request uses now.

@@ -2,11 +2,11 @@ internal import BackhaulPlatform
 internal import CCurl
 internal import Glibc
 
-/// Ends an HTTP/2 connection on which a server floods libcurl with frames. libcurl 7.88.1 reads in one call as long as
-/// frames without a body arrive (lib/http2.c, cf_h2_recv). This would block the loop's thread.
+/// Ends an HTTP/2 connection on which a server floods libcurl with frames. While frames without a body arrive, libcurl
+/// 7.88.1 continues to read in the same call (lib/http2.c, cf_h2_recv). Such a call would block the loop's thread.
 ///
-/// Unsafe: OpenSSL has a pointer to this object while its connections live. The `MultiHandle`, which owns this object,
-/// lives longer.
+/// Unsafe: OpenSSL has a pointer to this object while the watched connections live. The `MultiHandle`, which owns this
+/// object, lives longer.
 final class FrameFloodGuard {
     private var sockets: [UnsafeRawPointer: ConnectionSocket] = [:]
     private var records = 0
@@ -26,7 +26,7 @@ final class FrameFloodGuard {
         sockets[session] = socket
     }
 
-    /// Starts a measurement. It must be called before each call that makes libcurl read.
+    /// Starts a measurement. This function must be called before each call that makes libcurl read.
     func begin() {
         records = 0
         deadline = nil

@@ -17,7 +17,7 @@ final class MultiHandle {
     private var sweeper: ConnectionSweeper?
     private var unwatched: [(transfer: Transfer, error: SystemError)] = []
 
-    /// When the current call that makes libcurl read began, in milliseconds of the boot clock.
+    /// The begin of the current call that makes libcurl read, in milliseconds of the boot clock.
     private var began: Int64 = 0
     private var chunks = 0
     let floodGuard = FrameFloodGuard()
@@ -46,16 +46,16 @@ final class MultiHandle {
         bhl_multi_set_long(handle, CURLMOPT_MAXCONNECTS, connectionLimit)
     }
 
-    /// Closes idle connections that their servers have ended. libcurl itself checks for them only when a request needs
-    /// a connection, and at most once a second. With `includingIdle`, also closes connections that are idle for more
-    /// than a second.
+    /// Closes idle connections that their servers have ended. libcurl itself checks idle connections only when a
+    /// request needs a connection, and at most one time per second. If `includingIdle` is true, also closes all
+    /// connections that are idle for more than a second.
     func closeEndedConnections(includingIdle: Bool) {
         let seconds = includingIdle ? 1 : nil
         guard sweeper == nil, let sweeper = ConnectionSweeper(longestIdleSeconds: seconds) else { return }
         if inside({ curl_multi_add_handle(handle, sweeper.handle) }) == CURLM_OK { self.sweeper = sweeper }
     }
 
-    /// Frees the handle with its connections. It must contain no easy handle.
+    /// Frees the multi handle with its connections. The multi handle must contain no easy handle.
     func close() {
         endSweep()
         _ = inside { curl_multi_cleanup(handle) }
@@ -96,29 +96,29 @@ final class MultiHandle {
         bhl_multi_set_long(handle, CURLMOPT_MAX_TOTAL_CONNECTIONS, max(1, connections))
     }
 
-    /// Makes libcurl perform the work that is due by its timer.
+    /// Makes libcurl perform the work for which it has set the timer.
     func act() {
         isDue = false
         hasRemoved = false
         act(on: bhl_socket_timeout, 0)
         guard hasRemoved, error == CURLM_OK else { return }
-        // When an address does not respond, libcurl 7.88.1 abandons it, and would open the socket of the next address
-        // in its next call. But it requests that call only for the time-out of the next address (lib/connect.c,
-        // baller_start_next).
+        // When an address does not respond, libcurl 7.88.1 abandons that address, and opens the socket of the next
+        // address only in a further call. But libcurl requests the further call only for the time-out of the next
+        // address (lib/connect.c, baller_start_next). So the further call is made here.
         var running: Int32 = 0
         let result = inside { bhl_multi_act_on_all(handle, &running) }
         if result != CURLM_OK { error = result }
     }
 
-    /// Counts a chunk of a body. Returns whether the current call of libcurl has taken so long, with so many chunks,
-    /// that other transfers should run first.
+    /// Counts a chunk of a body. Returns whether other transfers should run first, because the current call of libcurl
+    /// has taken long and has delivered many chunks.
     func noteChunk() -> Bool {
         chunks += 1
         return chunks > Self.manyChunks && Clock.bootMilliseconds - began > Self.longMilliseconds
     }
 
-    /// A call with up to this number of chunks continues regardless of its time. A chunk usually has the bytes of one
-    /// read of the socket.
+    /// A call with up to this number of chunks continues regardless of its duration. A chunk usually has the bytes of
+    /// one read of the socket.
     private static let manyChunks = 1_000
     private static let longMilliseconds: Int64 = 50
 
@@ -132,8 +132,8 @@ final class MultiHandle {
         if result != CURLM_OK { error = result }
     }
 
-    /// Returns the next transfer that libcurl has ended, and its result. The transfer is the pointer with which the
-    /// handle was prepared.
+    /// Returns the next transfer that libcurl has ended, and its result. `receiver` is the pointer with which the
+    /// handle was prepared; it points to the transfer.
     func nextEnded() -> (receiver: UnsafeMutableRawPointer, result: CURLcode)? {
         var left: Int32 = 0
         while let message = curl_multi_info_read(handle, &left) {
@@ -164,13 +164,13 @@ final class MultiHandle {
     // MARK: - Call-backs
 
     /// Returns the transfers whose sockets could not be watched since the last call of this function. The caller must
-    /// end them, because they would hang.
+    /// end these transfers, because they would hang.
     func takeUnwatched() -> [(transfer: Transfer, error: SystemError)] {
         defer { unwatched = [] }
         return unwatched
     }
 
-    /// Changes the watch of a socket. If it returns false, libcurl ends all transfers.
+    /// Changes the watch of a socket. If this function returns false, libcurl ends all transfers.
     fileprivate func watch(_ easy: UnsafeMutableRawPointer?, _ socket: Int32, _ what: Int32) -> Bool {
         do throws(SystemError) {
             try watch(socket, what)
@@ -208,7 +208,7 @@ final class MultiHandle {
     }
 
     /// Watches the new socket with this number. libcurl has closed the old socket with the same number without a
-    /// call-back, so it will not request a watch for the new one.
+    /// call-back, so libcurl will not request a watch for the new socket.
     func watchAgain(_ socket: Int32) {
         guard let before = watches.removeValue(forKey: socket) else { return }
         let interest = before.interest

@@ -2,8 +2,8 @@ internal import BackhaulPlatform
 internal import CCurl
 internal import Glibc
 
-/// The sockets that libcurl has opened. Forked children close their copies of them. If the host has closed a socket by
-/// mistake and its number belongs to another file now, that file is not closed.
+/// The sockets that libcurl has opened. Forked children close their copies of these sockets. If the host has closed a
+/// socket by mistake, the socket's number may belong to another file now. That file is not closed.
 ///
 /// Unsafe: libcurl has a pointer to this object until its last connection is closed. The `CurlStack`, which owns this
 /// object, closes all connections before it is freed.
@@ -11,12 +11,12 @@ final class SocketTable {
     private var sockets: [Int32: ConnectionSocket] = [:]
     /// The sockets that have carried a request, by their ports.
     private var connected: [PortPair: [ConnectionSocket]] = [:]
-    /// The other sockets. They connect, do the TLS handshake, or were closed by libcurl without a call of
-    /// CURLOPT_CLOSESOCKETFUNCTION.
+    /// The other sockets. They are connecting, they are in the TLS handshake, or libcurl has closed them without a call
+    /// of CURLOPT_CLOSESOCKETFUNCTION.
     private var unconnected: [Int32: ConnectionSocket] = [:]
 
-    /// Called when libcurl has closed a socket without a call of CURLOPT_CLOSESOCKETFUNCTION, and a new socket has its
-    /// number.
+    /// Called when libcurl has closed a socket without a call of CURLOPT_CLOSESOCKETFUNCTION, and a new socket has the
+    /// same number.
     var replaced: (Int32) -> Void = { _ in }
 
     var pointer: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
@@ -24,8 +24,8 @@ final class SocketTable {
     func open(_ family: Int32, _ type: Int32, _ networkProtocol: Int32) -> Int32 {
         let number = socket(family, type | Int32(SOCK_CLOEXEC.rawValue), networkProtocol)
         guard number >= 0 else { return number }
-        // libcurl 7.88.1 connects to several addresses at the same time. It does not call CURLOPT_CLOSESOCKETFUNCTION
-        // for the sockets that connect later than the first.
+        // libcurl 7.88.1 connects to several addresses at the same time, and uses the socket that connects first. It
+        // closes the sockets that connect later without a call of CURLOPT_CLOSESOCKETFUNCTION.
         let isReplaced = sockets[number] != nil
         forget(number)
         let socket = ConnectionSocket(Descriptor(owning: number))
@@ -108,7 +108,8 @@ final class ConnectionSocket {
         return count < 0 ? nil : count
     }
 
-    /// The number of bytes in the send queue that the peer has not taken yet (tcp(7), SIOCOUTQ).
+    /// The number of bytes in the send queue (tcp(7), SIOCOUTQ). The remote system has not acknowledged these bytes
+    /// yet.
     var unsent: Int32? {
         var count: Int32 = 0
         return descriptor.isOurs && ioctl(descriptor.number, UInt(TIOCOUTQ), &count) == 0 ? count : nil

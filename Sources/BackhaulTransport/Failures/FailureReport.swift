@@ -13,7 +13,7 @@ struct FailureReport {
     /// The status of the proxy's response to CONNECT, or 0.
     var connectStatus: Int32 = 0
     var proxy: String?
-    /// The words for the server or proxy that should have responded, for messages; nil means the server.
+    /// The text that names, in messages, the server or proxy that should have responded; nil means the server.
     var respondent: String?
     /// Whether libcurl closed the request's HTTP/2 connection.
     var hasEndedHTTP2 = false
@@ -30,15 +30,16 @@ struct FailureReport {
     }
 
     /// Whether a line of the response can have exceeded libcurl's limit of 100 KiB (DYN_HTTP_REQUEST,
-    /// MAX_HTTP_RESP_HEADER_SIZE). libcurl reports this as a lack of memory. Before the request has a connection, only
-    /// a proxy's response to CONNECT can have such a line.
+    /// MAX_HTTP_RESP_HEADER_SIZE). libcurl reports such a line as a lack of memory. Before the request has a
+    /// connection, only a proxy's response to CONNECT can have such a line.
     var mayBeLongLine: Bool { receivedBytes.map { $0 >= 100 << 10 } ?? mayBeTunnel }
 
-    /// Whether HTTP/2 failed for lack of memory (NGHTTP2_ERR_NOMEM). libcurl reports this as a receive error.
+    /// Whether HTTP/2 failed because there was no memory left (NGHTTP2_ERR_NOMEM). libcurl reports such a failure as a
+    /// receive error.
     var hasNoMemoryForHTTP2: Bool { code == CURLE_RECV_ERROR && reason.has("returned -901:") }
 
-    /// Whether the server has violated the framing rules of HTTP. libcurl reports this with the same codes as a broken
-    /// connection.
+    /// Whether the server has violated the framing rules of HTTP. For a violation, libcurl reports the same codes as
+    /// for a broken connection.
     var isViolation: Bool {
         switch code {
         case CURLE_RECV_ERROR:
@@ -48,7 +49,8 @@ struct FailureReport {
             // The numbers are PROTOCOL_ERROR, FLOW_CONTROL_ERROR, STREAM_CLOSED, FRAME_SIZE_ERROR and COMPRESSION_ERROR
             // (RFC 9113, section 7).
             [1, 3, 5, 6, 9].contains { reason.has("(err \($0))") }
-        // The server has sent something wrong: if an HTTP/2 connection only ends, libcurl reports PARTIAL_FILE.
+        // If an HTTP/2 connection simply ends, libcurl reports PARTIAL_FILE. So this code means that the server has
+        // sent something wrong.
         case CURLE_GOT_NOTHING: hasEndedHTTP2
         default: false
         }
@@ -62,7 +64,7 @@ struct FailureReport {
         }
     }
 
-    /// Returns the failure if the proxy has refused a tunnel, and whether it is transient. libcurl reports a refused
+    /// If the proxy has refused a tunnel, returns the failure, and whether it is transient. libcurl reports a refused
     /// tunnel as a broken connection.
     func tunnelRefusal(server: String) -> (Failure, Bool)? {
         guard code == CURLE_RECV_ERROR, let proxy, connectStatus != 0, !(200..<300).contains(connectStatus) else {

@@ -3,8 +3,8 @@ internal import CCurl
 
 /// Explains why a TLS handshake failed. libcurl reports most reasons with one code and the message of OpenSSL.
 enum TLSErrorDetail {
-    /// Returns the explanation, and whether the same request may succeed later. Returns nil if the cause is neither
-    /// trust nor a setting.
+    /// Returns the explanation, and whether the same request may succeed later. If the failure has another cause than
+    /// trust or a setting, returns nil.
     static func explain(_ report: FailureReport, server: String) -> (String, isTransient: Bool)? {
         switch report.code {
         case CURLE_PEER_FAILED_VERIFICATION:
@@ -53,8 +53,8 @@ enum TLSErrorDetail {
         return "client_certificate \(file) cannot be used: \(report.reason)"
     }
 
-    /// Explains the alert with which the server ended the handshake (RFC 8446, section 6.2), or that the server does
-    /// not use TLS. With TLS 1.3, the alert about a client certificate comes after the handshake.
+    /// Explains the alert with which the server ended the handshake (RFC 8446, section 6.2). If the server does not use
+    /// TLS, the explanation states this. In TLS 1.3, the alert about a client certificate arrives after the handshake.
     private static func alert(_ report: FailureReport, of server: String) -> String? {
         let reason = report.reason
         let has = { (texts: [String]) in texts.contains { reason.has($0) } }

@@ -14,8 +14,8 @@ enum TransferFailure {
     }
 
     /// Returns the meaning of libcurl's result code.
-    /// - headIsWhole: the head of the final response had arrived.
-    /// - hasReceived: a part of a response had arrived, so the code is about the response.
+    /// - headIsWhole: whether the whole head of the final response has arrived.
+    /// - hasReceived: whether a part of a response has arrived. If so, the code is about the response.
     static func classification(_ report: FailureReport, headIsWhole: Bool, hasReceived: Bool) -> Classification {
         if report.isViolation { return Classification(.badResponse, transient: false) }
         if report.hasNoMemoryForHTTP2 { return Classification(.outOfResources, transient: true) }
@@ -31,8 +31,8 @@ enum TransferFailure {
         case CURLE_OPERATION_TIMEDOUT:
             Classification(.requestTimeout, transient: true)
         case CURLE_SSL_CONNECT_ERROR:
-            // libcurl reports an interrupted handshake with the same code as one in which the two sides share no
-            // parameters.
+            // libcurl uses this code for two failures: the handshake was interrupted, or the two sides have no
+            // parameters in common.
             Classification(.tlsFailed, transient: true)
         case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER, CURLE_SSL_ISSUER_ERROR,
             CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
@@ -94,7 +94,7 @@ enum TransferFailure {
 
     private static func words(_ status: Status, _ report: FailureReport) -> String {
         switch report.code {
-        // libcurl tried to send the body again, but `refuseToRewind` did not allow it.
+        // libcurl tried to send the body again, but `refuseToRewind` did not permit this.
         case CURLE_HTTP2_STREAM where report.reason.isEmpty: "it ended the stream before it had the whole request"
         case CURLE_GOT_NOTHING where report.hasEndedHTTP2: "frames that HTTP/2 does not allow before the response"
         case CURLE_SEND_FAIL_REWIND: "it ended before the response, and the server may have acted on the request"

@@ -1,8 +1,9 @@
 internal import BackhaulModel
 
 /// The parameters of a connection. Requests share connections only if all parameters are equal. Each identity has its
-/// own multi handle, because libcurl is less strict when it chooses a connection. It ignores the key of a client
-/// certificate and the password for an HTTP proxy's tunnel, and it uses an HTTP/2 connection for an HTTP/1.1 request.
+/// own multi handle, because libcurl is less strict when it chooses a connection. libcurl ignores the key of a client
+/// certificate, and the password for the tunnel of an HTTP proxy. It also uses an HTTP/2 connection for an HTTP/1.1
+/// request.
 struct ConnectionIdentity: Hashable {
     var caFile: String?
     var certificates: CertificateSet

@@ -9,7 +9,7 @@ public final class CookieJar {
     let share: UnsafeMutableRawPointer
     /// An easy handle that only reads and writes the jar. It sends no requests.
     private let jarHandle: UnsafeMutableRawPointer
-    /// Called when a server sets a cookie, before libcurl stores it.
+    /// Called when a server sets a cookie, before libcurl stores the cookie.
     public var onChange: () -> Void = {}
 
     public init() throws(Failure) {
@@ -40,7 +40,7 @@ public final class CookieJar {
     }
 
     /// Returns all cookies that have not expired, each as a line of Netscape's cookie file. If there are too many, the
-    /// oldest cookies of the domains with the most cookies are removed from the jar.
+    /// domains with the most cookies lose their oldest cookies.
     public func lines() -> [String] {
         let now = Clock.wallMilliseconds / 1_000
         let all = list().filter { !CookieLine.hasExpired($0, now: now) }
@@ -53,7 +53,7 @@ public final class CookieJar {
     }
 
     private func list() -> [String] {
-        // Unsafe: this function owns the list until it frees it. The texts of the list are copied.
+        // Unsafe: this function owns the list and frees it at its end. Before that, the texts of the list are copied.
         var first: UnsafeMutablePointer<curl_slist>?
         guard bhl_easy_get_list(jarHandle, CURLINFO_COOKIELIST, &first) == CURLE_OK else { return [] }
         defer { curl_slist_free_all(first) }
@@ -66,19 +66,19 @@ public final class CookieJar {
         return lines
     }
 
-    /// The limit of a line in bytes. libcurl accepts a name and value of 4,096 bytes together. Domain and path are
-    /// parts of a URL.
+    /// The largest size of a line, in bytes. libcurl accepts a name and value of 4,096 bytes together. Domain and path
+    /// are parts of a URL.
     private static let lineLimit = 64 * 1024
 }
 
 /// Reads a line of Netscape's cookie file.
 public enum CookieLine {
-    /// Returns whether the cookie has an expiry time. A cookie without one ends with the user agent's session (RFC
-    /// 6265, section 5.3).
+    /// Returns whether the cookie has an expiry time. A cookie without an expiry time ends with the user agent's
+    /// session (RFC 6265, section 5.3).
     public static func outlivesEngine(_ line: String) -> Bool { field(line, 4).map { $0 != "0" } ?? false }
 
-    /// Returns whether the cookie has expired at `now`, in Unix seconds. libcurl also lists cookies that have expired
-    /// or that a server has deleted, until its next check of them.
+    /// Returns whether the cookie has expired at `now`, in Unix seconds. Until libcurl next checks its cookies, it also
+    /// lists cookies that have expired or that a server has deleted.
     static func hasExpired(_ line: String, now: Int64) -> Bool {
         guard let expiry = field(line, 4).flatMap({ Int64($0) }), expiry != 0 else { return false }
         return expiry <= now
@@ -96,7 +96,7 @@ public enum CookieLine {
     }
 }
 
-/// The limits on a session's cookies. They are not below the limits that RFC 6265, section 6.1, recommends.
+/// The limits on a session's cookies. Each limit is at least as high as RFC 6265, section 6.1, recommends.
 enum CookieLimits {
     static let perDomain = 180
     static let all = 3_000

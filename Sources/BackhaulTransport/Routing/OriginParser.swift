@@ -1,7 +1,8 @@
 public import BackhaulModel
 
-/// Reads the origins of many URLs, with the same results as `URLParser`. It caches the last origin, because consecutive
-/// URLs mostly have the same origin. A call of `URLParser` takes as long as all other checks of a small request.
+/// Reads the origins of many URLs, with the same results as `URLParser`. This type caches the last origin, because
+/// consecutive URLs mostly have the same origin. One call of `URLParser` takes as long as all other checks of a small
+/// request together.
 public struct OriginParser: Sendable {
     /// The scheme and authority of the last URL as written, with the slash after them.
     private var start: [UInt8] = []
@@ -11,8 +12,8 @@ public struct OriginParser: Sendable {
 
     /// Throws the errors of `URLParser.origin(of:)`.
     public mutating func origin(of url: String) throws(Failure) -> Origin {
-        // The text after the slash does not affect the origin (RFC 3986, section 3.2). It must only have no spaces and
-        // control characters.
+        // The text after the slash does not affect the origin (RFC 3986, section 3.2). That text must contain no spaces
+        // and no control characters.
         if let origin, url.utf8.count <= Limits.urlSize, url.utf8.starts(with: start),
             url.utf8.allSatisfy(URLParser.isClean)
         {

@@ -1,8 +1,8 @@
 internal import Glibc
 
 /// The servers to which requests go without a proxy, in the format of `no_proxy` (CURLOPT_NOPROXY(3)). An entry is a
-/// name with its subdomains, an address, a network such as "10.0.0.0/8", or "*" for all servers. Commas, spaces or tabs
-/// separate entries.
+/// name, an address, a network such as "10.0.0.0/8", or "*" for all servers. A name includes its subdomains. Commas,
+/// spaces or tabs separate entries.
 ///
 /// This type reads the list itself, because libcurl does not report which proxy it chooses.
 struct ProxyExceptions {
@@ -12,8 +12,8 @@ struct ProxyExceptions {
         entries = text.split { $0 == "," || $0 == " " || $0 == "\t" }
     }
 
-    /// - server: the server in lower case, with an IPv6 address in brackets. A name is not resolved to compare it with
-    ///   addresses.
+    /// - server: the server in lower case, with an IPv6 address in brackets. A name is not resolved, so it never
+    ///   matches an address.
     func contains(_ server: String) -> Bool {
         if entries == ["*"] { return true }
         let address = Address(server)
@@ -25,7 +25,7 @@ struct ProxyExceptions {
         }
     }
 
-    /// Removes one dot before a name (".example.org") and one after it, because they do not change the meaning.
+    /// Removes one dot before a name (".example.org") and one dot after the name. These dots do not change the meaning.
     private static func withoutDots(_ name: Substring) -> Substring {
         let rest = name.first == "." ? name.dropFirst() : name
         return rest.last == "." ? rest.dropLast() : rest

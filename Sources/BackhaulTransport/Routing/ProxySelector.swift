@@ -4,7 +4,8 @@ internal import CCurl
 
 /// The proxy of a request.
 struct ProxyRoute: Hashable {
-    /// The URL for libcurl, without user and password: "http://proxy.example.org:3128", "socks5h://[::1]:1080".
+    /// The URL for libcurl, without user and password, such as "http://proxy.example.org:3128" or
+    /// "socks5h://[::1]:1080".
     var url: String
     var user: String?
     var password: String?
@@ -16,8 +17,9 @@ struct ProxyRoute: Hashable {
     var origin: String? { url.utf8.starts(with: "http".utf8) ? url : nil }
 }
 
-/// Chooses the proxy of a request. The choice is not left to libcurl, for two reasons. Its rules for NO_PROXY differ
-/// between versions. Before version 8.7 it does not report its choice, but a challenge must name the proxy.
+/// Chooses the proxy of a request. libcurl does not choose the proxy, for two reasons. Its rules for NO_PROXY differ
+/// between versions. And before version 8.7, libcurl does not report which proxy it has chosen, but a challenge must
+/// name the proxy.
 enum ProxySelector {
     /// Returns the proxy, or nil if the request needs none. The configuration has priority over the environment
     /// (libcurl-env(3)).
@@ -32,8 +34,8 @@ enum ProxySelector {
             named = ("the session's configuration", url)
             exceptions = configuration.exceptions
         } else {
-            // HTTP_PROXY in capitals is ignored, as in libcurl: in a CGI program, a client can set it with a header
-            // field.
+            // HTTP_PROXY in capitals is ignored, as in libcurl: in a CGI program, an HTTP client can set this variable
+            // with a header field.
             let names = origin.scheme == "https" ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]
             guard let found = first(names + ["all_proxy", "ALL_PROXY"], variable) else { return nil }
             named = found

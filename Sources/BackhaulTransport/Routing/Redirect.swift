@@ -5,8 +5,8 @@ internal import BackhaulModel
 struct Redirect: Equatable {
     var url: String
     var origin: Origin
-    /// Whether the next request has the header fields of the request. False after a redirect to another origin, even if
-    /// a later redirect leads back: that other origin has chosen the URL.
+    /// Whether the next request has the header fields of the original request. False after a redirect to another
+    /// origin. It stays false if a later redirect leads back, because the other origin has chosen that URL.
     var keepsHeaders: Bool
 
     /// Returns the Location field of a redirect (RFC 9110, section 15.4), or nil if the head is not a redirect.
@@ -17,7 +17,7 @@ struct Redirect: Equatable {
         }
     }
 
-    /// Returns the failure if the head has several different Location fields, or nil.
+    /// Returns the failure if the head has several different Location fields; otherwise nil.
     static func contradiction(_ head: HeadCollector, at origin: Origin) -> Failure? {
         guard Set(head.allBytes("Location")).count > 1 else { return nil }
         return refused("\(origin.text) redirects to two places at once")

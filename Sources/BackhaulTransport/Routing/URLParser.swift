@@ -1,7 +1,7 @@
 public import BackhaulModel
 internal import CCurl
 
-/// Reads URLs with libcurl's parser, so that the server that is checked is the server to which libcurl connects.
+/// Reads URLs with libcurl's parser. So the server that Backhaul checks is also the server to which libcurl connects.
 ///
 /// Unsafe: libcurl's URL handle and its strings are used only within one call.
 public enum URLParser {
@@ -25,7 +25,7 @@ public enum URLParser {
         return try read(Array(url.utf8), relativeTo: nil, flags: 0) { _, origin in origin }
     }
 
-    /// Whether the byte is neither a space nor a control character.
+    /// Returns false for a space and for a control character.
     static func isClean(_ byte: UInt8) -> Bool { byte > 0x20 && byte != 0x7F }
 
     /// Resolves a Location field (RFC 9110, section 10.2.2). Some servers violate the rules and send spaces and bytes
@@ -77,7 +77,8 @@ public enum URLParser {
         guard let name = try part(handle, CURLUPART_HOST), !name.isEmpty else {
             throw invalid("the URL names no server")
         }
-        // libcurl would convert such a name by the locale of the process, which the host may have set to any value.
+        // libcurl would convert such a name according to the locale of the process, but the host may have set any
+        // locale.
         guard name.utf8.allSatisfy({ $0 < 0x80 }) else {
             throw invalid(
                 base == nil
@@ -91,7 +92,7 @@ public enum URLParser {
         return try result(handle, Origin(scheme: scheme, server: lowercase(name), port: port))
     }
 
-    /// Removes the text between "//" and "@", which may be a password, from a URL in a message.
+    /// Removes the text between "//" and "@" from a URL in a message, because this text may be a password.
     static func withoutUser(_ text: String) -> String {
         let bytes = Array(text.utf8)
         guard let at = bytes.lastIndex(of: UInt8(ascii: "@")) else { return text }

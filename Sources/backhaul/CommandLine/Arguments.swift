@@ -8,7 +8,8 @@ struct Arguments {
 
     /// - Parameters:
     ///   - program: The name of the program in the messages of getopt.
-    ///   - stopAtOperand: Whether everything after the first operand is an operand, even if it begins with a hyphen.
+    ///   - stopAtOperand: Whether each word after the first operand is an operand, even if the word begins with a
+    ///     hyphen.
     init(
         program: String, words: [String], options: [OptionDescription], stopAtOperand: Bool = false
     ) throws(CommandError) {
@@ -39,7 +40,7 @@ struct Arguments {
                     found.code >= firstLongCode
                     ? options[Int(found.code - firstLongCode)]
                     : options.first { $0.letter?.asciiValue.map(Int32.init) == found.code }
-                // getopt has written to stderr which option is wrong, so this error needs no text.
+                // getopt has already written to stderr which option is wrong, so this error needs no text.
                 guard let description else { throw .usage("") }
                 values[description.name, default: []].append(found.argument.map { String(cString: $0) } ?? "")
             }
@@ -49,7 +50,7 @@ struct Arguments {
 
     func has(_ name: String) -> Bool { values[name] != nil }
 
-    /// The value of an option. If the option is given more than once, the last value counts.
+    /// The value of an option. If the option is given several times, the last value is used.
     func value(_ name: String) -> String? { values[name]?.last }
 
     func all(_ name: String) -> [String] { values[name] ?? [] }
@@ -67,8 +68,8 @@ struct Arguments {
         return number
     }
 
-    /// Converts operands to the numbers of tasks.
-    /// - Parameter some: The operands to convert. Nil: all operands.
+    /// Converts operands to the ids of tasks.
+    /// - Parameter some: The operands to convert. Nil means all operands.
     func taskIDs(_ some: ArraySlice<String>? = nil) throws(CommandError) -> [UInt64] {
         var ids: [UInt64] = []
         for operand in some ?? operands[...] {
@@ -84,7 +85,8 @@ struct Arguments {
 extension [UnsafeMutablePointer<CChar>?] {
     // Unsafe: argv is an array of pointers. The array is valid until the call returns, and its strings are valid as
     // long as the arena exists.
-    /// Calls `body` with the words as argv, which ends with a null pointer. getopt changes the order of its elements.
+    /// Calls `body` with the words as argv, which ends with a null pointer. getopt may change the order of the words in
+    /// argv.
     fileprivate func withMutableBuffer<Result>(
         _ body: (UnsafeMutableBufferPointer<UnsafeMutablePointer<CChar>?>) throws(CommandError) -> Result
     ) throws(CommandError) -> Result {

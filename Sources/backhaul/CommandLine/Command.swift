@@ -1,4 +1,4 @@
-/// The description of a command in the help, and its properties.
+/// The properties of a command, and the texts with which the help describes the command.
 struct CommandDescription {
     let name: String
     /// The arguments after the options, such as "URL...".
@@ -10,23 +10,24 @@ struct CommandDescription {
     var sessionOptions: [OptionDescription] = []
     /// Paragraphs below the options, if any.
     var details = ""
-    /// Whether the command acts as a host of the application. While it runs, the engine does not launch the
-    /// application's program. Other commands only observe.
+    /// Whether the command acts as a host of the application. While such a command runs, the engine does not launch the
+    /// application's program. All other commands are only observers.
     var isHost = false
     var storeUse = StoreUse.needs
     /// Whether the command concerns one session.
     var usesSession = true
-    /// Whether the operands are a program and its arguments. Then all words after the first operand are operands, too.
+    /// Whether the operands are a program and its arguments. If so, all words after the first operand are operands,
+    /// too.
     var takesProgram = false
 }
 
 /// What a command does if the store does not exist.
 enum StoreUse {
-    /// It creates the store.
+    /// The command creates the store.
     case makes
-    /// It lists nothing, and succeeds. If the user gave `--session`, it fails.
+    /// The command lists nothing and succeeds. If the user gave `--session`, the command fails.
     case lists
-    /// It fails, because the task or session does not exist.
+    /// The command fails, because its task or session does not exist.
     case needs
 }
 

@@ -7,7 +7,8 @@ struct Context {
     let output: Output
     let signals: Signals
     let applicationName: String
-    /// Whether the user gave `--session`. If not, a missing session is no error: the default session has no tasks yet.
+    /// Whether the user gave `--session`. If the user did not, it is no error if the session does not exist: the
+    /// default session has no tasks yet.
     let isSessionNamed: Bool
     let isEmbedded: Bool
     private let isHost: Bool
@@ -15,7 +16,7 @@ struct Context {
     private let storeUse: StoreUse
     private let usesSession: Bool
     private let session: SessionName
-    /// The store's directory. Nil: the user's default store, which the library chooses.
+    /// The store's directory. Nil means the user's default store, which the library chooses.
     private let store: String?
     private let daemon: String?
 
@@ -30,7 +31,7 @@ struct Context {
         session = SessionName(arguments.value("session") ?? Context.defaultSession)
         isSessionNamed = arguments.has("session")
         isEmbedded = arguments.has("embedded")
-        // If a launched program runs this command, the command acts as a host, in place of that program.
+        // If a launched program runs this command, the command acts as a host in place of the program.
         isHost = command.isHost || isLaunched
         storeUse = command.storeUse
         usesSession = command.usesSession
@@ -60,14 +61,16 @@ struct Context {
             application.close()
             return result
         } catch {
-            // An interrupted command exits immediately. The store does not need the application to be closed.
+            // An interrupted command exits immediately. It does not close the application, because the store does not
+            // need this.
             if case .interrupted = error { throw error }
             application.close()
             throw error
         }
     }
 
-    /// Whether the store exists. If it does not, this function writes a note, or throws, as `storeUse` demands.
+    /// Whether the store exists. If the store does not exist, this function writes a note or throws, depending on
+    /// `storeUse`.
     private func storeExists() throws(CommandError) -> Bool {
         if storeUse == .makes { return true }
         let path = try storePath(making: false)
@@ -92,7 +95,7 @@ struct Context {
         if let only = sessions.first { session.name = only }
     }
 
-    /// Attaches the session. Returns nil if it is the default session and does not exist yet.
+    /// Attaches the session. Returns nil if the session is the default session and does not exist yet.
     func attach(_ application: Application, role: Int) throws(CommandError) -> Session? {
         do {
             return try application.attach(sessionName, role: role)
@@ -124,7 +127,7 @@ struct Context {
     }
 }
 
-/// The session's name. In a launched program it is known only after the application is open.
+/// The session's name. In a launched program, the name is known only after the application has been opened.
 private final class SessionName {
     var name: String
 

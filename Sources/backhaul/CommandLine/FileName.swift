@@ -1,5 +1,5 @@
-/// File names derived from URLs. A name is always one path component, is neither "." nor "..", has no control
-/// characters, and is short enough for the file system. So a URL cannot choose a directory.
+/// Derives file names from URLs. A name is always one path component, and never "." or "..". So a URL cannot choose a
+/// directory. A name has no control characters, and is short enough for the file system.
 enum FileName {
     static let fallback = "index.html"
     /// The length of the longest name, in bytes. It is below NAME_MAX (255), because the part file's name is longer.
@@ -54,7 +54,7 @@ enum FileName {
         }
     }
 
-    /// Shortens a long name before its extension, so that the extension is kept.
+    /// Shortens a long name. The removed characters are before the extension, so the extension is kept.
     private static func shortened(_ name: String) -> String {
         guard name.utf8.count > longestName else { return name }
         let dot = name.lastIndex(of: ".")

@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// The texts of --help. Each begins with an example.
+/// The texts of `--help`. The text of a command begins with its examples.
 enum Help {
     private static let columns = 80
 

@@ -22,7 +22,7 @@ struct LocalTime: Equatable {
     init(milliseconds: Int64) {
         var seconds = time_t(milliseconds >= 0 ? milliseconds / 1000 : (milliseconds - 999) / 1000)
         var fields = tm()
-        // localtime_r may ignore a change of the variable TZ, so tzset reads it first.
+        // localtime_r may ignore a change of the variable TZ. So tzset reads the variable first.
         tzset()
         localtime_r(&seconds, &fields)
         self.init(fields)
@@ -34,9 +34,9 @@ struct LocalTime: Equatable {
             hour: Int(fields.tm_hour), minute: Int(fields.tm_min), second: Int(fields.tm_sec))
     }
 
-    /// Milliseconds since 1970. Nil if the date or the time does not exist. A time that daylight saving skips counts as
-    /// the time one hour later.
-    /// - Parameter zone: The time zone in seconds east of Greenwich. Nil: local time.
+    /// Returns the milliseconds since 1970, or nil if the date or the time does not exist. A time that is skipped when
+    /// daylight saving begins counts as the time one hour later.
+    /// - Parameter zone: The time zone, in seconds east of Greenwich. Nil means local time.
     func milliseconds(zone: Int? = nil) -> Int64? {
         guard (1970...9999).contains(year), (1...12).contains(month), (1...31).contains(day),
             (0...23).contains(hour), (0...59).contains(minute), (0...59).contains(second)
@@ -52,18 +52,18 @@ struct LocalTime: Equatable {
         fields.tm_isdst = -1
         let seconds: Int
         if let zone { seconds = Int(timegm(&fields)) - zone } else { seconds = Int(mktime(&fields)) }
-        // For a date that does not exist, such as 30 February, mktime sets the fields to another date.
+        // If the date does not exist, such as 30 February, mktime sets the fields to another date.
         guard Int(fields.tm_mday) == day, Int(fields.tm_mon) + 1 == month, seconds > 0 else { return nil }
         return Int64(seconds) * 1000
     }
 
-    /// The same time of day, this number of days later.
+    /// Returns the same time of day, `days` days later.
     func adding(days: Int) -> LocalTime {
         var fields = tm()
         fields.tm_year = Int32(year - 1900)
         fields.tm_mon = Int32(month - 1)
         fields.tm_mday = Int32(day + days)
-        // Noon, so that a change to or from daylight saving does not change the date.
+        // The calculation uses noon, so that a change to or from daylight saving does not change the date.
         fields.tm_hour = 12
         fields.tm_isdst = -1
         _ = mktime(&fields)

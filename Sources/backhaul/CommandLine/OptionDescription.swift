@@ -3,11 +3,11 @@ struct OptionDescription {
     let name: String
     /// The one-letter form of the option, if it has one.
     let letter: Character?
-    /// The word for the option's argument in the help. Nil: the option has no argument.
+    /// The word for the option's argument in the help; nil if the option has no argument.
     let argument: String?
     let help: String
-    /// Whether the help lists the option. The command refuses an option that is not listed, and says what to use
-    /// instead.
+    /// Whether the help lists the option. If the user gives an option that is not listed, the command refuses it and
+    /// states what to use instead.
     let isShown: Bool
 
     init(

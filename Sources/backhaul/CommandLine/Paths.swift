@@ -17,7 +17,7 @@ enum Paths {
         directory.hasSuffix("/") ? directory + name : directory + "/" + name
     }
 
-    /// The path without symbolic links, `.` and `..`. The last component need not exist.
+    /// Returns the path without symbolic links, `.` and `..`. The file that the last component names may be missing.
     static func resolved(_ path: String) throws(CommandError) -> String {
         if let found = real(path) { return found }
         let slash = path.lastIndex(of: "/") ?? path.startIndex
@@ -41,9 +41,9 @@ enum Paths {
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// The size of a regular file in bytes. Nil if the path is not a regular file, or if the file has not changed since
-    /// `time`.
-    /// - Parameter time: Milliseconds since 1970. Nil: any time of the last change is accepted.
+    /// The size of a regular file in bytes. Nil if the path does not name a regular file, or if the file has not
+    /// changed since `time`.
+    /// - Parameter time: The time in milliseconds since 1970. If it is nil, the time of the last change is not checked.
     static func sizeOfFile(_ path: String, changedSince time: Int64?) -> UInt64? {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
@@ -57,9 +57,9 @@ enum Paths {
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && UInt64(max(0, status.st_size)) == size
     }
 
-    /// The default store, which is also the default of the library: `$BACKHAUL_STORE`, else `$XDG_STATE_HOME/backhaul`,
-    /// else `~/.local/state/backhaul`. As the XDG Base Directory Specification requires, relative values are ignored
-    /// and new directories have mode 0700.
+    /// Returns the default store, which is also the library's default. This is `$BACKHAUL_STORE`, else
+    /// `$XDG_STATE_HOME/backhaul`, else `~/.local/state/backhaul`. The XDG Base Directory Specification requires that
+    /// relative values are ignored, and that new directories have mode 0700.
     static func defaultStore(making: Bool = true) throws(CommandError) -> String {
         let state: String
         if let value = environment("BACKHAUL_STORE"), value.hasPrefix("/") { return value }
@@ -80,7 +80,7 @@ enum Paths {
         for component in path.split(separator: "/") {
             prefix += "/" + component
             if mkdir(prefix, 0o700) != 0 && bhl_errno() != EEXIST {
-                // Creating an existing directory can fail with another error than EEXIST, for example EACCES.
+                // If the directory exists, mkdir may fail with another error than EEXIST, for example EACCES.
                 if access(prefix, F_OK) == 0 { continue }
                 throw .stopped(
                     .storeUnusable, "The directory \(prefix) cannot be created: \(reasonOfLastError()).")

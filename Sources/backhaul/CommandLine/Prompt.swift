@@ -1,12 +1,12 @@
 import CLinux
 import Glibc
 
-/// A prompt on the process's controlling terminal, even if the standard streams are redirected.
+/// A prompt on the controlling terminal of the process. The prompt works even if the standard streams are redirected.
 struct Prompt {
     private let descriptor: Int32
 
-    /// Opens the terminal. Nil if there is no terminal, or if the process is a background job, which the kernel would
-    /// stop when it reads from the terminal.
+    /// Opens the terminal. Nil if there is no terminal, or if the process is a background job. The kernel would stop a
+    /// background job that reads from the terminal.
     init?() {
         let terminal = bhl_open("/dev/tty", O_RDWR, 0)
         guard terminal >= 0 else { return nil }
@@ -17,7 +17,8 @@ struct Prompt {
         descriptor = terminal
     }
 
-    /// Reads one line, without its newline. Nil if the terminal has hung up or the user has ended the input.
+    /// Reads one line, and returns it without its newline. Returns nil if the terminal has hung up or the user has
+    /// ended the input.
     /// - Parameter isSecret: Whether the terminal hides the input.
     func ask(_ question: String, isSecret: Bool = false, _ signals: Signals) throws(CommandError) -> String? {
         var former = termios()
@@ -25,10 +26,11 @@ struct Prompt {
         if isHidden {
             var hidden = former
             hidden.c_lflag &= ~tcflag_t(ECHO)
-            // Input that was typed before is discarded, because the terminal has shown it.
+            // Input that the user typed earlier is discarded, because the terminal has already shown it.
             tcsetattr(descriptor, TCSAFLUSH, &hidden)
         }
-        // The prompt is written after the input is hidden, because the user may type as soon as the prompt is visible.
+        // The prompt is written only now, when the input is hidden, because the user may type as soon as the prompt is
+        // visible.
         _ = Output.write(Text.visible(question), to: descriptor)
         defer {
             if isHidden {

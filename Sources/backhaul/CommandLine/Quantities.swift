@@ -1,9 +1,9 @@
 import CBackhaul
 
-/// Parses option values that are numbers with units, or words. The units are those of curl's options.
+/// Parses option values that are words, or numbers with units. The units are the same as in curl's options.
 extension Arguments {
-    /// A number of bytes: "500k", "1.5M" and "2G" in powers of 1,024, as in `curl --limit-rate`; "2GB" in powers of
-    /// 1,000, as in data plans. 0 means no limit.
+    /// A number of bytes. In "500k", "1.5M" and "2G" the units are powers of 1,024, as in `curl --limit-rate`. In "2GB"
+    /// the unit is a power of 1,000, as in data plans. 0 means no limit.
     func bytes(_ name: String) throws(CommandError) -> UInt64? {
         guard let text = value(name) else { return nil }
         guard let bytes = Arguments.bytes(text) else {
@@ -34,8 +34,8 @@ extension Arguments {
         return UInt64(exactly: (number * factor).rounded())
     }
 
-    /// A budget in bytes: nil without the option, 0 for no limit, `BH_BUDGET_NOTHING` for a budget of 0 bytes. The text
-    /// "0" is refused, because it could mean "no limit" or "no bytes".
+    /// A budget in bytes. Nil means that the option is missing, 0 means no limit, and `BH_BUDGET_NOTHING` means a
+    /// budget of 0 bytes. The text "0" is refused, because it could mean "no limit" or "no bytes".
     func budget(_ name: String) throws(CommandError) -> UInt64? {
         switch value(name) {
         case nil: return nil
@@ -51,7 +51,7 @@ extension Arguments {
         }
     }
 
-    /// `BH_YES` for "yes", `BH_NO` for "no", and `BH_DEFAULT` for an empty value. Nil without the option.
+    /// `BH_YES` for "yes", `BH_NO` for "no", and `BH_DEFAULT` for an empty value. Nil if the option is missing.
     func yesOrNo(_ name: String) throws(CommandError) -> Int32? {
         switch value(name) {
         case nil: return nil
@@ -81,7 +81,7 @@ extension Arguments {
         try milliseconds(name).map { Clock.wallMilliseconds + Int64($0) }
     }
 
-    /// The number of the word that the option gives. `words`: the valid words with their numbers.
+    /// The number for the word in the option's value. `words` has each valid word with its number.
     func choice(_ name: String, _ words: [(String, Int)]) throws(CommandError) -> Int32? {
         guard let text = value(name) else { return nil }
         guard let found = words.first(where: { $0.0 == text }) else {
@@ -91,7 +91,7 @@ extension Arguments {
         return Int32(found.1)
     }
 
-    /// The bits of the words that the option gives, separated by commas. `words`: the valid words with their bits.
+    /// The bits for the words in the option's value, which commas separate. `words` has each valid word with its bits.
     func bits(_ name: String, _ words: [(String, Int)]) throws(CommandError) -> UInt32? {
         guard has(name) else { return nil }
         var bits = 0
@@ -105,7 +105,7 @@ extension Arguments {
         return UInt32(bits)
     }
 
-    /// Whether the text has only digits and points: no sign, no exponent, not "nan".
+    /// Whether the text has only digits and points. Signs, exponents and words such as "nan" are refused.
     private static func isPlain(_ text: Substring) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
     }

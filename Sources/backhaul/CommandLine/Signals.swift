@@ -1,13 +1,13 @@
 import CLinux
 import Glibc
 
-/// The signals that request the end of the process. The process has no signal handler: a command reads the signals from
-/// a descriptor, between two of its steps.
+/// The signals that request the end of the process. The process has no signal handler. Instead, a command reads the
+/// signals from a descriptor, between two steps of its work.
 struct Signals {
     private let descriptor: Int32
 
-    /// Blocks the signals. It must be called before the process starts other threads, because they inherit the signal
-    /// mask.
+    /// Blocks the signals. This must be called before the process starts other threads, because new threads inherit the
+    /// signal mask.
     init() {
         var set = sigset_t()
         sigemptyset(&set)
@@ -25,8 +25,8 @@ struct Signals {
         }
     }
 
-    /// Waits until `other` is readable, a signal arrives, or the time is over. If `milliseconds` is nil, it waits
-    /// without a limit.
+    /// Waits until `other` is readable, a signal arrives, or the time is over. If `milliseconds` is nil, this function
+    /// waits without a time limit.
     /// - Returns: Whether `other` is readable.
     func wait(for other: Int32?, milliseconds: Int64?) throws(CommandError) -> Bool {
         var polled = [pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)]
@@ -36,7 +36,8 @@ struct Signals {
         return polled.count > 1 && polled[1].revents != 0
     }
 
-    /// Ends the process by the default action of the signal, so that the calling shell sees which signal ended it.
+    /// Ends the process by the default action of the signal. So the calling shell can see which signal ended the
+    /// process.
     static func terminate(of number: Int32) -> Never {
         bhl_set_default(number)
         var set = sigset_t()

@@ -3,8 +3,8 @@ import Glibc
 
 /// Runs a program of the system and waits until it ends.
 enum Subprocess {
-    /// Runs the program. Returns nil if it exits with code 0. Otherwise it returns what the program wrote to stderr, as
-    /// one line, or the reason of the failure.
+    /// Runs the program. Returns nil if it exits with code 0. Otherwise returns the program's output on stderr as one
+    /// line, or the reason of the failure.
     static func run(_ words: [String], signals: Signals) throws(CommandError) -> String? {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { return reasonOfLastError() }
@@ -39,7 +39,7 @@ enum Subprocess {
         return text.isEmpty ? "\(words.joined(separator: " ")) failed" : text
     }
 
-    /// Starts the program. The program's output on stdout is discarded, and it starts without blocked signals.
+    /// Starts the program. The program's output on stdout is discarded. The program starts without blocked signals.
     private static func spawn(_ words: [String], errors: Int32, _ process: inout pid_t) -> Int32 {
         let arena = CStringArena()
         var actions = posix_spawn_file_actions_t()

@@ -2,9 +2,9 @@
 enum TimeParser {
     static let advice = "a time such as 06:30, +2h, 2026-11-21T06:30 or 2026-11-21T06:30+01:00"
 
-    /// A time in milliseconds since 1970. Nil if the text is not a time.
-    /// - Parameter after: The time from which a relative time such as "+2h" counts, in milliseconds since 1970. A time
-    ///   of day such as "06:30" is the first one after it.
+    /// Returns the time in milliseconds since 1970, or nil if the text is not a time.
+    /// - Parameter after: A time in milliseconds since 1970. A relative time such as "+2h" counts from `after`. A time
+    ///   of day such as "06:30" means the first such time later than `after`.
     static func milliseconds(_ text: String, after: Int64) -> Int64? {
         if text.hasPrefix("+") {
             guard let duration = duration(text.dropFirst()) else { return nil }
@@ -23,14 +23,16 @@ enum TimeParser {
     private static func next(_ hour: Int, _ minute: Int, _ second: Int, after: Int64) -> Int64? {
         var time = LocalTime(milliseconds: after)
         (time.hour, time.minute, time.second) = (hour, minute, second)
-        // The next two days are tried, too: today the time may have passed, and tomorrow daylight saving may skip it.
+        // The next two days are tried, too: today the time may have passed, and tomorrow the time may not exist because
+        // daylight saving begins.
         for days in 0...2 {
             if let moment = time.adding(days: days).milliseconds(), moment > after { return moment }
         }
         return nil
     }
 
-    /// A date in the form of RFC 3339. The time, its seconds and the zone are optional; a blank may replace the T.
+    /// Parses a date in the form of RFC 3339. The time, its seconds and the zone are optional. A blank may replace the
+    /// T.
     private static func calendar(_ text: String) -> Int64? {
         let parts = text.split(maxSplits: 1, omittingEmptySubsequences: false) { "Tt ".contains($0) }
         let date = parts[0].split(separator: "-", omittingEmptySubsequences: false)
@@ -46,7 +48,7 @@ enum TimeParser {
         return time.milliseconds(zone: zone)
     }
 
-    /// A time of day such as "06:30", "6:30" or "06:30:15", and the text after it.
+    /// Parses a time of day such as "06:30", "6:30" or "06:30:15". Also returns the text after the time.
     private static func clock(_ text: Substring) -> (hour: Int, minute: Int, second: Int, rest: Substring)? {
         let end = text.firstIndex { !$0.isASCII || !($0.isNumber || $0 == ":") } ?? text.endIndex
         let parts = text[..<end].split(separator: ":", omittingEmptySubsequences: false)
@@ -58,7 +60,7 @@ enum TimeParser {
         return (hour, minute, second, text[end...])
     }
 
-    /// The seconds east of Greenwich for a zone such as "Z", "+01:00", "-0530" or "+01".
+    /// Returns the seconds east of Greenwich for a time zone such as "Z", "+01:00", "-0530" or "+01".
     private static func zone(_ text: Substring) -> Int? {
         if text == "Z" || text == "z" { return 0 }
         guard let sign = text.first, sign == "+" || sign == "-" else { return nil }
@@ -70,7 +72,8 @@ enum TimeParser {
         return (sign == "-" ? -1 : 1) * (hours * 3600 + minutes * 60)
     }
 
-    /// The milliseconds of a duration such as "90", "90s", "15m", "24h", "1h30m", "7d" or "2w". Nil for other texts.
+    /// Returns the milliseconds of a duration such as "90", "90s", "15m", "24h", "1h30m", "7d" or "2w". Returns nil for
+    /// other texts.
     static func duration(_ text: some StringProtocol) -> UInt64? {
         let units: [Character: UInt64] = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800]
         var rest = text[...]
@@ -104,7 +107,7 @@ enum TimeParser {
 
 extension Arguments {
     /// The time that an option gives, in milliseconds since 1970.
-    /// - Parameter after: A time of day is the first one after this time, or after the present if that is later.
+    /// - Parameter after: A time of day means the first such time later than `after` and later than now.
     func time(_ name: String, after: Int64? = nil) throws(CommandError) -> Int64? {
         guard let text = value(name) else { return nil }
         let now = Clock.wallMilliseconds

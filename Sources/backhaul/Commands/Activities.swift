@@ -30,7 +30,7 @@ struct Activities: Command {
             --json each activity is one line.
             """, isHost: true, storeUse: .makes)
 
-    /// Options of `get` that an activity refuses, because its request is repeated.
+    /// Options of `get` that an activity refuses, because the activity repeats its request.
     private static let unsupportedOptions: Set<String> = ["input", "earliest-start", "latest-start", "if-changed"]
 
     private enum Action {

@@ -50,7 +50,7 @@ struct Add: Command {
         }
     }
 
-    /// The state of a transfer that existed before this command. Nil: the transfer is new.
+    /// A phrase about the state of a transfer that existed before this command. Nil if the transfer is new.
     private static func found(_ result: EnqueueResult) -> String? {
         guard let state = result.state else { return nil }
         if result.isAcknowledged { return "has downloaded it before, and its end is acknowledged" }

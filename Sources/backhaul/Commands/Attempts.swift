@@ -62,8 +62,9 @@ struct Attempts: Command {
             ], remarks)
     }
 
-    /// When the next attempt starts or started: "next attempt in 4 s" or "tried again after 2 s". Nil if no retry
-    /// follows, or if the time is not known: the end of an attempt without a response is not measured.
+    /// A phrase about the next attempt, such as "next attempt in 4 s" or "tried again after 2 s". Nil if no retry
+    /// follows, or if the next attempt is due now. The end of an attempt without a complete response is not measured.
+    /// If the next attempt has started after such an attempt, the pause is not known, and the result is nil, too.
     private static func retry(_ attempt: AttemptRecord, isLast: Bool) -> String? {
         guard attempt.nextAttempt > 0, Int(attempt.next) == BH_NEXT_RETRY else { return nil }
         if isLast {

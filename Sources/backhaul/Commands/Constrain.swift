@@ -15,7 +15,7 @@ struct Constrain: Command {
             changes them.
             """ + " " + ControlOptions.details)
 
-    /// The largest number of tasks in one call, so that their numbers fit into one message.
+    /// The maximum number of tasks in one call. The ids of so many tasks fit into one message.
     private static let callLimit = 100_000
 
     private let constraints: ConstraintOptions

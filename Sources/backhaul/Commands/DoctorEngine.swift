@@ -1,10 +1,10 @@
 import BackhaulUserManager
 import CBackhaul
 
-/// The findings of `backhaul doctor` about the engine that runs the store, if one runs.
+/// The findings of `backhaul doctor` about the engine of a store. If no engine runs, a finding says so.
 struct DoctorEngine {
     private(set) var findings: [Finding] = []
-    /// Whether the engine is a daemon in a systemd service that contains nothing else.
+    /// Whether the engine is a daemon in a systemd service in which no other process runs.
     private(set) var isSeparateService = false
     private var hasTimedOut = false
 
@@ -26,14 +26,14 @@ struct DoctorEngine {
             }
         } catch {
             guard case .failure(let failure) = error else { throw error }
-            // The engine ended during this check, and the check starts no other engine.
+            // If the engine ended during this check, the call failed, because the check starts no other engine.
             findings += failure.is(BH_DAEMON_UNAVAILABLE) && !store.isLocked
                 ? [DoctorEngine.none(store, context)] : [.error("engine", failure.message), store.socket]
         }
     }
 
-    /// The finding for a store without an engine. If the socket still exists, the last engine was killed, because an
-    /// engine that exits by itself removes its socket.
+    /// The finding for a store without an engine. An engine that exits by itself removes its socket. So if the socket
+    /// still exists, the last engine was killed.
     private static func none(_ store: DoctorStore, _ context: Context) -> Finding {
         guard store.hasSocket else { return .ok("engine", "no engine runs; the next program that needs one starts it") }
         return .warning(
@@ -42,9 +42,9 @@ struct DoctorEngine {
             "`\(context.waitCommand)` starts it and follows them.")
     }
 
-    /// Adds the findings that `question` returns. If it fails, adds a warning instead, because an engine of another
-    /// version may lack the command. After one time-out this function does nothing, because each further call would
-    /// wait as long.
+    /// Adds the findings that `question` returns. If `question` fails, adds a warning instead, because an engine of
+    /// another version may lack the command. If an earlier question timed out, this function does nothing, because each
+    /// further question would probably time out, too.
     private mutating func addFindings(
         _ subject: String, _ question: () throws(CommandError) -> [Finding]
     ) throws(CommandError) {

@@ -46,7 +46,7 @@ struct DoctorStore {
         return .ok("store", text)
     }
 
-    /// The finding about the owner and the mode of the store. Only the user may be able to read and write it.
+    /// The finding about the owner and the mode of the store. Only the user should be able to read and write the store.
     private func access(_ status: stat) -> Finding? {
         let mode = String(status.st_mode & 0o7777, radix: 8)
         if status.st_uid != geteuid() {
@@ -62,7 +62,8 @@ struct DoctorStore {
         return .ok("access", "mode \(mode), of this user")
     }
 
-    /// A warning about request bodies that programs have moved into the store and that the database does not contain.
+    /// A warning about request bodies that the database does not contain. Programs have moved these bodies into the
+    /// store.
     private var orphanedBodies: Finding? {
         let folder = Paths.join(path, "bodies/lost")
         let count = ((try? DirectoryReader.textNames(in: folder)) ?? []).count
@@ -115,7 +116,8 @@ struct DoctorStore {
         return .ok("socket", name)
     }
 
-    /// The place of the daemon's log, and the log's last line if that is an error.
+    /// The path of the daemon's log, or the command that reads the log from the journal. If the last line of the log
+    /// file is an error, a warning quotes this line.
     var log: [Finding] {
         guard exists else { return [] }
         let name = Paths.join(path, "daemon.log")

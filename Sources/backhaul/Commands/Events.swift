@@ -45,7 +45,8 @@ struct Events: Command {
                 let (events, more) = try session.poll(after: cursor)
                 try context.output.result(
                     lines: events.map { context.output.isJSON ? $0.json.text : Events.line($0) })
-                // The events are acknowledged after they were written, so that no event is lost if the output fails.
+                // The command first prints the events and then acknowledges them, so that no event is lost if the
+                // output fails.
                 if acknowledges { try session.acknowledge(events.map { $0.id }) }
                 cursor = events.last?.id ?? cursor
                 if !more { break }

@@ -15,12 +15,12 @@ enum FileSystems {
         var best: (length: Int, kind: String)?
         var line: UnsafeMutablePointer<CChar>?
         var room = 0
-        // Unsafe: getline allocates the buffer, which is freed when the function returns.
+        // Unsafe: getline allocates the buffer, which is freed when this function returns.
         defer { free(line) }
         while getline(&line, &room, file) > 0, let text = line {
             let halves = split(String(cString: text))
             guard let halves, isBelow(real, halves.mountPoint) else { continue }
-            // Of two mounts at one directory, the later one hides the other.
+            // If two file systems are mounted at the same directory, the later mount hides the earlier mount.
             if best.map({ halves.mountPoint.utf8.count >= $0.length }) ?? true {
                 best = (halves.mountPoint.utf8.count, halves.kind)
             }

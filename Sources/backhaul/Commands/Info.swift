@@ -33,7 +33,7 @@ struct Info: Command {
         }
     }
 
-    /// Finds a task in the list of tasks. If its end was acknowledged, the task is found in the history.
+    /// Finds a task in the list of tasks. If the task's end was acknowledged, finds the task in the history.
     static func find(
         _ id: UInt64, _ session: Session, _ context: Context
     ) throws(CommandError) -> TaskRecord {

@@ -100,7 +100,8 @@ struct Networks: Command {
         return Text.table([["NETWORK", "KIND", "METERED", "TODAY", "THIS MONTH", "NEXT MONTH"]] + rows)
     }
 
-    /// The use of a budget, such as "1.2 GB of 2.0 GB [======    ]". Without a budget: "1.2 GB".
+    /// The use of a budget, such as "1.2 GB of 2.0 GB [======    ]". Without a budget, only the used bytes, such as
+    /// "1.2 GB".
     static func use(_ used: UInt64, _ budget: Budget) -> String {
         guard let bytes = budget.bytes else { return Text.size(used) }
         let columns = 10

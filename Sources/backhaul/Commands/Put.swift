@@ -32,7 +32,7 @@ struct Put: Command {
     init(_ arguments: Arguments) throws(CommandError) {
         guard let url = arguments.operands.last else { throw .usage("`put` needs a URL: `backhaul put FILE URL`.") }
         let files = arguments.operands.dropLast() + arguments.all("upload-file")
-        // For `curl -T`, a file with the name "-" means standard input. `put` refuses it.
+        // For `curl -T`, a file with the name "-" means standard input. `put` refuses this name.
         if files.contains("-") { throw .usage("Standard input is sent with --data-binary @-, as one request.") }
         if arguments.has("max-filesize") { throw .usage("--max-filesize limits downloads; `put` has none.") }
         let request = try RequestOptions(arguments)
@@ -96,7 +96,7 @@ struct Put: Command {
         return .done
     }
 
-    /// The URL for a file. As in curl, a URL that ends in '/' gets the file's name.
+    /// The URL for a file. If the URL ends in '/', the file's name is added, as in curl.
     private static func url(_ url: String, _ file: String) throws(CommandError) -> String {
         guard url.hasSuffix("/") else { return url }
         guard let name = file.split(separator: "/").last, name != ".", name != ".." else {
@@ -105,7 +105,7 @@ struct Put: Command {
         return url + encoded(String(name))
     }
 
-    /// Percent-encodes everything but the unreserved characters (RFC 3986, section 2.3).
+    /// Percent-encodes all bytes except the unreserved characters (RFC 3986, section 2.3).
     private static func encoded(_ name: String) -> String {
         var text = ""
         for byte in name.utf8 {

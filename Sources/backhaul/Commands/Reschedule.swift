@@ -68,7 +68,7 @@ struct Reschedule: Command {
         return try session.tasks(selection, maximum: 1024).tasks.count
     }
 
-    /// Checks that the latest start is not before the earliest start. A time of 0 means that the start is not limited.
+    /// Checks that the latest start is not before the earliest start. A time of 0 sets no limit.
     private static func check(_ earliest: Int64, _ latest: Int64, of task: TaskRecord? = nil) throws(CommandError) {
         guard earliest > 0, latest > 0, latest < earliest else { return }
         let whose = task.map { "Of transfer \($0.id) " } ?? ""

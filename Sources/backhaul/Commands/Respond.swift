@@ -33,7 +33,8 @@ struct Respond: Command {
     private let challenge: UInt64
     private let user: String?
     private let passwordFile: String?
-    /// The response that the options give. Nil: a user name and a password, for which the command may prompt.
+    /// The response that the options give. Nil if the response is a user name with a password. If no file has the
+    /// password, the command prompts for it.
     private let given: Response.Kind?
     private let isKept: Bool
     private let expires: Int64?

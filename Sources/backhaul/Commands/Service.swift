@@ -70,7 +70,8 @@ struct Service: Command {
         return .done
     }
 
-    /// On a machine without systemd: writes the line for a crontab to stdout, so that the user can pipe it.
+    /// Writes the line for a crontab to stdout, so that the user can pipe the line. This is what `install` does on a
+    /// machine without systemd.
     private func printCrontab(
         _ unit: ServiceUnit, _ file: ServiceFile, _ context: Context
     ) throws(CommandError) -> ExitCode {

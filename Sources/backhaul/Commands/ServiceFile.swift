@@ -2,7 +2,7 @@ import BackhaulUserManager
 import CLinux
 import Glibc
 
-/// The systemd unit file of a store's daemon in the user's directory, and the link that enables it.
+/// The systemd unit file of a store's daemon in the user's directory, and the link that enables the unit.
 struct ServiceFile {
     let name: String
     private let directory: String

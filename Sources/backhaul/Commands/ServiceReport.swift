@@ -10,7 +10,7 @@ struct ServiceReport {
     let manager: Manager
     let state: UnitState?
     let lingering: Lingering
-    /// The line for a crontab, if there is no systemd.
+    /// The line for a crontab. Nil on a machine with systemd.
     let crontabLine: String?
 
     enum Manager {

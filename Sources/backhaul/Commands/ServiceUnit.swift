@@ -5,7 +5,7 @@ struct ServiceUnit: Equatable {
     let store: String
 
     /// Whether a unit file can contain the program's path. systemd refuses paths with quotes, backslashes or control
-    /// characters, even if they are escaped.
+    /// characters, even if these characters are escaped.
     var isValidInUnitFile: Bool {
         let refused = "\"'\\\u{7f}".unicodeScalars
         return program.unicodeScalars.allSatisfy { $0.value >= 0x20 && !refused.contains($0) }
@@ -38,7 +38,7 @@ struct ServiceUnit: Equatable {
     /// The line for `crontab -e` on a machine without a user manager (crontab(5)).
     var crontabLine: String {
         let command = "@reboot " + ServiceUnit.shellQuoted(program) + " --store " + ServiceUnit.shellQuoted(store)
-        // cron replaces a percent sign by a newline, even inside quotes, unless a backslash escapes it.
+        // cron replaces a percent sign by a newline, even inside quotes. A backslash before the sign prevents this.
         return command.split(separator: "%", omittingEmptySubsequences: false).joined(separator: "\\%")
     }
 

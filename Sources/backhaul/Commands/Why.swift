@@ -72,7 +72,7 @@ struct Why: Command {
     }
 }
 
-/// Reads the data for the explanations from the engine. It reads only what the reasons of the waits require.
+/// Reads the data for the explanations from the engine. Data that no explanation needs is not read.
 private struct Gathering {
     let context: Context
     let application: Application
@@ -102,7 +102,7 @@ private struct Gathering {
         return facts
     }
 
-    /// The holds of this session, if one of the reasons is a condition or a constraint.
+    /// The holds of this session. The list is empty if none of the reasons is a condition or a constraint.
     func holds(_ reasons: Set<Int32>) throws(CommandError) -> [HoldRecord] {
         guard reasons.contains(where: { WaitPhrases.isCondition($0) }) else { return [] }
         return try application.holds().filter {

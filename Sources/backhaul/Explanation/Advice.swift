@@ -2,7 +2,7 @@ import CBackhaul
 
 /// One action by which the user can end a wait.
 struct Advice: Equatable {
-    /// A sentence. If a command follows, it ends with a colon.
+    /// A sentence. If a command follows, the sentence ends with a colon.
     let text: String
     /// The command, ready to be typed.
     let command: String?
@@ -15,31 +15,32 @@ struct Advice: Equatable {
     var json: JSON { .object([("text", .string(text)), ("command", .optional(command))]) }
 }
 
-/// Data for explanations that the records of the waiting tasks do not contain.
+/// Data that the explanations need, and that the records of the waiting tasks do not contain.
 struct WaitFacts {
     var requirements = SessionRequirements()
     var conditions: [ConditionRecord] = []
     var networks: [NetworkRecord] = []
     var challenges: [ChallengeRecord] = []
-    /// The last failed attempt of each task that is to be retried, by the task's number.
+    /// The last failed attempt of each task that waits for its next attempt. The key is the task's number.
     var lastAttempts: [UInt64: AttemptRecord] = [:]
     /// The rate limit of the store in bytes per second. 0: no limit.
     var storeRate: UInt64 = 0
 
     func condition(_ kind: Int) -> ConditionRecord? { conditions.first { Int($0.kind) == kind } }
 
-    /// The limits of pressure that are exceeded now. If no limit is exceeded, because the pressure has just fallen,
-    /// returns all of them.
+    /// The limits of pressure that are exceeded now. If the pressure has just fallen and no limit is exceeded, returns
+    /// all limits.
     func exceeded(_ pressures: [ConstraintsRecord.Pressure]) -> [ConstraintsRecord.Pressure] {
         let reached = pressures.filter { pressure in
-            // The hysteresis: tasks are released five points below the limit, or at half of it if the limit is small.
+            // The hysteresis: tasks are released five percentage points below the limit. If the limit is less than ten
+            // percent, tasks are released at half of the limit.
             let releaseLimit = max(Int64(pressure.percent) - 5, Int64(pressure.percent) / 2)
             return condition(pressure.condition).map { $0.isKnown && $0.value > releaseLimit } ?? false
         }
         return reached.isEmpty ? pressures : reached
     }
 
-    /// The option or preset of the session that causes this reason.
+    /// The option or preset of the session that causes a wait for this reason.
     func origin(_ reason: Int32) -> ConstraintsRecord.Origin? { requirements.constraints.origin(reason, self) }
 
     var network: NetworkRecord? { networks.first { $0.isCurrent } }

@@ -52,9 +52,9 @@ extension AdviceTable {
         ]
     }
 
-    /// The options that remove only the constraint that causes the wait. If it comes from a preset, they override the
-    /// preset.
-    /// - Parameter nothing: The option values for no minimum, all networks, and no quiet hours.
+    /// The options that remove only the constraint that causes the wait. If the constraint comes from a preset, the
+    /// options override the preset.
+    /// - Parameter nothing: The values that set no minimum, permit all networks, and set no quiet hours, in this order.
     private func overridingOptions(to stated: ConstraintsRecord, nothing: [String]) -> [String] {
         let hasPreset = stated.isDiscretionary
         switch Int(reason) {
@@ -64,7 +64,7 @@ extension AdviceTable {
         case BH_REASON_BATTERY: return ["--minimum-battery", nothing[0]]
         case BH_REASON_PRESSURE: return facts.exceeded(stated.pressures).flatMap { [$0.option, nothing[0]] }
         case BH_REASON_NETWORK: return ["--networks", nothing[1]]
-        // With a preset, 0 would mean the preset's own rate.
+        // If a preset is set, 0 would mean the minimum rate of the preset.
         case BH_REASON_THROUGHPUT: return ["--minimum-rate", hasPreset ? "1" : nothing[0]]
         case BH_REASON_QUIET_HOURS:
             let preset = Int(stated.preset) == BH_PRESET_OVERNIGHT ? ["--preset", "discretionary"] : []

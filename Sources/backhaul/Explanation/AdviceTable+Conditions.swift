@@ -84,7 +84,8 @@ extension AdviceTable {
         return advice
     }
 
-    /// The bytes that a task still has to move, if known; else 0.
+    /// The bytes for which a task needs a budget: its expected bytes if the request states them, otherwise the bytes
+    /// that the task still has to move. 0 if this number is not known.
     private func needs(_ task: TaskRecord) -> UInt64 {
         let expected = task.expectedReceived.addingReportingOverflow(task.expectedSent).partialValue
         guard expected == 0, let total = task.total, total > task.done else { return expected }

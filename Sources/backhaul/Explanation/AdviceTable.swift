@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// The advice for each reason. Each command in the advice either ends the wait, or shows more about it.
+/// The advice for each reason. Each command in the advice either ends the wait, or shows more about the wait.
 struct AdviceTable {
     let waitExplanation: WaitExplanation
 

@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// Finds the constraint that causes a wait, so that an explanation can name it.
+/// Finds the constraint that causes a wait, so that an explanation can name the constraint.
 extension ConstraintsRecord {
     enum Origin: Equatable {
         /// An option and its value.
@@ -15,7 +15,7 @@ extension ConstraintsRecord {
         }
     }
 
-    /// The option or preset that causes this reason. Nil if none of these constraints causes it.
+    /// The option or preset that causes a wait for this reason. Nil if none of these constraints causes the wait.
     func origin(_ reason: Int32, _ facts: WaitFacts) -> Origin? {
         switch Int(reason) {
         case BH_REASON_POWER: optionOrPreset(Int(externalPower), "--external-power yes")
@@ -41,7 +41,8 @@ extension ConstraintsRecord {
         }
     }
 
-    /// The origin of a constraint whose option takes "yes" or "no". "Yes": the option. "No": nil. Not set: the preset.
+    /// The origin of a constraint whose option takes "yes" or "no". With "yes", the origin is the option. With "no",
+    /// the result is nil. If the option is not set, the origin is the preset.
     private func optionOrPreset(_ given: Int, _ option: String) -> Origin? {
         switch given {
         case BH_YES: .option(option)

@@ -7,7 +7,7 @@ struct Explanation {
     /// The task's wait records, oldest first.
     let waits: [WaitRecord]
     let facts: WaitFacts
-    /// Unix time in milliseconds.
+    /// The present time in Unix milliseconds.
     let now: Int64
     /// Makes a command for the same session and store, ready to be typed.
     let command: ([String]) -> String
@@ -83,7 +83,8 @@ struct Explanation {
         return text.isEmpty ? nil : text
     }
 
-    /// A phrase about the task's latest start, after which presets are ignored. Nil if no preset causes the wait.
+    /// A phrase about the task's latest start. After this time, presets no longer hold the task. Nil if the task has no
+    /// latest start in the future, or if no preset causes the wait.
     private var latest: String? {
         guard task.latestStart > now, isFromPreset else { return nil }
         for case .option? in [facts.origin(task.reason), own] { return nil }
@@ -100,7 +101,7 @@ struct Explanation {
 
     private var advice: [Advice] { isHeldUp ? waitExplanation.advice : [] }
 
-    /// The begin of the present wait, if a wait record has it.
+    /// The begin of the present wait in Unix milliseconds. Nil if no wait record has this time.
     private var since: Int64? {
         guard isHeldUp else { return nil }
         return waits.last { $0.ended == nil && $0.reason == task.reason }?.began

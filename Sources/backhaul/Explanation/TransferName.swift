@@ -8,7 +8,8 @@ struct TransferName {
     /// The name in a list: "download 2: 02-map.bin from example.org, 0 B of 4.0 MB".
     var item: String { (task.isUpload ? "upload " : "download ") + "\(task.id): \(description)" }
 
-    /// The bytes that were moved so far, such as "the received part (3.0 MB)". Nil if no bytes were moved.
+    /// A phrase about the bytes that were moved so far, such as "the received part (3.0 MB)". Nil if no bytes were
+    /// moved.
     var kept: String? {
         task.done > 0 ? "the \(task.isUpload ? "sent" : "received") part (\(Text.size(task.done)))" : nil
     }

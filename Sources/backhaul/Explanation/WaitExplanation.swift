@@ -1,7 +1,7 @@
 import CBackhaul
 
-/// The explanation of a wait that one or more transfers share. It has four parts: which transfer waits for what, why,
-/// when it continues, and what the user can do.
+/// The explanation of a wait that one or more transfers share. It has four parts: what the transfers wait for, the
+/// cause, when the transfers continue, and what the user can do.
 struct WaitExplanation {
     static let listedTransferLimit = 5
 
@@ -11,7 +11,7 @@ struct WaitExplanation {
     /// The time of the next check or attempt, in Unix milliseconds. 0: not known.
     let nextCheck: Int64
     let isRunning: Bool
-    /// The waiting transfers, or the first few of them. `count` is the number of all.
+    /// The waiting transfers, or the first few of them. `count` is the number of all waiting transfers.
     let transfers: [TaskRecord]
     let count: Int
     let session: String
@@ -24,10 +24,11 @@ struct WaitExplanation {
 
     var one: TaskRecord? { count == 1 ? transfers.first : nil }
 
-    /// The numbers of the transfers as operands of a command, or "TASK..." if not all of them are known.
+    /// The numbers of the transfers as operands of a command. If `transfers` has only the first few transfers, the only
+    /// operand is "TASK...".
     var operands: [String] { count <= transfers.count ? transfers.map { String($0.id) } : ["TASK..."] }
 
-    /// The first line. `duration`: whether it includes how long the wait has lasted.
+    /// The first line. `duration`: whether the line states how long the wait has lasted.
     func headline(duration: Bool = false) -> String {
         let subject = one.map { TransferName(task: $0).text } ?? Text.count(count, "transfer")
         if let limit = facts.requirements.zeroBudgetSentence(reason, facts, session: session) {
@@ -47,11 +48,12 @@ struct WaitExplanation {
 
     private var be: String { one == nil ? "are" : "is" }
 
-    /// Whether the wait can end only by a change of the settings.
+    /// Whether the wait continues until the user changes a setting.
     var isStuck: Bool {
         switch Int(reason) {
         case BH_REASON_BUDGET, BH_REASON_QUIET_HOURS: nextCheck == 0
-        // Only the engine's sentence shows that the networks of session and transfer exclude each other.
+        // Only the engine's sentence shows that the permitted networks of the session and of the transfer exclude each
+        // other.
         case BH_REASON_NETWORK: text?.contains("never runs") ?? false
         default: false
         }
@@ -123,7 +125,7 @@ struct WaitExplanation {
 
     var advice: [Advice] { AdviceTable(waitExplanation: self).advice }
 
-    /// The lines of the explanation. `before`, `after`: fields before "why" and after "continues".
+    /// The lines of the explanation. `before` has the fields before "why"; `after` has the fields after "continues".
     func lines(duration: Bool = false, before: [(String, String)] = [], after: [(String, String)] = []) -> [String] {
         var fields = before
         if let why, !why.isEmpty { fields.append(("why", why)) }

@@ -53,7 +53,7 @@ enum WaitPhrases {
     }
 
     /// The time of the next attempt or check, such as "next attempt in 40 s". Nil if the time is not known, or if the
-    /// reason's sentence includes it.
+    /// reason's sentence includes the time.
     static func next(_ task: TaskRecord) -> String? {
         guard task.nextAttempt > 0 else { return nil }
         switch Int(task.reason) {

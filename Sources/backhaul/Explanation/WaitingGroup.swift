@@ -1,7 +1,7 @@
 import CBackhaul
 
-/// The transfers of a session that wait for the same reason. The group stores their number, and only the first few
-/// transfers.
+/// The transfers of a session that wait for the same reason. The group counts all of these transfers, and stores the
+/// first few.
 struct WaitingGroup {
     struct Key: Hashable {
         let reason: Int32
@@ -9,8 +9,8 @@ struct WaitingGroup {
     }
 
     static let storedTransferLimit = 10
-    /// Each sentence has its own group until there are this many groups. Further tasks are grouped by their reason
-    /// alone.
+    /// The number of groups that can be formed by reason and sentence. When there are this many groups, further tasks
+    /// are grouped by their reason alone.
     static let groupLimit = 50
 
     let reason: Int32
@@ -22,10 +22,10 @@ struct WaitingGroup {
     private(set) var nextCheck: Int64 = 0
     private(set) var isRunning = true
 
-    /// Adds a task to its group. `order`: the groups in the order in which they were first seen.
+    /// Adds a task to its group. `order` has the keys of the groups, oldest group first.
     static func gather(_ task: TaskRecord, into groups: inout [Key: WaitingGroup], order: inout [Key]) {
         guard !task.hasEnded, Int(task.reason) != BH_REASON_NONE else { return }
-        // Failed attempts form one group, because each one may have a different sentence.
+        // Tasks that wait for a retry form one group, because each failed attempt may have a different sentence.
         let hasOwnSentence = Int(task.reason) != BH_REASON_RETRY && groups.count < groupLimit
         let key = Key(reason: task.reason, text: hasOwnSentence ? task.reasonText ?? "" : "")
         if groups[key] == nil { order.append(key) }

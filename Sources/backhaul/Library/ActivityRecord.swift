@@ -8,10 +8,11 @@ struct Activity {
     var tolerance: UInt64 = 0
     var repeats = true
     var quality: Int32 = 0
-    /// The first time at which the activity may start, in Unix milliseconds, or 0.
+    /// The first time at which the activity may start, in Unix milliseconds. 0: one interval after the call, or
+    /// unchanged if the activity exists.
     var first: Int64 = 0
-    /// The transfer that the activity enqueues. Nil: the activity delivers an event, for which the registered program
-    /// is launched.
+    /// The transfer that the activity enqueues. Nil if the activity delivers an event, for which the engine launches
+    /// the registered program.
     var transfer: Transfer?
 
     func activity(_ arena: CStringArena) -> bh_activity {
@@ -35,7 +36,7 @@ struct ActivityRecord {
     let tolerance: UInt64
     let repeats: Bool
     let quality: Int32
-    /// The start of the next window in Unix milliseconds, or 0. The next two times have the same form.
+    /// The start of the next window in Unix milliseconds, or 0. `nextEnds` and `lastStarted` have the same form.
     let next: Int64
     let nextEnds: Int64
     let lastStarted: Int64

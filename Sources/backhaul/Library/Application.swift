@@ -21,7 +21,8 @@ final class Application {
         options.daemon = arena.optionalString(daemon)
         options.flags = observes ? UInt32(BH_APPLICATION_OBSERVES) : 0
         var handle: OpaquePointer?
-        // This call does not wait for the engine. The first verb waits, and Ctrl-C can interrupt it.
+        // This call does not wait for the engine. The first verb waits for the engine, and Ctrl-C can interrupt this
+        // wait.
         do { try check { error in bh_application_open(&options, 0, &handle, error) } } catch { throw .failure(error) }
         self.handle = handle
     }
@@ -48,8 +49,8 @@ final class Application {
         return try ticket.batch().sessions()
     }
 
-    /// Whether another consumer waits for the session's events, so that this process should yield. It returns true only
-    /// once for each request to yield.
+    /// Whether this process should yield, because another consumer waits for the session's events. For each request to
+    /// yield, this function returns true one time.
     func isAskedToYield(_ session: String) throws(CommandError) -> Bool {
         var batch: OpaquePointer?
         do { try check { error in bh_application_poll(handle, 0, &batch, error) } } catch { throw .failure(error) }
@@ -79,7 +80,8 @@ final class Application {
         try ticket.wait(signals)
     }
 
-    /// The sessions of the launch that started this program. The list is empty if the engine did not launch it.
+    /// The sessions of the launch that started this program. The list is empty if the engine did not launch this
+    /// program.
     func sessionsOfLaunch() throws(CommandError) -> [String] {
         let ticket = try Ticket { bh_application_current_launch(handle, BH_START, nil, $0) }
         try ticket.wait(signals)
@@ -105,7 +107,8 @@ final class Application {
         return Session(try ticket.session().0, signals: signals)
     }
 
-    /// Creates the session. If it exists, attaches to it, and changes its stored settings to the given settings.
+    /// Creates the session. If the session exists, attaches to it, and changes its stored settings to the given
+    /// settings.
     func create(_ settings: SessionSettings, role: Int) throws(CommandError) -> Session {
         let arena = CStringArena()
         var configuration = settings.configuration(arena, over: nil)
@@ -123,8 +126,7 @@ final class Application {
 }
 
 extension CommandError {
-    /// Replaces the message of the error `BH_IN_USE` by one that names the session and the process that reads its
-    /// events.
+    /// Replaces the message of the error `BH_IN_USE` by a message that names the session and its consumer.
     fileprivate func inUse(_ session: String) -> CommandError {
         guard case .failure(let failure) = self, failure.is(BH_IN_USE) else { return self }
         return .failure(

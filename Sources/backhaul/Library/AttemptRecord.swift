@@ -14,7 +14,7 @@ struct AttemptRecord {
     let offset: UInt64
     let endOffset: UInt64
     /// When the lookup of the host name ended, in microseconds since the start of the attempt. Nil if the attempt did
-    /// not reach or did not need this phase. The phases below have the same form.
+    /// not reach this phase, or did not need it. The times up to `responseEnd` have the same form.
     let domainLookup: Int64?
     let connect: Int64?
     let secureConnection: Int64?

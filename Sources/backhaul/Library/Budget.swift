@@ -2,7 +2,7 @@ import CBackhaul
 
 /// The number of bytes that may be moved in a day or month.
 struct Budget: Equatable {
-    /// The value as the field of the header has it. 0: no limit. `BH_BUDGET_NOTHING`: a budget of 0 bytes.
+    /// The value of a field of `bh_budget`. 0: no limit. `BH_BUDGET_NOTHING`: a budget of 0 bytes.
     let field: UInt64
 
     init(_ field: UInt64) { self.field = field }
@@ -19,7 +19,8 @@ struct Budget: Equatable {
 
     func isUsedUp(by used: UInt64) -> Bool { bytes.map { used >= $0 } ?? false }
 
-    /// A larger budget as a round number, such as "2GB": at least twice this one, and at least `needed` bytes.
+    /// A larger budget as a round number, such as "2GB": at least twice this budget, and at least `needed` bytes.
+    /// "none" if no such number is large enough.
     func larger(_ needed: UInt64) -> String {
         guard let bytes, bytes > 0 || needed > 0 else { return "1GB" }
         let (twice, overflow) = bytes.multipliedReportingOverflow(by: 2)

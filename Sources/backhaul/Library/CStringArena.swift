@@ -1,7 +1,7 @@
 import CBackhaul
 import Glibc
 
-/// Copies of strings and bytes for C structs that point to them. The copies are valid as long as this object exists.
+/// Copies of strings and bytes to which C structs point. The copies are valid as long as this object exists.
 final class CStringArena {
     // Unsafe: C structs point to this memory, which is freed when the arena is deinitialized.
     private var allocations: [UnsafeMutableRawPointer] = []

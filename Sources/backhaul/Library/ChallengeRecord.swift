@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// A copy of a challenge, by which a server or proxy demands a credential, or the engine demands a refresh.
+/// A copy of a challenge: a server or proxy demands a credential, or the engine demands a refresh.
 struct ChallengeRecord {
     let id: UInt64
     let kind: Int32
@@ -10,7 +10,7 @@ struct ChallengeRecord {
     let failures: UInt32
     let time: Int64
     let waitingTasks: UInt64
-    /// The task whose URL needs a refresh; otherwise 0.
+    /// The task that needs a new URL. 0 for any other challenge.
     let task: UInt64
     let url: String?
 

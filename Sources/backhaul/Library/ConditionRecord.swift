@@ -45,15 +45,15 @@ struct ConditionRecord {
     }
 }
 
-/// A copy of a hold: one reason, and the number of tasks of a session that it holds.
+/// A copy of a hold: one reason, and the number of the session's tasks that wait for this reason.
 struct HoldRecord {
     let application: String
     let session: String
-    /// The origin of the tasks. Nil: any origin.
+    /// The origin whose tasks are held. Nil if the hold applies to all origins.
     let origin: String?
     let reason: Int32
     let reasonText: String
-    /// The begin of the hold in Unix milliseconds, or 0. The time of the next check has the same form.
+    /// The begin of the hold in Unix milliseconds, or 0. `nextCheck` has the same form.
     let began: Int64
     let nextCheck: Int64
     let tasks: UInt64

@@ -2,7 +2,7 @@ import CBackhaul
 
 // Unsafe: the pointers point into a batch, which is released after its items are copied.
 
-/// A copy of a session's configuration as JSON, without its secrets, so that no command shows them.
+/// A copy of a session's configuration as JSON. The copy has no secrets, so no command shows them.
 struct ConfigurationRecord {
     let json: JSON
 

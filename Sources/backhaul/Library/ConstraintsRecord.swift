@@ -79,6 +79,6 @@ struct ConstraintsRecord: Hashable {
         for setting in ConstraintsRecord.settings { setting.write(self, &fields, arena) }
     }
 
-    /// The constraints as JSON. A constraint that is not set is null: the preset decides.
+    /// The constraints as JSON. A constraint that is not set is null. Then the preset decides.
     var json: JSON { .record(of: bh_constraints.self, ConstraintsRecord.settings.map { ($0.field, $0.json(self)) }) }
 }

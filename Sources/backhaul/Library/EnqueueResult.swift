@@ -5,7 +5,7 @@ struct EnqueueResult {
     let taskID: UInt64
     /// The state (`BH_TASK_…`) of the task if it existed before the enqueue. Nil: the task is new.
     var state: Int32?
-    /// The id of the event that reports the task's end. 0 if there is no such event, or if it was acknowledged.
+    /// The id of the event that reports the task's end. 0 if there is no such event, or if the event was acknowledged.
     var event: UInt64 = 0
 
     init(_ enqueued: bh_enqueued) {
@@ -17,7 +17,7 @@ struct EnqueueResult {
     var isNew: Bool { state == nil }
     var hasEnded: Bool { state.map { Int($0) >= BH_TASK_SUCCEEDED } ?? false }
     var hasSucceeded: Bool { state.map { Int($0) == BH_TASK_SUCCEEDED } ?? false }
-    /// Whether the task's end was acknowledged, so that no event about it will be delivered.
+    /// Whether the task's end was acknowledged. If so, no event will report this end.
     var isAcknowledged: Bool { hasEnded && event == 0 }
 
     /// - Parameter transfer: The enqueued transfer.

@@ -9,7 +9,7 @@ struct ErrorRecord {
 
     var isFailure: Bool { Int(status) != BH_OK }
 
-    /// The error's message. Nil: there is no error.
+    /// The error's message. Nil if there is no error.
     var sentence: String? { isFailure ? message ?? String(cString: bh_status_text(status)) : nil }
     var domainJSON: JSON { isFailure ? .string(Names.domain(domain)) : .null }
     var detailJSON: JSON { isFailure ? .integer(detail) : .null }

@@ -29,7 +29,7 @@ struct Failure: Error {
 }
 
 // Unsafe: the call fills the error, which is read before this function returns.
-/// Calls the library, and throws the error that it reports.
+/// Calls the library, and throws the error that the call reports.
 func check(_ body: (UnsafeMutablePointer<bh_error>) -> bh_status) throws(Failure) {
     var error = bh_error()
     error.struct_size = MemoryLayout<bh_error>.size

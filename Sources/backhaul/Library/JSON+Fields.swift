@@ -1,7 +1,7 @@
 import CBackhaul
 
 /// Functions that make JSON from structs of the header. The JSON has the structure and the names of the header's
-/// fields; tests compare them.
+/// fields. Tests compare the JSON with the header.
 extension JSON {
     /// An object with all fields of a struct.
     static func record<Struct>(of _: Struct.Type, _ fields: [(String, JSON)]) -> JSON { .object(fields) }
@@ -13,7 +13,7 @@ extension JSON {
         Number.isSigned ? .integer(Int64(value)) : .unsigned(UInt64(value))
     }
 
-    /// A number, or null for 0, for fields in which 0 means an absent value.
+    /// A number, or null if the number is 0. This function is for fields in which 0 means that there is no value.
     static func number<Number: BinaryInteger>(unlessZero value: Number) -> JSON { value == 0 ? .null : .number(value) }
 
     static func choice(_ value: Int32) -> JSON { Int(value) == BH_DEFAULT ? .null : .bool(Int(value) == BH_YES) }

@@ -47,7 +47,7 @@ struct LaunchRecord {
         ])
     }
 
-    /// The reason why the program cannot be started, if this process can see it. Nil: no reason was found.
+    /// The reason why the program cannot be started. Nil if this process finds no reason.
     var programFault: String? {
         var status = stat()
         guard stat(program, &status) == 0 else { return reasonOfLastError() }

@@ -93,7 +93,7 @@ enum Names {
         ("bluetooth", BH_NETWORK_BLUETOOTH), ("tunnel", BH_NETWORK_TUNNEL), ("other", BH_NETWORK_OTHER),
     ]
 
-    /// The values of `--maximum-heat`. In the state "critical" no task runs, with any value of the option.
+    /// The values of `--maximum-heat`. The option has no value "critical", because no task runs in this state.
     static let heatLimits = [
         ("nominal", BH_THERMAL_NOMINAL), ("fair", BH_THERMAL_FAIR), ("serious", BH_THERMAL_SERIOUS),
     ]

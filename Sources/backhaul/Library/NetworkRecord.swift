@@ -3,7 +3,7 @@ import CBackhaul
 /// A network with its settings and the bytes moved on it.
 struct NetworkRecord {
     var name: String
-    /// BH_YES or BH_NO overrides the system's report; BH_DEFAULT does not.
+    /// BH_YES and BH_NO override the system's report. BH_DEFAULT keeps the system's report.
     var metered: Int32 = 0
     var monthStartsOn: UInt32 = 1
     var daily = Budget(0)

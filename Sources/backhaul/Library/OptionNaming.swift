@@ -1,4 +1,4 @@
-/// Replaces the names of the header's fields in messages of the library by the names of the options.
+/// In messages of the library, replaces the names of the header's fields by the names of the options.
 enum OptionNaming {
     private static let spoken = [
         ("accepted_statuses", "--accept-status"), ("retry.statuses", "--retry-status"),
@@ -14,8 +14,8 @@ enum OptionNaming {
     ] + settings
 
     /// The fields and options of constraints and of sessions. Names without an underscore are left out, because they
-    /// may be ordinary words of a message. Of the session's options only durations are included, because the limits of
-    /// the store have fields with the names of the others.
+    /// may be ordinary words of a message. Of the session's options, only durations are included. The fields of the
+    /// other options are left out, because the limits of the store have fields with the same names.
     private static let settings =
         ConstraintsRecord.settings.map { ($0.field, "--" + $0.option.name) }.filter { $0.0.contains("_") }
         + SessionOptions.settings.map { ($0.field, "--" + $0.option.name) }.filter { $0.0.hasSuffix("_ms") }

@@ -10,9 +10,9 @@ struct Response {
         case url(String)
     }
     var kind: Kind
-    /// Whether the engine also stores the credential.
+    /// Whether the engine also keeps the credential in the store.
     var isKept = false
-    /// The time at which the credential expires, in Unix milliseconds. Nil: it does not expire.
+    /// The time at which the credential expires, in Unix milliseconds. Nil if no such time is known.
     var expires: Int64?
 
     func response(_ arena: CStringArena) -> bh_challenge_response {

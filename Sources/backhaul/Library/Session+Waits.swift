@@ -2,7 +2,7 @@ import CBackhaul
 
 /// The session's verbs for wait records, requirements and activities.
 extension Session {
-    /// The wait records of a task, oldest first. The end of the task may have been acknowledged.
+    /// The wait records of a task, oldest first. Tasks in the history have wait records, too.
     func waits(_ task: UInt64) throws(CommandError) -> [WaitRecord] {
         let ticket = try Ticket { bh_task_waits(handle, task, BH_START, nil, $0) }
         try ticket.wait(signals)

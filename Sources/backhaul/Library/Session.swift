@@ -13,13 +13,13 @@ final class Session {
 
     deinit { close() }
 
-    /// Detaches the session, so that another process can become its consumer, even while this object still exists.
+    /// Detaches from the session while this object still exists, so that another process can become the consumer.
     func close() {
         bh_session_close(handle)
         handle = nil
     }
 
-    /// A descriptor that is readable while the session has events that no poll has returned.
+    /// A file descriptor. It is readable while the session has events that no poll has returned.
     func eventDescriptor() throws(CommandError) -> Int32 {
         var descriptor: Int32 = -1
         do { try check { error in bh_session_event_fd(handle, &descriptor, error) } } catch { throw .failure(error) }
@@ -48,7 +48,7 @@ final class Session {
         try ticket.wait(signals)
     }
 
-    /// Enqueues transfers. An error includes the URL of the transfer that was refused.
+    /// Enqueues transfers. If a transfer is refused, the error includes the URL of that transfer.
     func enqueue(_ transfers: [Transfer]) throws(CommandError) -> [EnqueueResult] {
         let arena = CStringArena()
         let requests = transfers.map { $0.request(arena) }
@@ -76,7 +76,7 @@ final class Session {
         return try ticket.count()
     }
 
-    /// Acknowledges all events up to this one, and returns their number.
+    /// Acknowledges all events up to the event `id`, and returns the number of acknowledged events.
     func acknowledge(through id: UInt64) throws(CommandError) -> UInt64 {
         let ticket = try Ticket { bh_session_acknowledge_through(handle, id, BH_START, nil, $0) }
         try ticket.wait(signals)
@@ -106,7 +106,7 @@ final class Session {
         return task
     }
 
-    /// The attempts of a task. The end of the task may have been acknowledged.
+    /// The attempts of a task. Tasks in the history have attempts, too.
     func attempts(_ task: UInt64) throws(CommandError) -> [AttemptRecord] {
         let ticket = try Ticket { bh_task_attempts(handle, task, BH_START, nil, $0) }
         try ticket.wait(signals)

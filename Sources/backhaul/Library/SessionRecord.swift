@@ -46,7 +46,7 @@ struct SessionRecord {
         ])
     }
 
-    /// Remarks for the user about the session's state: "process 12, stopped for 5 min; finished; launch in 40 s".
+    /// Remarks for the user about the session's state, such as "read by process 12; finished; program starts in 40 s".
     var remarks: String {
         var parts: [String] = []
         if consumer != 0 {

@@ -11,8 +11,8 @@ struct SessionSettings {
 
     var hasChanges: Bool { options.isGiven || policy?.isGiven == true || headers != nil }
 
-    /// - Parameter remembered: The session's stored configuration. Options change some of its settings; the others
-    ///   stay.
+    /// - Parameter remembered: The session's stored configuration. Settings without a given option keep their stored
+    ///   values.
     func configuration(
         _ arena: CStringArena, over remembered: bh_session_configuration?
     ) -> bh_session_configuration {

@@ -18,7 +18,7 @@ struct TaskRecord {
     let httpStatus: Int32
     let attempts: UInt32
     let offset: UInt64
-    /// The size of the file in bytes. Nil: no response has stated it yet.
+    /// The size of the file in bytes. Nil while no response has stated the size.
     let size: UInt64?
     let rate: UInt64
     let enqueued: Int64
@@ -33,7 +33,7 @@ struct TaskRecord {
     let latestStart: Int64
     let expectedReceived: UInt64
     let expectedSent: UInt64
-    /// The constraints of the task itself. Nil: it has only those of its session.
+    /// The constraints of the task itself. Nil if the task has only the constraints of its session.
     let constraints: ConstraintsRecord?
 
     init(_ task: bh_task_info) {

@@ -1,7 +1,7 @@
 import CBackhaul
 
-/// A selection of tasks by ids, states and group. A task is selected if it meets all three. An empty list or nil
-/// selects all tasks.
+/// A selection of tasks by ids, states and group. A task is selected if its id, its state and its group match. An empty
+/// list matches every id or every state. Nil matches every group.
 struct TaskSelection {
     var ids: [UInt64] = []
     var states: [Int] = []

@@ -3,12 +3,13 @@ import CBackhaul
 /// A started verb. The commands start every verb and wait in short intervals, so that Ctrl-C can interrupt the wait.
 struct Ticket: ~Copyable {
     private static let slice: Int32 = 100
-    /// The longest wait for the engine's reply, in milliseconds. The second limit applies while the engine is stopped.
+    /// The longest wait for the engine's reply, in milliseconds. `limitWhileStopped` applies while the engine is
+    /// stopped.
     private static let limit: Int64 = 30_000
     private static let limitWhileStopped: Int64 = 5_000
 
-    // Unsafe: an opaque handle of the library, never dereferenced here. It is released when its only owner is
-    // deinitialized.
+    // Unsafe: an opaque handle of the library, never dereferenced here. The handle is released when this struct, its
+    // only owner, is deinitialized.
     private let pointer: OpaquePointer
 
     init(

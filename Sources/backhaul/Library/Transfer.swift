@@ -50,23 +50,25 @@ struct Transfer {
     var checksum: String?
     var expectedSize: UInt64 = 0
     var isOnlyIfChanged = false
-    /// Whether the server names the file. Then the destination is a directory.
+    /// Whether the server names the file. If so, the destination is a directory.
     var isNamedByServer = false
     var ignoresDigests = false
     var refresh: Int32 = 0
     var expires: Int64?
     var policy: PolicyOptions?
     var start: StartOptions?
-    /// The ended transfer to the same file that this transfer replaces or repeats. Its number becomes part of the key.
+    /// The number of an ended transfer to the same file, which this transfer replaces or repeats. The number becomes
+    /// part of the key.
     var former: UInt64?
-    /// Whether an activity enqueues this transfer repeatedly. Then it has no key, because each enqueue makes a new
-    /// task.
+    /// Whether an activity enqueues this transfer repeatedly. Such a transfer has no key, because each enqueue makes a
+    /// new task.
     var isRepeated = false
 
     var replaces: Bool { ifExists == BH_IF_EXISTS_REPLACE }
 
-    /// The idempotency key. It is made from the destination, so that a repeated command finds the same task.
-    /// Nil if the path is too long for a key, and for uploads, because a second upload may be intended.
+    /// The idempotency key. It is made from the destination, so that a repeated command finds the same task. Nil if the
+    /// path is too long for a key. Nil for an upload, because the user may want to send the same upload again. Nil for
+    /// a transfer of an activity.
     var key: String? {
         guard let destination, !isRepeated else { return nil }
         let key = isNamedByServer ? "into:" + destination + ":" + url : "file:" + destination
@@ -74,7 +76,7 @@ struct Transfer {
         return whole.utf8.count <= 255 ? whole : nil
     }
 
-    /// Splits a key into the key of the first transfer to the same file, and the number of the task in `former`.
+    /// Splits a key into the key of the first transfer to the same file, and the number that was in `former`.
     static func parts(ofKey key: String) -> (first: String, former: UInt64?) {
         let parts = key.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, parts[0] == "after", let former = UInt64(parts[1]) else { return (key, nil) }

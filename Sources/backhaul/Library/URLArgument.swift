@@ -1,12 +1,13 @@
-/// A URL argument of the command line, which may be invalid.
+/// A URL from the command line. The URL may be invalid.
 struct URLArgument {
     /// The URL without its user name and password.
     let redacted: String
-    /// For common mistakes: what is wrong, and what to write instead. The library reports all other errors.
+    /// What is wrong, and what to write instead. Nil if the URL has no common mistake: the library reports all other
+    /// errors.
     let advice: String?
 
     init(_ text: String) {
-        // Any number of slashes is accepted, so that the password of a mistyped URL is removed, too.
+        // Any number of slashes is accepted, so that the password is removed from a mistyped URL, too.
         let isWeb = ["http:", "https:"].contains { text.lowercased().hasPrefix($0) }
         let colon = isWeb ? text.firstIndex(of: ":") : text.firstRange(of: "://")?.lowerBound
         let server = colon.map { text[$0...].dropFirst().drop { $0 == "/" }.startIndex } ?? text.startIndex

@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// The options for a request's body. They have the names of curl's options.
+/// The options for a request's body. `--data-binary` and `--form` have the same names in curl.
 struct BodyOptions {
     static let descriptions = [
         OptionDescription("data-binary", nil, "DATA", "send DATA; @FILE sends that file, '@-' standard input"),

@@ -25,7 +25,7 @@ struct ConstraintOptions {
         self.changes = changes
     }
 
-    /// The preset that one of three options selects. Nil without such an option.
+    /// The preset that one of three options selects. Nil if none of these options is given.
     @Sendable
     static func preset(_ arguments: Arguments) throws(CommandError) -> Int32? {
         if arguments.has("discretionary") { return Int32(BH_PRESET_DISCRETIONARY) }

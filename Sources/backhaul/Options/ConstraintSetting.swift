@@ -1,6 +1,7 @@
 import CBackhaul
 
-/// A constraint that one option sets: how it is parsed and printed, and which field of the header has it.
+/// A constraint that one option sets: how the option is parsed, how the value is printed, and which field of the header
+/// has the value.
 struct ConstraintSetting: Sendable {
     typealias Change = (inout ConstraintsRecord) -> Void
     typealias Path<Value> = any WritableKeyPath<ConstraintsRecord, Value> & Sendable
@@ -9,7 +10,7 @@ struct ConstraintSetting: Sendable {
     let option: OptionDescription
     /// The field's name in JSON and in messages of the library.
     let field: String
-    /// Parses the option, and returns the change that it makes. Nil: the option is not given.
+    /// Parses the option, and returns the change that the option makes. Nil if the option is not given.
     let change: @Sendable (Arguments) throws(CommandError) -> Change?
     let read: @Sendable (bh_constraints, inout ConstraintsRecord) -> Void
     let write: @Sendable (ConstraintsRecord, inout bh_constraints, CStringArena) -> Void

@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// The selection of tasks in commands that control them, such as `cancel`, `suspend` and `resume`.
+/// The selection of tasks in commands that control tasks, such as `cancel`, `suspend` and `resume`.
 struct ControlOptions {
     static let operands = "TASK... | --group NAME | --all"
     static let descriptions = [
@@ -37,13 +37,13 @@ struct ControlOptions {
     struct Change {
         /// The number of changed tasks.
         var affected: UInt64
-        /// The number of selected tasks that are running. Nil if the command does not report it.
+        /// The number of selected tasks that are running. Nil if the command does not report this number.
         var running: Int?
         /// A sentence about the running tasks.
         var remark: String?
     }
 
-    /// - Parameter control: Performs the command on the session and the tasks that the operands name.
+    /// - Parameter control: Performs the command. It gets the session, and the tasks that the operands name.
     func run(
         _ participle: String, _ context: Context,
         _ control: (Session, [TaskRecord]) throws(CommandError) -> Change

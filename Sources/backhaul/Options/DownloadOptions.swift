@@ -74,8 +74,9 @@ struct DownloadOptions {
         session = try SessionOptions(arguments)
     }
 
-    /// The transfers to enqueue. With `--skip-existing`, a transfer is left out if its file exists, unless an earlier
-    /// transfer to this file has not ended, or its end is not acknowledged.
+    /// The transfers to enqueue. With `--skip-existing`, a transfer is left out if its file exists. There is one
+    /// exception: while an earlier transfer to this file has not ended, or its end is not acknowledged, the transfer is
+    /// enqueued.
     func wanted(_ session: Session, _ output: Output) throws(CommandError) -> [Transfer] {
         guard skipsExisting else { return transfers }
         let isThere = transfers.map { $0.destination.map(Paths.exists) ?? false }
@@ -125,8 +126,8 @@ struct DownloadOptions {
         }
     }
 
-    /// The path without "." components: "/a/./b" becomes "/a/b". The destination is part of the idempotency key, so
-    /// each file must have one spelling. ".." stays, because only the file system can resolve it.
+    /// The path without "." components: "/a/./b" becomes "/a/b". The destination is part of the idempotency key, so the
+    /// path of each file must have one spelling. ".." stays, because only the file system can resolve it.
     private static func withoutDots(_ path: String) -> String {
         let parts = path.split(separator: "/", omittingEmptySubsequences: true).filter { $0 != "." }
         return "/" + parts.joined(separator: "/") + (path.hasSuffix("/") && !parts.isEmpty ? "/" : "")
@@ -138,7 +139,7 @@ struct DownloadOptions {
     }
 }
 
-/// Converts checksums from the spellings of users and of other programs.
+/// Converts checksums, which users and other programs write in several forms, to one form.
 enum Checksum {
     /// Converts a checksum such as "sha256:…" or "SHA256=…" to the form "sha-256:…". For digits without a name, the
     /// number of digits selects the algorithm.

@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// The options that are stored with a session, and apply to all its transfers after the command.
+/// The options that are stored with a session. After the command, they apply to all transfers of the session.
 struct SessionOptions {
     static let descriptions = [
         OptionDescription(
@@ -23,7 +23,7 @@ struct SessionOptions {
         OptionDescription("tlsv1.3", nil, nil, "TLS 1.3 or newer"),
     ] + settings.map(\.option)
 
-    /// The options that each set one field of the configuration.
+    /// Options, each of which sets one field of the configuration.
     static let settings: [SessionSetting] = [
         .word("cookies", \.cookies, "cookie-jar", Names.cookies, "where the session's cookies live (none)"),
         .number(
@@ -55,7 +55,8 @@ struct SessionOptions {
 
     private let certificates: String?
     private let maximumAttempts: UInt32?
-    /// Whether the session asks for credentials. Nil: the option is not given; then a new session asks.
+    /// Whether the session asks for credentials. Nil if the option is not given: then a new session asks, and an
+    /// existing session keeps its setting.
     private let asksForCredentials: Bool?
     private let proxy: String?
     private let proxyUser: String?
@@ -104,7 +105,7 @@ struct SessionOptions {
         self.changes = changes
     }
 
-    /// - Parameter isNew: Whether the session is new. A new session asks for credentials unless an option forbids it.
+    /// - Parameter isNew: Whether the session is new. If no option forbids it, a new session asks for credentials.
     func change(_ session: inout bh_session_configuration, _ arena: CStringArena, isNew: Bool) {
         if let certificates { session.tls.ca_file = arena.string(unlessEmpty: certificates) }
         if let maximumAttempts { session.retry.maximum_attempts = maximumAttempts }

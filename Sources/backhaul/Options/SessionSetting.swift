@@ -8,7 +8,7 @@ struct SessionSetting: Sendable {
     let option: OptionDescription
     /// The field's name in messages of the library.
     let field: String
-    /// Parses the option, and returns the change that it makes. Nil: the option is not given.
+    /// Parses the option, and returns the change that the option makes. Returns nil if the option is not given.
     let change: @Sendable (Arguments) throws(CommandError) -> Change?
 
     /// `argument`: the word for the option's argument in the help.
@@ -32,8 +32,8 @@ struct SessionSetting: Sendable {
             given: { (arguments) throws(CommandError) in try arguments.number(option, in: range).map { UInt32($0) } })
     }
 
-    /// A number that may be unlimited. The value 0 of the option is stored as `none`, because in the header 0 means the
-    /// default.
+    /// A number whose option may be 0. In the header 0 means the default, so the value 0 of the option is stored as
+    /// `none`.
     static func number(
         _ field: String, _ path: Path<UInt32>, _ option: String, upTo limit: Int64, none: UInt32, _ help: String
     ) -> SessionSetting {
@@ -44,7 +44,7 @@ struct SessionSetting: Sendable {
             })
     }
 
-    /// A duration of at most one day. The option takes it in seconds.
+    /// A duration of at most one day. The option has seconds, and the field has milliseconds.
     static func milliseconds(
         _ field: String, _ path: Path<UInt32>, _ option: String, _ help: String
     ) -> SessionSetting {

@@ -1,5 +1,5 @@
-/// A JSON value (RFC 8259) for output. It has its own encoder, because the one of Swift is in Foundation, which this
-/// program does not use.
+/// A JSON value (RFC 8259) for output. It has its own encoder, because Swift's JSON encoder is in Foundation, and this
+/// program does not use Foundation.
 enum JSON {
     case null
     case bool(Bool)

@@ -43,7 +43,7 @@ final class Output {
         _ = Output.write("backhaul: " + Text.visible(sentence) + "\n", to: STDERR_FILENO)
     }
 
-    /// Writes an error to stderr. With `--json` the error is one line of JSON.
+    /// Writes an error to stderr. With `--json`, the error is one line of JSON.
     func error(_ failure: Failure, sentence: String? = nil) {
         guard isJSON else { return error(sentence ?? failure.message) }
         panel?.clear()

@@ -15,7 +15,7 @@ extension Text {
         return date(time, today) + " " + clock
     }
 
-    /// A period such as "20 Nov 21:04 - 21 Nov 06:30", or "20 Nov 21:04 - now" without an end.
+    /// A period such as "20 Nov 21:04 - 21 Nov 06:30", or "20 Nov 21:04 - now" if it has no end.
     static func period(_ begin: Int64, _ end: Int64?, now: Int64 = Clock.wallMilliseconds) -> String {
         let first = LocalTime(milliseconds: begin)
         let today = LocalTime(milliseconds: now)
@@ -38,7 +38,7 @@ extension Text {
         } else if !time.isSameDay(as: today) {
             day = "on \(date(time, today)) "
         }
-        // The countdown is rounded up to minutes, so that it never ends before the time.
+        // A countdown of a minute or more is rounded up to whole minutes, so it never ends before the time.
         let upwards = seconds < 60 ? seconds : seconds.addingReportingOverflow(59).partialValue / 60 * 60
         return "\(day)at \(clock(time)) (in \(approximate(seconds: upwards)))"
     }

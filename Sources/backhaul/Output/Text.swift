@@ -3,8 +3,8 @@ import Glibc
 
 /// Formatting of text for users.
 enum Text {
-    /// The text with visible escapes in place of control characters and of characters that reorder a line. Names and
-    /// sentences may come from servers, which could otherwise control the terminal.
+    /// The text, with a visible escape in place of each control character and of each character that reorders a line.
+    /// Names and sentences may come from servers. Without the escapes, a server could control the terminal.
     static func visible(_ text: String) -> String {
         if text.unicodeScalars.allSatisfy(isPrintable) { return text }
         var result = ""
@@ -26,7 +26,7 @@ enum Text {
         }
     }
 
-    /// The number of columns that the text takes on a terminal, by the locale's table of character widths.
+    /// The number of columns that the text takes on a terminal, according to the locale's table of character widths.
     static func width(_ text: String) -> Int {
         text.unicodeScalars.reduce(0) { $0 + width($1) }
     }
@@ -118,7 +118,7 @@ enum Text {
         return result + "'"
     }
 
-    /// A time such as "in 40 s", or "now" if it has passed.
+    /// A time such as "in 40 s", or "now" if the time has passed.
     static func time(until milliseconds: Int64) -> String {
         let seconds = (milliseconds - Clock.wallMilliseconds + 999) / 1000
         return seconds > 0 ? "in " + duration(seconds: seconds) : "now"

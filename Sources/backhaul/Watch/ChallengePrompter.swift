@@ -3,8 +3,8 @@ import CBackhaul
 /// Handles open challenges while a command follows transfers. It prompts the user at the terminal, or writes a note
 /// with advice.
 struct ChallengePrompter {
-    /// A challenge that was reported to the user. When a credential is rejected, `failures` grows, so that the
-    /// challenge is reported again.
+    /// A challenge that was reported to the user. When a credential is rejected, `failures` grows. Then the challenge
+    /// is reported again.
     private struct AskedChallenge: Hashable {
         let challenge: UInt64
         let failures: UInt32
@@ -20,7 +20,7 @@ struct ChallengePrompter {
 
     mutating func noteNewChallenge() { isDue = true }
 
-    /// Reads the open challenges, and prompts for those that were not reported yet.
+    /// Reads the open challenges, and prompts for each challenge that was not reported yet.
     /// - Parameter always: Whether to read the challenges even if no event has reported one.
     mutating func promptForNewChallenges(
         _ session: Session, of application: Application, always: Bool
@@ -49,13 +49,13 @@ struct ChallengePrompter {
         do {
             try session.respond(challenge.id, response)
         } catch {
-            // Another process has responded first.
+            // Another process has responded to the challenge first.
             guard case .failure(let failure) = error, failure.is(BH_NOT_FOUND) else { throw error }
         }
         return true
     }
 
-    /// Prompts the user. Nil if there is no terminal, or if the user leaves the challenge open.
+    /// Prompts the user. Returns nil if there is no terminal, or if the user leaves the challenge open.
     private func promptForResponse(_ challenge: ChallengeRecord) throws(CommandError) -> Response? {
         guard context.output.progressTerminal != nil, let prompt = Prompt() else { return nil }
         defer { prompt.end() }

@@ -2,16 +2,16 @@ import CBackhaul
 
 /// The downloads of a command. Each one is a new task, or a task that an earlier command enqueued.
 ///
-/// A request finds an earlier task with the same idempotency key, until the end of the round is acknowledged. If that
+/// Until the end of the round is acknowledged, a request finds an earlier task with the same idempotency key. If that
 /// task has succeeded, its file still exists, and the command does not replace files, then the earlier task counts as
-/// the requested download. Otherwise the download is enqueued again. Its new key includes the number of the earlier
-/// task, so that the same command finds the new download.
+/// the requested download. Otherwise the download is enqueued again, with a new key that includes the id of the earlier
+/// task. With this key, the same command later finds the new download.
 struct DownloadList {
     /// The downloads that have not ended, or whose end is not acknowledged.
     private(set) var enqueued: [UInt64: Transfer] = [:]
-    /// The downloads that had ended before, and whose events were acknowledged.
+    /// The downloads that ended before this command, and whose events were acknowledged.
     private(set) var former: [Ending] = []
-    /// The result for each transfer, in the order of the transfers.
+    /// The result of each transfer's enqueue, in the order of the transfers.
     private(set) var results: [EnqueueResult]
 
     func isSuspended(_ task: UInt64) -> Bool {
@@ -48,15 +48,16 @@ struct DownloadList {
         }
     }
 
-    /// Finds a later download to the same file whose end is not acknowledged. Returns the task in its key (`former`).
+    /// Finds a later download to the same file, if the end of that download is not acknowledged. Returns the task that
+    /// the download's key includes (`former`).
     private static func later(_ transfer: Transfer, _ unread: [String: UInt64?]) -> UInt64? {
         guard let key = transfer.key, let former = unread[Transfer.parts(ofKey: key).first] else { return nil }
         return former == transfer.former ? nil : former
     }
 
-    /// The downloads that have not ended, or whose success is not acknowledged. The result maps the key of the first
-    /// download to a file to the task in the key of the last one (`former`). Running downloads count, because the file
-    /// is placed before the store records the end.
+    /// Finds the downloads that have not ended, or whose success is not acknowledged. The result has one entry for each
+    /// file. The entry maps the key of the first download to the task that the key of the last download includes
+    /// (`former`). Running downloads count, because a file is placed before the store records the end of its download.
     static func unread(_ session: Session) throws(CommandError) -> [String: UInt64?] {
         var unread: [String: UInt64?] = [:]
         var cursor: UInt64 = 0
@@ -72,7 +73,8 @@ struct DownloadList {
         }
     }
 
-    /// The result of an earlier task that counts as the requested transfer. Nil: the transfer must be enqueued again.
+    /// The result of an earlier task, if that task counts as the requested transfer. Nil if the transfer must be
+    /// enqueued again.
     private static func ending(
         of found: EnqueueResult, _ transfer: Transfer, _ session: Session
     ) throws(CommandError) -> Ending? {

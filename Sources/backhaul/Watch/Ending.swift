@@ -12,7 +12,7 @@ struct Ending {
     let httpStatus: Int32
     let attempts: UInt32
     let size: UInt64
-    /// The body of a response whose status is a failure.
+    /// The body of a response whose status reports a failure.
     let errorBody: [UInt8]?
     /// The body of the response to an upload, if this process read the end event.
     let responseBody: [UInt8]?
@@ -20,7 +20,7 @@ struct Ending {
     init(_ event: EventRecord) {
         taskID = event.taskID
         url = event.url
-        // If an upload does not succeed, the event's path is that of its consumed body file, which the host gets back.
+        // If an upload does not succeed, the event has the path of its consumed request body, which the host gets back.
         path = Int(event.state) == BH_TASK_SUCCEEDED ? event.path : nil
         state = event.state
         status = event.error.status
@@ -46,7 +46,7 @@ struct Ending {
         responseBody = nil
     }
 
-    /// The result of a task that succeeded before this command started, and that the history no longer has.
+    /// The result of a task that succeeded before this command started. The history no longer has the task.
     init(former id: UInt64, _ transfer: Transfer, path: String, size: UInt64) {
         taskID = id
         url = transfer.url
@@ -64,8 +64,9 @@ struct Ending {
     /// The result of a task that the list no longer has, because another process acknowledged its end.
     /// - Parameters:
     ///   - knownSize: The size of the complete file in the last listing.
-    ///   - started: The start of the command in milliseconds since 1970. If the transfer replaces a file, a file that
-    ///     has not changed since then is the old one. If it replaces no file, any file at the path is the new one.
+    ///   - started: The start of the command in milliseconds since 1970. If the transfer replaces a file, and the file
+    ///     at the path has not changed since the start, that file is the old one. If the transfer replaces no file, any
+    ///     file at the path is the new one.
     init(acknowledgedElsewhere id: UInt64, _ transfer: Transfer?, knownSize: UInt64?, since started: Int64) {
         let file = transfer.flatMap { transfer in
             transfer.destination.flatMap { Paths.sizeOfFile($0, changedSince: transfer.replaces ? started : nil) }

@@ -2,10 +2,10 @@
 enum ErrorBody {
     private static let longestLine = 200
 
-    /// The printable characters of the first line that has any. Nil if no line has any, or if the body is HTML, whose
-    /// first lines have no message.
+    /// The printable characters of the first line that has printable characters. Nil if no line has them. Nil if the
+    /// body is HTML, because the first lines of HTML have no message.
     static func line(_ body: [UInt8]) -> String? {
-        // A byte order mark is a format character, so it is not printable and is removed.
+        // A byte order mark is a format character. So it is not printable, and it is removed.
         let text = String(decoding: body, as: UTF8.self)
         for line in text.unicodeScalars.split(whereSeparator: { $0 == "\n" || $0 == "\r" }) {
             let shown = String(
@@ -19,7 +19,7 @@ enum ErrorBody {
         return nil
     }
 
-    /// The body as text. Nil if it is not valid UTF-8.
+    /// The body as text. Nil if the body is not valid UTF-8.
     static func text(_ body: [UInt8]?) -> String? { body.flatMap { String(validating: $0, as: UTF8.self) } }
 
     /// Whether a character is shown. U+FFFD is not shown, because it stands for bytes that are not valid UTF-8.

@@ -36,7 +36,7 @@ struct Tally {
         return ([done] + unsuccessful).joined(separator: ", ") + "."
     }
 
-    /// The counts of transfers without success, in words: "2 failed", "1 cancelled".
+    /// The counts of failed and of cancelled transfers, in words: "2 failed", "1 cancelled".
     var unsuccessful: [String] {
         (failed > 0 ? ["\(failed) failed"] : []) + (cancelled > 0 ? ["\(cancelled) cancelled"] : [])
     }
@@ -94,9 +94,9 @@ struct ProgressReading {
         return rest + " " + bar
     }
 
-    /// The line of a task that moves no bytes, with the reason.
+    /// The line of a task that moves no bytes. The line has the reason.
     private static func waitingLine(_ task: TaskRecord, _ name: String, _ columns: Int) -> String {
-        // After a failed attempt, its error is more useful than the reason "retry".
+        // After a failed attempt, the error of the attempt is more useful than the reason "retry".
         let isRetry = Int(task.reason) == BH_REASON_RETRY
         var reason = Text.visible((isRetry ? task.errorMessage : nil) ?? task.reasonText ?? "")
         if let next = WaitPhrases.next(task) { reason += " (\(next))" }
@@ -115,7 +115,7 @@ struct ProgressReading {
 }
 
 extension FileName {
-    /// The last component of the task's destination or, without one, a name derived from its URL.
+    /// The last component of the task's destination. If the task has no destination, a name derived from its URL.
     fileprivate static func shown(_ task: TaskRecord) -> String {
         guard let destination = task.destination else { return from(url: task.url) }
         return destination.split(separator: "/").last.map(String.init) ?? destination

@@ -1,15 +1,16 @@
 import CBackhaul
 
 extension Watch {
-    /// Creates or attaches the session with these settings. The process becomes the consumer of the session if no other
-    /// process is its consumer.
+    /// Creates or attaches the session with these settings. If no other process is the session's consumer, this process
+    /// becomes the consumer.
     static func join(
         _ application: Application, _ settings: SessionSettings
     ) throws(CommandError) -> (Session, isConsumer: Bool) {
         do {
             return (try application.create(settings, role: BH_ROLE_CONSUME), true)
         } catch {
-            // Another process reads the session's events. This command follows the transfers without events.
+            // Another process is the consumer and reads the events, so this command follows the transfers without
+            // events.
             guard case .failure(let failure) = error, failure.is(BH_IN_USE) else { throw error }
             return (try application.create(settings, role: BH_ROLE_PRODUCE), false)
         }

@@ -1,10 +1,10 @@
 import CBackhaul
 
-/// Follows transfers until they have ended, reports each end, and acknowledges it.
+/// Follows transfers until they have ended. Reports and acknowledges each end.
 ///
 /// If this process is the session's consumer, events report the ends. While another process is the consumer, this
-/// process finds the ends in the list of tasks. It regularly tries to become the consumer, in order to acknowledge the
-/// ends.
+/// process finds the ends in the list of tasks. Meanwhile, this process regularly tries to become the consumer, in
+/// order to acknowledge the ends.
 final class Watch {
     enum Scope {
         /// The transfers that this command enqueued. The command does not acknowledge events of other transfers.
@@ -99,7 +99,7 @@ final class Watch {
             }
             if now >= nextCredentialCheck {
                 try askForCredentials()
-                // On a terminal, the progress lines show the failures.
+                // On a terminal, the progress lines show the failures, so no notes are needed.
                 if context.output.progressTerminal == nil { try reportFailures() }
                 // The next attempt to become the consumer is delayed, so that the other process gets the session first.
                 if try yieldIfAsked() { nextConsumerRequest = Clock.milliseconds + 5 * Watch.pollInterval }
@@ -147,13 +147,13 @@ final class Watch {
                     acknowledged.append(event.id)
                 } else if event.isChallenge {
                     prompter.noteNewChallenge()
-                    // The challenge stays open after the event is acknowledged, until a client responds to it.
+                    // After the event is acknowledged, the challenge stays open until a client responds to it.
                     if case .session = scope { acknowledged.append(event.id) }
                 } else if event.isActivity, case .session = scope {
                     noteDueActivity(event)
                 }
             }
-            // The events are acknowledged after the report, so that they are returned again if the report fails.
+            // The events are acknowledged after the report. If the report fails, a later poll returns the events again.
             try report(endings)
             try session.acknowledge(acknowledged)
             if !more { return }
@@ -222,7 +222,8 @@ final class Watch {
         let moving = TaskSelection(states: [BH_TASK_WAITING, BH_TASK_RUNNING])
         if try !session.tasks(moving, maximum: 1).tasks.isEmpty { return false }
         let suspended = try session.tasks(TaskSelection(states: [BH_TASK_SUSPENDED]), maximum: 1).tasks
-        // The last task may have ended after the events were read, and before the list was read.
+        // The last task may have ended after the events were read, and before the list was read. So the events are read
+        // again.
         try drain()
         if suspended.isEmpty { return true }
         throw .stopped(
@@ -230,8 +231,8 @@ final class Watch {
                 + "continues them.")
     }
 
-    /// Prompts for credentials. Ends the command if the user gives none, and all remaining transfers wait for a
-    /// credential.
+    /// Prompts for credentials. If the user gives none, and all remaining transfers wait for a credential, the command
+    /// ends.
     private func askForCredentials() throws(CommandError) {
         try prompter.promptForNewChallenges(session, of: application, always: !isConsumer)
         guard !prompter.open.isEmpty, try waitsForCredentialsOnly() else { return }
@@ -239,8 +240,8 @@ final class Watch {
         throw .stopped(.credentialNeeded, "The remaining transfers wait for a credential. " + prompter.advice)
     }
 
-    /// Yields the session if another process waits for its events. `wait` then ends. `get` continues without events,
-    /// and becomes the consumer again when the other process has released the session.
+    /// If another process waits for the session's events, yields the session. Then `wait` ends. `get` continues without
+    /// events. When the other process has released the session, `get` becomes the consumer again.
     private func yieldIfAsked() throws(CommandError) -> Bool {
         guard isConsumer, try application.isAskedToYield(context.sessionName) else { return false }
         try finish()
@@ -302,7 +303,7 @@ final class Watch {
         do {
             try session.complete()
         } catch {
-            // The remaining events are about transfers of other processes, which acknowledge them.
+            // The remaining events are about transfers of other processes. Those processes acknowledge the events.
             guard case .failure(let failure) = error, failure.is(BH_EVENTS_OUTSTANDING) else { throw error }
         }
     }

@@ -1,4 +1,4 @@
-/// The credential that a 401 or 407 response demands (RFC 9110, sections 15.5.2 and 15.5.8).
+/// The demand for a credential in a 401 or 407 response (RFC 9110, sections 15.5.2 and 15.5.8).
 public struct AuthenticationChallenge: Hashable, Sendable {
     public var space: ProtectionSpace
     public var schemes: AuthenticationSchemes
@@ -14,12 +14,12 @@ public struct AuthenticationChallenge: Hashable, Sendable {
         self.scope = scope
     }
 
-    /// Returns nil for statuses other than 401 and 407, and for a 407 without a known proxy. That 407 counts as an
-    /// ordinary status which the task does not accept.
+    /// Returns nil for statuses other than 401 and 407. Also returns nil for a 407 if no proxy is known. Such a 407
+    /// counts as an ordinary status that the task does not accept.
     ///
-    /// The realm comes from the Digest challenge, else from Basic, else from Bearer, else from the first challenge with
-    /// a realm. Some servers omit the required field WWW-Authenticate. Then there is no realm and the scheme is
-    /// `other`, and a host can respond with headers.
+    /// The realm comes from the first of these challenges that exists: Digest, Basic, Bearer, any challenge with a
+    /// realm. Some servers omit the required field WWW-Authenticate. In this case there is no realm, and the scheme is
+    /// `other`. A host can then respond with headers.
     public init?(_ head: ResponseHead) {
         let field: String
         let kind: ProtectionSpace.Kind
@@ -60,9 +60,10 @@ extension AuthenticationSchemes {
         }
     }
 
-    /// The offered scheme with which a user name and password are sent: Digest if it was offered, else Basic. The
-    /// choice is made once, for the credential: an attacker who later removes Digest from the list does not get the
-    /// password. If user name and password are empty, the scheme is Negotiate, with the user's Kerberos credentials.
+    /// The scheme with which a user name and password are sent: Digest if the server offers it, else Basic. The choice
+    /// is made only once for each credential. So an attacker who later removes Digest from the list does not get the
+    /// password. If user name and password are empty, the scheme is Negotiate, which uses the user's Kerberos
+    /// credentials.
     static func strongest(of offered: AuthenticationSchemes, for response: ChallengeResponse) -> AuthenticationSchemes {
         guard case .credential(let user, let password) = response else { return [] }
         if user.isEmpty, password.isEmpty { return .negotiate }
@@ -104,7 +105,7 @@ extension ProtectionSpace {
             detail: kind == .server ? 401 : 407)
     }
 
-    /// The failure of tasks whose credential was sent and not accepted.
+    /// The failure of tasks whose credential was sent but not accepted.
     var refusal: Failure {
         guard kind != .refresh else {
             return Failure(.authenticationRequired, "\(sentence); the last one given was not accepted")

@@ -6,9 +6,10 @@ struct OfferedScheme: Equatable {
 }
 
 /// Reads the challenges of WWW-Authenticate and Proxy-Authenticate fields (RFC 9110, sections 11.6.1 and 11.7.1). It
-/// reads several challenges in one field, several fields, quoted strings with escapes, and token68. Commas separate
-/// both challenges and their parameters. So a name is a parameter if "=" follows it; otherwise it is the next scheme.
-/// The parser is needed because libcurl does not expose the challenges that it reads.
+/// reads several challenges in one field, several fields, quoted strings with escapes, and token68. A comma separates
+/// two challenges, or two parameters of one challenge. So a name belongs to a parameter if "=" follows the name.
+/// Otherwise, the name is the next scheme. The parser is needed because libcurl does not expose the challenges that it
+/// reads.
 ///
 /// Text that breaks the grammar is skipped up to the next comma. The size of the result is bounded for every text that
 /// a server may send.
@@ -119,8 +120,8 @@ struct AuthenticationField {
     }
 }
 
-/// Makes a server's text safe to show. The result has no control characters, no invisible characters, and none that
-/// change the direction of the text around them (Unicode TR 36).
+/// Makes a server's text safe to show. The result has no control characters, no invisible characters, and no characters
+/// that change the direction of the text around them (Unicode TR 36).
 public enum PlainText {
     public static func of(_ text: String, atMost size: Int) -> String {
         var plain = String.UnicodeScalarView()

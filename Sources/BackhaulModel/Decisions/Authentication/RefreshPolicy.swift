@@ -1,7 +1,8 @@
-/// Decides when the host must renew a request's headers or URL, which expire.
+/// Decides when the host must give new headers or a new URL for a request, because the present headers or the present
+/// URL have expired.
 public enum RefreshPolicy {
-    /// The protection space for a refresh. Tasks of one origin whose headers expire share one space; each task whose
-    /// URL expires has a space for itself.
+    /// The protection space for a refresh. For headers, all tasks of one origin share one space. For a URL, each task
+    /// has its own space.
     public static func space(_ kind: RefreshKind, of task: TaskID, origin: String) -> ProtectionSpace {
         ProtectionSpace(kind: .refresh, origin: origin, realm: nil, task: kind == .url ? task : nil)
     }
@@ -11,9 +12,9 @@ public enum RefreshPolicy {
         options.refresh != .none && (options.expiresMilliseconds.map { $0 <= now } ?? false)
     }
 
-    /// Whether the response means that the headers or the URL have expired. Its status is 401, or 403, which file
-    /// stores send for an expired signature. Expiring headers are sent only to the origin of the URL, so a response
-    /// from another origin does not show that they have expired.
+    /// Whether the response means that the headers or the URL have expired. Its status is then 401 or 403. File stores
+    /// send 403 for an expired signature. Expiring headers are sent only to the origin of the URL, so a response from
+    /// another origin does not show that they have expired.
     public static func isRequested(by head: ResponseHead, _ options: RequestOptions, origin: String) -> Bool {
         switch options.refresh {
         case .none: false
@@ -29,8 +30,8 @@ extension AuthenticationChallenge {
     }
 }
 
-/// The headers and the URL that the host has given for a refresh. They replace those with which the request was
-/// enqueued.
+/// The headers and the URL that the host has given for a refresh. They replace the headers and the URL with which the
+/// request was enqueued.
 public struct RefreshedRequest: Equatable, Sendable {
     /// The challenge to which the host responded.
     public var challenge: ChallengeID
@@ -38,8 +39,8 @@ public struct RefreshedRequest: Equatable, Sendable {
     public var headers: [HeaderField]
     /// When the new headers or the new URL expire, in Unix milliseconds; nil if they do not expire.
     public var expiresMilliseconds: Int64?
-    /// Whether the host gave neither headers nor a URL. Then the request is sent unchanged, and no further refresh is
-    /// requested from the host.
+    /// Whether the host declined to give headers or a URL. If so, the request is sent unchanged, and no further refresh
+    /// is requested from the host.
     public var isDeclined: Bool
 
     public init(
@@ -60,8 +61,8 @@ public struct RefreshedRequest: Equatable, Sendable {
             request.isCrossOrigin = !url.hasAuthority(of: request.url)
             request.url = url
         }
-        // Headers are sent only to the origin for which the host gave them, so a URL of another origin drops the former
-        // headers.
+        // Headers are sent only to the origin for which the host gave them. If the new URL has another origin, the
+        // former headers are therefore dropped.
         request.headers = request.isCrossOrigin ? headers : request.headers.replacing(headers)
         request.options.expiresMilliseconds = expiresMilliseconds
         if isDeclined { request.options.refresh = .none }
@@ -74,8 +75,8 @@ extension RefreshedRequest: CustomReflectable {
 }
 
 extension [HeaderField] {
-    /// Returns these fields without those that `others` replaces, and then `others`. Names are compared without case
-    /// (RFC 9110, section 5.1).
+    /// Returns these fields, followed by `others`. If a name occurs in both lists, only the field of `others` is
+    /// returned. Names are compared without case (RFC 9110, section 5.1).
     public func replacing(_ others: [HeaderField]) -> [HeaderField] {
         let names = Set(others.map { $0.name.lowercased() })
         return filter { !names.contains($0.name.lowercased()) } + others

@@ -1,11 +1,11 @@
-/// Removes secrets from texts before they are stored. The secrets were sent to a server or proxy, and servers echo
-/// requests in their error pages. This type performs no I/O, and `String(describing:)` shows no secret of it.
+/// Removes secrets from texts before the texts are stored. The secrets were sent to a server or proxy, which may repeat
+/// them in its error pages. This type performs no I/O, and its `String(describing:)` shows no secret.
 ///
-/// A secret is found only in the form in which it was sent. If a server reverses a secret or encodes it differently, it
-/// is not removed.
+/// A secret is found only in the form in which it was sent. If a server reverses a secret or encodes it differently,
+/// the secret is not removed.
 public struct SecretRedactor: Sendable {
-    /// The minimum length, in bytes, of a secret that is redacted. A shorter secret also occurs by chance in ordinary
-    /// text. There a reader could infer it from the text around the asterisks.
+    /// The minimum length, in bytes, of a secret that is redacted. A shorter secret may occur by chance in ordinary
+    /// text. If asterisks replaced it there, a reader could infer the secret from the text around the asterisks.
     static let shortest = 4
 
     private var secrets: [[UInt8]] = []
@@ -22,8 +22,8 @@ public struct SecretRedactor: Sendable {
             for field in fields {
                 let value = Array(field.value.utf8)
                 add(value)
-                // Adds the token alone, too: a value such as "Bearer TOKEN" consists of a scheme, a blank and a token
-                // (RFC 9110, section 11.4).
+                // A value such as "Bearer TOKEN" consists of a scheme, a blank and a token (RFC 9110, section 11.4). So
+                // the token is also added alone.
                 if let blank = value.firstIndex(of: 0x20) { add(Array(value[blank...].drop { $0 == 0x20 })) }
             }
         }
@@ -33,8 +33,8 @@ public struct SecretRedactor: Sendable {
         if secret.count >= Self.shortest, !secrets.contains(secret) { secrets.append(secret) }
     }
 
-    /// Returns the bytes with asterisks in the place of secrets. `isCut`: the text was truncated, so its last bytes may
-    /// be the start of a secret.
+    /// Returns the bytes with asterisks in place of secrets. `isCut`: the text was truncated, so its last bytes may be
+    /// the start of a secret.
     public func redacted(_ bytes: [UInt8], isCut: Bool = false) -> [UInt8] {
         var kept = bytes
         for secret in secrets {
@@ -56,7 +56,8 @@ public struct SecretRedactor: Sendable {
     }
 
     /// Returns the head with the secrets redacted in its final URL and in the headers of `ResponseSummary.chosen`.
-    /// `requested`: the URL that the host has given. It is not redacted, because the host knows it.
+    /// `requested`: the URL that the host has given. If the final URL is the same, the URL is not redacted, because the
+    /// host knows it.
     public func redacted(_ head: ResponseHead, requested: String) -> ResponseHead {
         guard !secrets.isEmpty else { return head }
         var head = head

@@ -1,8 +1,8 @@
 /// Decides which credential may be sent, and which tasks must wait.
 extension SessionCredentials {
-    /// The credential that may be sent to this server for this URL before a response demands one. If only one realm of
-    /// the server is known, it is the credential of that realm. If several are known, the realm with the closest scope
-    /// around the URL decides.
+    /// The credential that may be sent to this server with a request for this URL before a response demands a
+    /// credential. If only one realm of the server is known, the credential of this realm is returned. If several
+    /// realms are known, the realm with the longest scope that contains the URL counts.
     public func credential(server origin: String, url: String) -> Credential? {
         space(of: origin, for: url)?.current?.credential
     }
@@ -16,7 +16,8 @@ extension SessionCredentials {
     /// Whether a proxy has demanded a credential from a task of this session.
     public var knowsProxies: Bool { spaces.keys.contains { $0.kind == .proxy } }
 
-    /// Whether only one task of the lane may run at a time, because its credential is missing or has not worked yet.
+    /// Whether only one task of the lane may run at a time, because a credential of the lane is missing or has not
+    /// worked yet.
     public func runsOneTask(_ lane: String) -> Bool {
         spaces.contains { $0.value.runsOneTask(lane, isRefresh: $0.key.kind == .refresh) }
     }
@@ -26,9 +27,9 @@ extension SessionCredentials {
         challenge.map { declined[$0] == space } ?? false
     }
 
-    /// What a task must wait for before its first request; nil: nothing. It waits if a challenge is open for the URL's
-    /// directory, or for the proxy on its route. It also waits if the credential that it would send has expired.
-    /// `last`: the challenge for which the task waited before.
+    /// The challenge for which a task must wait before its first request; nil: the task need not wait. The task waits
+    /// if a challenge is open for the URL's directory, or for the proxy on the task's route. The task also waits if the
+    /// credential that it would send has expired. `last`: the challenge for which the task waited before.
     public func wait(for url: String, in lane: String, last: ChallengeID? = nil) -> PendingChallenge? {
         guard !spaces.isEmpty else { return nil }
         let proxies = spaces.filter {
@@ -48,7 +49,8 @@ extension SessionCredentials {
         return Self.openChallenge(space, state, URLPath.directory(of: url))
     }
 
-    /// What a task must wait for because its headers or URL need a refresh; nil: nothing. `isDue`: they have expired.
+    /// The challenge for which a task must wait because its headers or URL need a refresh; nil: the task need not wait.
+    /// `isDue`: whether the headers or the URL have expired.
     public func wait(forRefresh space: ProtectionSpace, isDue: Bool) -> PendingChallenge? {
         if let open = spaces[space]?.open { return .open(open) }
         guard isDue else { return nil }

@@ -1,8 +1,8 @@
-/// What one session knows of protection spaces while its engine runs. These are the open challenges, the credentials in
-/// use, and the lanes in which only one task may run at a time. This type performs no I/O, and `String(describing:)`
-/// shows no credential of it.
+/// What one session knows about its protection spaces while the engine runs. This knowledge consists of the open
+/// challenges, the credentials in use, and the lanes in which only one task may run at a time. This type performs no
+/// I/O, and its `String(describing:)` shows no credential.
 ///
-/// The text of its origin identifies a lane, because a session has one lane for each origin.
+/// A session has one lane for each origin, so the text of the origin identifies the lane.
 public struct SessionCredentials: Sendable {
     /// A credential that may be sent. Its number is the id of its challenge, so earlier and later credentials have
     /// other numbers.
@@ -13,7 +13,7 @@ public struct SessionCredentials: Sendable {
         public var scheme: AuthenticationSchemes
     }
 
-    /// What a task must wait for before its first request.
+    /// A challenge for which a task must wait before its first request.
     public enum PendingChallenge: Hashable, Sendable {
         case open(ChallengeID)
         /// The credential has expired, so a new challenge must be opened. `replacing`: the challenge of the old
@@ -26,9 +26,9 @@ public struct SessionCredentials: Sendable {
         /// Send the request again, with a credential that this request has not sent yet.
         case resend
         /// Wait for a challenge. `failures`: how many credentials in a row the server did not accept. `replacing`: an
-        /// earlier challenge; its tasks also wait for the new one.
+        /// earlier challenge; the tasks of the earlier challenge also wait for the new one.
         case openChallenge(failures: UInt32, replacing: ChallengeID?)
-        /// Get no credential, because the host has refused the challenge while this request was in progress.
+        /// The task gets no credential, because the host refused the challenge while this request was in progress.
         case refused
     }
 
@@ -50,15 +50,14 @@ public struct SessionCredentials: Sendable {
         var expired: ChallengeID?
         var failures: UInt32 = 0
         var replaced: ChallengeID?
-        /// The number of tasks from which a server demanded this credential, and which the store does not yet have as
-        /// waiting.
+        /// The number of tasks that got a demand for this credential and whose wait the store has not recorded yet.
         var pending = 0
         var isRefused = false
         var lanes: Set<String> = []
         var scopes: [String] = []
-        /// For a proxy: lanes that got a 407 for a credential which had worked. Only these lanes wait.
+        /// For a proxy: lanes that got a 407 although their credential had worked before. Only these lanes wait.
         var disputed: Set<String> = []
-        /// Lanes that got a 407 for a credential which later worked for other lanes. The server of such a lane may
+        /// Lanes that got a 407 with a credential that later worked in other lanes. The server of such a lane may
         /// pretend to be the proxy.
         var contrary: Set<String> = []
 
@@ -67,8 +66,8 @@ public struct SessionCredentials: Sendable {
             open != nil && (current == nil || disputed.isEmpty || disputed.contains(lane) || contrary.contains(lane))
         }
 
-        /// Whether only one task of the lane may run at a time. For a refresh (`isRefresh`), the requests show which
-        /// tasks need the refresh, so an open challenge does not limit the other tasks of the lane.
+        /// Whether only one task of the lane may run at a time. For a refresh (`isRefresh`), each request shows whether
+        /// its task needs the refresh. So an open challenge does not limit the other tasks of the lane.
         func runsOneTask(_ lane: String, isRefresh: Bool) -> Bool {
             guard lanes.contains(lane) else { return false }
             return !isRefresh && waits(lane) || pending > 0 || current.map { !$0.isProven } ?? false
@@ -77,15 +76,15 @@ public struct SessionCredentials: Sendable {
         var isIdle: Bool { open == nil && current == nil && expired == nil && pending == 0 }
     }
 
-    /// The limit of open challenges of one origin in one session. So a server that invents realms cannot fill the
-    /// store.
+    /// The limit of open challenges for one origin in one session. Because of this limit, a server that invents realms
+    /// cannot fill the store.
     public static let challengeLimit = 16
     private static let scopeLimit = 64
     private static let declinedLimit = 256
     var spaces: [ProtectionSpace: Space] = [:]
     /// Challenges whose tasks continue without a credential.
     var declined: [ChallengeID: ProtectionSpace] = [:]
-    /// For each task: how many of the host's responses in a row to a refresh of its URL have not worked.
+    /// For each task: how many refreshes of its URL in a row have not worked.
     var urlFailures: [TaskID: UInt32] = [:]
 
     public init() {}
@@ -98,7 +97,7 @@ public struct SessionCredentials: Sendable {
 
     // MARK: What happens
 
-    /// Notes that a response demands a credential from a task of the lane. `commitChallenge` follows.
+    /// Notes that a response demands a credential from a task of the lane. The caller calls `commitChallenge` later.
     public mutating func noteChallenge(_ authChallenge: AuthenticationChallenge, in lane: String) {
         // A refresh of one task's URL concerns no other task.
         guard authChallenge.space.task == nil else { return }
@@ -107,7 +106,8 @@ public struct SessionCredentials: Sendable {
         space.schemes = authChallenge.schemes
         space.lanes.insert(lane)
         if authChallenge.space.kind == .server { space.lanes.insert(authChallenge.space.origin) }
-        // The latest challenge for a directory counts, even if other realms had the same directory as their scope.
+        // Only the latest challenge for a directory counts. So other realms of the server lose this directory from
+        // their scopes.
         for other in spaces.keys where other != authChallenge.space && Self.isSameServer(other, authChallenge.space) {
             spaces[other]?.scopes.removeAll { $0 == authChallenge.scope }
         }
@@ -117,8 +117,8 @@ public struct SessionCredentials: Sendable {
         spaces[authChallenge.space] = space
     }
 
-    /// Completes a call of `noteChallenge`; called once for each. `challenge`: the challenge for which the store now
-    /// has the task as waiting; nil: the task does not wait.
+    /// Completes a call of `noteChallenge`. Each call of `noteChallenge` needs one call of this function. `challenge`:
+    /// the challenge for which the task waits, as the store has recorded; nil: the task does not wait.
     public mutating func commitChallenge(_ space: ProtectionSpace, challenge: ChallengeID?) {
         guard var state = spaces[space] else { return }
         state.pending = max(0, state.pending - 1)
@@ -142,7 +142,8 @@ public struct SessionCredentials: Sendable {
         spaces[challenge.space] = state
     }
 
-    /// `expires`: Unix milliseconds after which the credential is not sent any more.
+    /// Stores the host's response to a challenge. `expires`: the time after which the credential is not sent any more,
+    /// in Unix milliseconds; nil: not known.
     public mutating func storeResponse(_ challenge: Challenge, _ response: ChallengeResponse, expires: Int64? = nil) {
         if let task = challenge.space.task {
             urlFailures[task] = response == .standard ? nil : challenge.failures &+ 1
@@ -181,8 +182,8 @@ public struct SessionCredentials: Sendable {
         spaces[challenge.space] = state.isIdle ? nil : state
     }
 
-    /// Forgets the credentials that have expired; the host must give new ones. Returns whether there were any. `now`:
-    /// Unix milliseconds.
+    /// Forgets the credentials that have expired; the host must give new ones. Returns whether a credential had
+    /// expired. `now`: Unix milliseconds.
     public mutating func expire(now: Int64) -> Bool {
         var changed = false
         for (space, state) in spaces {
@@ -217,8 +218,8 @@ public struct SessionCredentials: Sendable {
     /// Forgets the failures of a task's URL, because a server has accepted the URL or the task has ended.
     public mutating func acceptedURL(of task: TaskID) { urlFailures[task] = nil }
 
-    /// Notes that a response to a request of the lane with these credentials demands no other credential. Returns
-    /// whether a credential has worked for the first time, so that its lanes are not limited to one task any more.
+    /// Notes that a request of the lane with these credentials got a response that demands no further credential.
+    /// Returns true if a credential has worked for the first time. Its lanes are then not limited to one task any more.
     public mutating func accepted(_ numbers: [UInt64], in lane: String) -> Bool {
         var changed = false
         for (space, state) in spaces {
@@ -236,19 +237,20 @@ public struct SessionCredentials: Sendable {
         return changed
     }
 
-    /// What a task of the lane does after a response that demands a credential for the space. `sent`: the credentials
-    /// of its requests that got a 401 or 407, for any realm.
+    /// What a task of the lane does after a response that demands a credential for the space. `sent`: the numbers of
+    /// all credentials with which the task's requests got a 401 or 407, for any realm.
     ///
-    /// A proxy's credential that has worked is not discarded after a 407 in one lane. The reason is that without a
-    /// tunnel, a server can pretend to be the proxy. Only that lane waits. If the credential has really expired, the
-    /// other lanes get a 407, too.
+    /// If a proxy's credential has worked, a 407 in one lane does not discard the credential. The reason is that
+    /// without a tunnel, a server can pretend to be the proxy. Only the lane with the 407 waits. If the credential has
+    /// really expired, the other lanes will get a 407, too.
     public mutating func decision(on space: ProtectionSpace, sent: Set<UInt64>, in lane: String) -> Decision {
         if let task = space.task { return .openChallenge(failures: urlFailures[task] ?? 0, replacing: nil) }
         guard var state = spaces[space] else { return .openChallenge(failures: 0, replacing: nil) }
         if state.isRefused { return .refused }
         if let current = state.current {
             guard sent.contains(current.credential.number) else { return .resend }
-            // Refreshed headers that have worked were accepted until they expired, so they do not count as a failure.
+            // If refreshed headers have worked, they were accepted until they expired. So they do not count as a
+            // failure.
             if !current.isCounted, !(space.kind == .refresh && current.isProven) {
                 state.failures &+= 1
             }

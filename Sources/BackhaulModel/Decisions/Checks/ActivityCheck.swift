@@ -18,7 +18,7 @@ public enum ActivityCheck {
         if let request = activity.request { try check(request) }
     }
 
-    /// Checks the request from which the activity makes a task each time.
+    /// Checks the request from which each start of the activity makes a task.
     private static func check(_ request: Request) throws(Failure) {
         guard request.idempotencyKey == nil else {
             throw invalid("the activity's request has an idempotency_key, which only one task can have")

@@ -1,13 +1,13 @@
-/// The paths by which hosts have named each directory. Through symbolic links and bind mounts a directory has several
-/// paths.
+/// The paths by which hosts have named each directory. Through symbolic links and bind mounts, a directory can have
+/// several paths.
 public struct DirectoryAliases: Sendable {
     private struct Identity: Hashable {
         var device: UInt64
         var inode: UInt64
     }
 
-    /// The limit of remembered directories. If a directory is forgotten, two tasks may have the same destination. Then
-    /// the second task finds the file of the first one there.
+    /// The limit of remembered directories. If a directory is forgotten, two tasks may get the same destination. In
+    /// this case, the second task finds the file of the first task there.
     private static let directoryLimit = 4_096
     private static let pathLimit = 8
 
@@ -20,7 +20,7 @@ public struct DirectoryAliases: Sendable {
     public mutating func others(of destination: Destination) -> [String] {
         let identity = Identity(device: destination.directoryDevice, inode: destination.directoryInode)
         let directory = destination.directory
-        // Shortcut: files that follow each other in a list mostly go to the same directory.
+        // Shortcut: in a list of files, consecutive files mostly have the same directory.
         if let last, last.identity == identity, last.directory == directory, paths[identity]?.count == 1 { return [] }
         last = (identity, directory)
         if paths.count >= Self.directoryLimit, paths[identity] == nil { paths.removeAll() }

@@ -1,4 +1,4 @@
-/// Checks that several structs share. `name`: the name of the field in include/backhaul.h.
+/// Shared checks for the fields of several structs. `name`: the name of the field in include/backhaul.h.
 enum FieldCheck {
     static func range<Number: FixedWidthInteger>(
         _ value: Number, _ range: ClosedRange<Number>, _ name: String
@@ -9,7 +9,7 @@ enum FieldCheck {
         }
     }
 
-    /// Checks Unix milliseconds that a host gives.
+    /// Checks a time that a host gives, in Unix milliseconds.
     static func time(_ value: Int64?, _ name: String) throws(Failure) {
         guard let value, !(1...Limits.time).contains(value) else { return }
         throw Failure(.invalidArgument, "\(name) is \(value), not a time after 1970 and before the year 10000")

@@ -1,4 +1,4 @@
-/// Checks of the rarely used fields of a request. The message about a contradiction names both fields.
+/// Checks of the rarely used fields of a request. If two fields contradict each other, the message names both fields.
 enum OptionsCheck {
     static func check(_ request: Request) throws(Failure) {
         let options = request.options
@@ -14,7 +14,7 @@ enum OptionsCheck {
     private static func check(method: String, _ options: RequestOptions) throws(Failure) {
         guard !method.isEmpty, method.utf8.count <= Limits.methodSize, method.utf8.allSatisfy(RequestCheck.isTokenByte)
         else { throw invalid("method is not a token of up to \(Limits.methodSize) letters (RFC 9110, section 9.1)") }
-        // CONNECT requests a tunnel, and TRACE an echo of the request. Neither transfers a file.
+        // CONNECT requests a tunnel, and TRACE requests an echo of the request. These methods transfer no file.
         guard !["CONNECT", "TRACE"].contains(method) else { throw invalid("method \(method) makes no transfer") }
         if options.body != nil, ["GET", "HEAD"].contains(method) {
             throw invalid("method is \(method), but there is a body; give PUT, POST or PATCH")

@@ -1,6 +1,7 @@
 /// Checks of `bh_session_configuration.pinned_public_keys`.
 enum PinnedKeys {
-    /// Each pin is "sha256//" and 44 characters of base64. Pins are separated by ';' (CURLOPT_PINNEDPUBLICKEY).
+    /// Checks that each pin is "sha256//", followed by 44 characters of base64. The character ';' separates pins
+    /// (CURLOPT_PINNEDPUBLICKEY).
     static func check(_ text: String) throws(Failure) {
         let pins = text.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
         for pin in pins {

@@ -1,7 +1,8 @@
-/// Checks of a request's policy against its session. A field that the request or the session leaves at its default
+/// Checks of a request's policy against its session. A field with its default value, in the request or in the session,
 /// contradicts nothing.
 extension RequestCheck {
-    /// Throws `invalidArgument` if a field of the request contradicts a field of the session. The message names both.
+    /// Throws `invalidArgument` if a field of the request contradicts a field of the session. The message names both
+    /// fields.
     public static func check(_ request: Request, in session: SessionConfiguration) throws(Failure) {
         guard request.hasOptions else { return }
         let policy = request.options.policy
@@ -31,8 +32,8 @@ extension RequestCheck {
     }
 
     private static func checkStatuses(_ policy: TaskPolicy, _ session: SessionConfiguration) throws(Failure) {
-        // `PolicyCheck` compares two lists of the same request. The session's default list of retried statuses
-        // contradicts nothing: the request's accepted statuses may overlap it.
+        // If the request has both lists, `PolicyCheck` compares them. The session's default list of retried statuses
+        // contradicts nothing, so the request's accepted statuses may overlap this list.
         if policy.acceptedStatuses == nil, let retried = policy.retryStatuses {
             try checkStatuses(accepted: session.acceptedStatuses, retried: retried, "request", "session")
         }

@@ -1,5 +1,5 @@
-/// Checks of the fields of a session and a task that control requests and retries. The message about a contradiction
-/// names both fields.
+/// Checks of the fields of a session and a task that control requests and retries. If two fields contradict each other,
+/// the message names both fields.
 enum PolicyCheck {
     static let day: UInt32 = 86_400_000
     static let decade: UInt64 = 315_360_000_000
@@ -29,10 +29,10 @@ enum PolicyCheck {
     static func check(_ session: SessionConfiguration) throws(Failure) {
         var policy = TaskPolicy(session)
         policy.constraints = session.constraints
-        // A session always has a maximum number of redirects, even if it follows none. So these two fields are no
-        // contradiction.
+        // A session always has a maximum number of redirects, even if it follows no redirects. So the maximum does not
+        // contradict the session's redirect policy.
         policy.redirects = nil
-        // Accepted statuses may overlap the default list of retried statuses without a contradiction.
+        // Accepted statuses may overlap the default list of retried statuses.
         if session.retryStatuses == .transient { policy.retryStatuses = nil }
         try check(policy)
         try check(session.tolerances)

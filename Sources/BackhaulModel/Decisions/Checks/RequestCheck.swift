@@ -1,5 +1,5 @@
-/// Checks of a request that need nothing but its fields. Another module, which can parse URLs, checks the form of the
-/// URL.
+/// Checks of a request that need only the request's fields. Another module, which can parse URLs, checks the form of
+/// the URL.
 public enum RequestCheck {
     public static func check(_ request: Request) throws(Failure) {
         let size = request.url.utf8.count
@@ -27,7 +27,7 @@ public enum RequestCheck {
         if request.hasOptions || request.ifExists == .skip { try OptionsCheck.check(request) }
     }
 
-    /// Checks the form of the path. A module with access to the file system checks whether it can be written.
+    /// Checks the form of the path. A module with access to the file system checks whether the file can be written.
     public static func check(_ destination: Destination, isDirectory: Bool = false) throws(Failure) {
         let path = destination.path.utf8
         guard path.first == UInt8(ascii: "/") else { throw invalid("the destination is not an absolute path") }
@@ -49,13 +49,13 @@ public enum RequestCheck {
         }
     }
 
-    /// Headers that only the engine may set. Set by a host, they would break ranges, framing or connections.
+    /// Headers that only the engine may set. If a host set them, they would break ranges, framing or connections.
     static let reserved: Set<String> = [
         "range", "if-range", "host", "content-length", "transfer-encoding", "connection", "accept-encoding", "te",
         "upgrade", "keep-alive", "proxy-connection", "proxy-authorization", "trailer", "expect",
     ]
 
-    /// `reserved`: names that the headers must not have.
+    /// Checks the names, values and size of headers. `reserved`: names that the headers must not have.
     static func checkHeaders(
         _ headers: [HeaderField], reserved: Set<String> = RequestCheck.reserved
     ) throws(Failure) {
@@ -67,8 +67,8 @@ public enum RequestCheck {
             guard !field.name.isEmpty, field.name.utf8.allSatisfy(isTokenByte) else {
                 throw invalid("a header name is not a token of letters, digits and !#$%&'*+-.^_`|~ (RFC 9110, 5.6.2)")
             }
-            // A value cannot contain a line break, which would end the field, or another control byte (RFC 9110,
-            // section 5.5).
+            // A value must not contain control bytes, except tabs (RFC 9110, section 5.5). For example, a line break
+            // would end the field.
             guard field.value.utf8.allSatisfy({ $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }) else {
                 throw invalid("the value of header \(field.name) has a line break or another control character")
             }

@@ -1,7 +1,7 @@
 extension RequestOptions {
-    /// Returns the name in include/backhaul.h of the first field that differs, or nil. Start times are not compared,
-    /// because a host may have changed them since the enqueue. Body files count as equal if their paths are equal,
-    /// because the file may have been moved into the store since then.
+    /// Returns the first field that differs, by its name in include/backhaul.h; nil if no field differs. Start times
+    /// are not compared, because a host may have changed them since the enqueue. Body files count as equal if their
+    /// paths are equal, because the file may have been moved into the store since the enqueue.
     public func firstDifferingField(from other: RequestOptions) -> String? {
         if method != other.method { return "method" }
         if group != other.group { return "group" }

@@ -1,13 +1,14 @@
 /// Checks of a host's response to a challenge. No message repeats the text of the response, which may be a secret.
 public enum ResponseCheck {
-    /// `now`: the present time in Unix milliseconds. Throws if the response has expired at that time. With 0, the
-    /// expiry is not compared.
+    /// Checks the form of the response, and throws if the response has expired. `now`: the present time in Unix
+    /// milliseconds; 0: an expired response passes the check.
     public static func check(
         _ response: ChallengeResponse, _ life: CredentialLifetime = CredentialLifetime(), now: Int64 = 0
     ) throws(Failure) {
         if let expires = life.expiresMilliseconds {
             try FieldCheck.time(expires, "response.expires_ms")
-            // After an expired response, the engine would open a new challenge at once, and so on without end.
+            // If the engine accepted an expired response, it would open a new challenge at once. This would repeat
+            // without end.
             guard expires > now else {
                 throw invalid("response.expires_ms is \(expires), which has passed; give a later time")
             }

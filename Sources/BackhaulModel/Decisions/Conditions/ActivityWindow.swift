@@ -1,5 +1,5 @@
-/// When an activity may start: from `begin` if no condition holds it, from `end` under any conditions. Both are Unix
-/// times in milliseconds.
+/// The window in which an activity may start. From `begin`, the activity starts if no condition holds it. From `end`,
+/// it starts under any conditions. `begin` and `end` are Unix times in milliseconds.
 public struct ActivityWindow: Hashable, Sendable {
     public var begin: Int64
     public var end: Int64
@@ -9,15 +9,15 @@ public struct ActivityWindow: Hashable, Sendable {
         end = begin.saturatingAdd(Int64(clamping: toleranceMilliseconds))
     }
 
-    /// The first window of an activity that the host sets now. It begins at the time that the activity states, or else
-    /// after one interval.
+    /// The first window of an activity that the host sets now. If the activity states a first time, the window begins
+    /// at that time. Otherwise, the window begins after one interval.
     public static func first(of activity: Activity, now: Int64) -> ActivityWindow {
         let begin = activity.firstMilliseconds ?? now.saturatingAdd(Int64(clamping: activity.intervalMilliseconds))
         return ActivityWindow(begin: begin, toleranceMilliseconds: activity.toleranceMilliseconds)
     }
 
-    /// The window that counts now. It is this window, unless later windows have begun while no engine ran. Then it is
-    /// the latest of them, and the activity starts only once.
+    /// The window that counts now. If later windows have begun while no engine ran, it is the latest of them, and the
+    /// activity starts only one time for all of them. Otherwise, it is this window.
     public func current(intervalMilliseconds: UInt64, toleranceMilliseconds: UInt64, repeats: Bool, now: Int64)
         -> ActivityWindow
     {
@@ -26,8 +26,8 @@ public struct ActivityWindow: Hashable, Sendable {
         return moved(passed, intervalMilliseconds, toleranceMilliseconds)
     }
 
-    /// The next window of an activity that starts now; nil if it does not repeat. It begins after `now`, so windows
-    /// that began earlier cause no further start.
+    /// The next window of an activity that starts now; nil if the activity does not repeat. The next window begins
+    /// after `now`, so windows that began earlier cause no further start.
     public func next(intervalMilliseconds: UInt64, toleranceMilliseconds: UInt64, repeats: Bool, now: Int64)
         -> ActivityWindow?
     {
@@ -36,10 +36,12 @@ public struct ActivityWindow: Hashable, Sendable {
         return moved(passed.saturatingAdd(1), intervalMilliseconds, toleranceMilliseconds)
     }
 
-    /// `holds`: the result of `DeferralDecision.holds` for the constraints of the activity's quality of service.
+    /// Whether the activity should start now. `holds`: the result of `DeferralDecision.holds` for the constraints of
+    /// the activity's quality of service.
     public func shouldStart(now: Int64, holds: [Hold]) -> Bool { now >= end || now >= begin && holds.isEmpty }
 
-    /// When the activity may next start without a change of conditions, in Unix milliseconds; nil: `end` has passed.
+    /// The next time at which the activity may start although no condition changes, in Unix milliseconds; nil: `end`
+    /// has passed.
     public func nextCheck(now: Int64) -> Int64? { now < begin ? begin : now < end ? end : nil }
 
     private static func intervals(from begin: Int64, to now: Int64, _ interval: UInt64) -> Int64 {

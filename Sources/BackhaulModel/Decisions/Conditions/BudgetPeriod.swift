@@ -17,15 +17,16 @@ public struct BudgetPeriod: Hashable, Sendable {
     /// The local days of the period.
     public var days: Range<Int64> { firstDay..<max(firstDay, nextDay) }
 
-    /// The local day at a time, from midnight to midnight; it may have 23, 24 or 25 hours. `unix`: Unix time in
-    /// milliseconds. `offset`: returns how many milliseconds local time is ahead of Unix time at a Unix time.
+    /// The local day that contains a time. It lasts from midnight to midnight, which may be 23, 24 or 25 hours. `unix`:
+    /// the Unix time in milliseconds. `offset`: returns, for a Unix time, how many milliseconds local time is ahead of
+    /// it.
     public static func day(at unix: Int64, localOffsetMilliseconds offset: (Int64) -> Int64) -> BudgetPeriod {
         let day = LocalTime(unix, offset).day
         return BudgetPeriod(.day, from: day, to: day + 1, offset)
     }
 
-    /// The month that begins on a certain day of each calendar month. `startsOn` is 1 to 28; other values count as the
-    /// nearest of these.
+    /// The month that contains a time. `startsOn`: the day of the calendar month on which the month begins, from 1 to
+    /// 28. Other values count as the nearest of these days.
     public static func month(
         at unix: Int64, startsOn: UInt8 = 1, localOffsetMilliseconds offset: (Int64) -> Int64
     ) -> BudgetPeriod {

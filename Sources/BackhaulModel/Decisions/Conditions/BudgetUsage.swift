@@ -25,10 +25,10 @@ public struct BudgetUsage: Hashable, Sendable {
     public var isUsedUp: Bool { used >= limit }
     public var left: UInt64 { isUsedUp ? 0 : limit - used }
 
-    /// Whether the budget is too small even when nothing of it is used.
+    /// Whether the budget is too small for the expected bytes, even if no byte of it is used.
     func neverFits(_ expected: UInt64?) -> Bool { limit == 0 || limit < expected ?? 0 }
 
-    /// The hold of tasks by this budget. `expected`: the bytes that a single task will move; nil: the budget is used up
+    /// The hold that this budget causes. `expected`: the bytes that a single task will move; nil: the budget is used up
     /// and holds all tasks.
     func hold(expected: UInt64?) -> Hold {
         let (adjective, this) = period.kind == .day ? ("daily", "today's") : ("monthly", "this month's")

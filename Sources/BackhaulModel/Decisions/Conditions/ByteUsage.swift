@@ -1,4 +1,4 @@
-/// Counts the bytes that were moved, by network, local day and session. They are compared with budgets.
+/// Counts the moved bytes for each network, local day and session. The counts are compared with budgets.
 ///
 /// Bytes are counted under the number of the local day. If the clock is set back to an earlier day, the count of that
 /// day continues. For each network, the latest `dayLimit` days with traffic are kept. The limit is a number of days,
@@ -10,7 +10,7 @@ public struct ByteUsage: Equatable, Sendable {
         public var session: SessionID
         /// The number of the day, as in `BudgetPeriod.dayNumber`.
         public var day: Int64
-        /// All bytes received and sent on this day, not only those since the last save.
+        /// All bytes received and sent on this day, including the bytes that are already saved.
         public var bytes: UInt64
 
         public init(network: String, session: SessionID, day: Int64, bytes: UInt64) {
@@ -21,8 +21,8 @@ public struct ByteUsage: Equatable, Sendable {
         }
     }
 
-    /// The number of days that are kept for each network. A month needs 31; the rest is for days that a wrong clock has
-    /// shown.
+    /// The number of days that are kept for each network. A month needs 31 days; the other days are for dates that a
+    /// wrong clock has shown.
     static let dayLimit = 64
 
     private struct Day: Equatable {
@@ -45,7 +45,7 @@ public struct ByteUsage: Equatable, Sendable {
 
     public static func == (left: ByteUsage, right: ByteUsage) -> Bool { left.networks == right.networks }
 
-    /// `day`: the `BudgetPeriod.dayNumber` of the present time.
+    /// Counts bytes that a session has moved now. `day`: the `BudgetPeriod.dayNumber` of the present time.
     public mutating func add(_ bytes: UInt64, network: String, session: SessionID, day: Int64) {
         guard bytes > 0 else { return }
         let isNewDay = networks[network]?[day] == nil
@@ -54,7 +54,8 @@ public struct ByteUsage: Equatable, Sendable {
         if isNewDay { prune(network, keeping: day) }
     }
 
-    /// The bytes that were moved on a network in a day or month; `session` nil: by all sessions.
+    /// The bytes that were moved on a network in a day or month. `session`: the session that moved the bytes; nil: all
+    /// sessions.
     public func used(on network: String, in period: BudgetPeriod, by session: SessionID? = nil) -> UInt64 {
         guard let days = networks[network] else { return 0 }
         return days.reduce(0) { sum, day in
@@ -68,7 +69,7 @@ public struct ByteUsage: Equatable, Sendable {
         networks.filter { $0.value.keys.contains(where: period.days.contains) }.map(\.key).sorted()
     }
 
-    /// The budgets that apply to a session on a network, with the bytes used of each.
+    /// The budgets that apply to a session on a network, with the used bytes of each budget.
     public func budgets(
         of session: SessionID, _ own: ByteBudget, on network: NetworkSettings, now: Int64,
         localOffsetMilliseconds offset: (Int64) -> Int64
@@ -88,7 +89,7 @@ public struct ByteUsage: Equatable, Sendable {
         }
     }
 
-    /// Returns the entries that have changed since the last call. Each replaces the stored row with the same key.
+    /// Returns the entries that have changed since the last call. Each entry replaces the stored row with the same key.
     public mutating func takeUnsaved() -> [Entry] {
         defer { unsaved = [] }
         return unsaved.compactMap { key in
@@ -117,7 +118,8 @@ public struct ByteUsage: Equatable, Sendable {
         networks[network, default: [:]][day] = use
     }
 
-    /// Never removes `today`, even if it is the earliest day: the clock may have been set back.
+    /// Removes the earliest days beyond `dayLimit`, except `today`. If the clock has been set back, `today` may be the
+    /// earliest day.
     private mutating func prune(_ network: String, keeping today: Int64?) {
         guard let days = networks[network]?.keys.sorted(), days.count > Self.dayLimit else { return }
         for day in days.filter({ $0 != today }).prefix(days.count - Self.dayLimit) {

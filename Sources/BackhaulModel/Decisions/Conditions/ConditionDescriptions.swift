@@ -1,8 +1,8 @@
 /// The conditions as listings show them.
 public enum ConditionDescriptions {
     /// Returns one entry for each kind of condition, in the order of their numbers. `bytesPerSecond`: the throughput of
-    /// all transfers together; nil: no transfer is measured. `since`: the Unix milliseconds at which each condition got
-    /// its present value; a missing condition counts from `now`.
+    /// all transfers together; nil: no transfer is measured. `since`: the time at which each condition got its present
+    /// value, in Unix milliseconds. For a condition that is missing there, `now` is used.
     public static func infos(
         _ conditions: Conditions, bytesPerSecond: UInt64?, since: [ConditionKind: Int64], now: Int64
     ) -> [ConditionInfo] {
@@ -16,8 +16,8 @@ public enum ConditionDescriptions {
         }
     }
 
-    /// Returns the time at which each condition got its present value, in Unix milliseconds: `now` for a condition that
-    /// has changed. A change of the source alone is not a change of the condition.
+    /// Returns the time at which each condition got its present value, in Unix milliseconds. For a condition that has
+    /// changed, this time is `now`. If only the source of a condition changes, the condition has not changed.
     public static func since(
         _ since: [ConditionKind: Int64], from former: Conditions?, to conditions: Conditions, now: Int64
     ) -> [ConditionKind: Int64] {
@@ -73,7 +73,7 @@ public enum ConditionDescriptions {
             let kind = QuantityFormatter.list(network.kind.names, "or")
             return (Int64(network.kind.rawValue), "\(network.name) (\(kind))", conditions.network.source)
         }
-        // Without a default route, it is known that there is no network.
+        // If there is no default route, there is certainly no network.
         let isNone = conditions.connectivity.value == ConnectivityState.none
         guard isNone else { return (nil, "", conditions.network.source) }
         return (0, "no default route", conditions.connectivity.source)

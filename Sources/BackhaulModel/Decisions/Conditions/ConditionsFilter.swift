@@ -1,18 +1,20 @@
-/// Applies hysteresis to the readings of conditions, so that flapping conditions do not stop and start transfers. A
-/// worse condition takes effect at once. A better condition takes effect after it has lasted for some time.
+/// Applies hysteresis to the readings of conditions, so that flapping conditions do not stop and start transfers again
+/// and again. A worse condition takes effect at once. A better condition takes effect after it has lasted for some
+/// time.
 ///
 /// | condition | must last | because |
 /// | --- | --- | --- |
-/// | external power | 10 s | a plug is wiggled, a dock is enumerated again |
+/// | external power | 10 s | a loose plug, or a dock that is enumerated again, interrupts power for a moment |
 /// | unmetered network | 10 s | networks come and go while a machine roams or wakes up |
-/// | heat | 30 s | a processor cools down within seconds of a pause, and is as hot again soon after it |
-/// | pressure | 30 s | it is an average over ten seconds, and a pause lowers it by itself |
-/// | connectivity, network, battery, sleep | 0 s | reported facts; the battery has a margin in `DeferralDecision` |
+/// | heat | 30 s | a processor cools down within seconds of a pause, and is hot again soon after the pause |
+/// | pressure | 30 s | pressure is an average over ten seconds, and a pause of the transfers lowers it |
+/// | connectivity, network, battery, sleep | 0 s | reported facts; `DeferralDecision` adds a margin for the battery |
 ///
 /// A reading that becomes unavailable counts as better. When a condition is no longer read, its readings are forgotten,
-/// but its reversals stay counted. A reversal is a change from better to worse or back. If there are more than 3
-/// reversals in 5 minutes, the time doubles with each further reversal, up to 5 minutes. The time returns to its first
-/// value after 5 minutes plus that time without a reversal. For pressure, only reversals by 10 points or more count.
+/// but its reversals stay counted. A condition reverses if it becomes worse after it became better, or better after it
+/// became worse. While there are more than 3 reversals within 5 minutes, each reversal doubles the time that a better
+/// condition must last. This time is 5 minutes at most. If there is no reversal for 5 minutes plus this time, this time
+/// returns to its first value. For pressure, only reversals by 10 points or more count.
 ///
 /// All times are milliseconds since boot, so that nothing depends on the calendar.
 public struct ConditionsFilter: Sendable {
@@ -41,14 +43,15 @@ public struct ConditionsFilter: Sendable {
 
     public init() {}
 
-    /// Returns the conditions after hysteresis, and the next time at which they change although no reading changes. The
-    /// time is in milliseconds since boot; nil: never. At that time, the caller calls this function again with the same
-    /// readings. First readings take effect at once. `now`: milliseconds since boot. `needs`: the conditions that are
-    /// read. `pending`: conditions that cannot be read at the moment; their last readings count.
+    /// Returns the conditions after hysteresis, and the next time at which these conditions change although no reading
+    /// changes. The time is in milliseconds since boot; nil: they do not change. At that time, the caller calls this
+    /// function again with the same readings. First readings take effect at once. `now`: milliseconds since boot.
+    /// `needs`: the conditions that are read. `pending`: conditions that cannot be read at the moment; their last
+    /// readings count.
     public mutating func take(
         _ raw: Conditions, of needs: ConditionSet = .all, pending: ConditionSet = [], now: Int64
     ) -> (conditions: Conditions, nextCheck: Int64?) {
-        // The bounds prevent overflows. The time that is used never goes back.
+        // The bounds prevent overflows. The time used here never decreases.
         let now = max(last ?? .min, min(max(now, 0), 1 << 53))
         last = now
         forget(except: needs)
@@ -72,7 +75,8 @@ public struct ConditionsFilter: Sendable {
         return (conditions, checks.min())
     }
 
-    /// Forgets the conditions that are not read any more. A later reading of them is a first reading.
+    /// Forgets the conditions that are not read any more. A later reading of such a condition counts as a first
+    /// reading.
     public mutating func forget(except needs: ConditionSet) {
         if !needs.contains(.power) { externalPower.forget() }
         if !needs.contains(.network) { isMetered.forget() }

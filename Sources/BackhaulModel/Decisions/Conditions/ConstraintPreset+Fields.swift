@@ -1,13 +1,13 @@
 extension ConstraintPreset {
-    /// The fields that a preset stands for. They are defined only here, and described at `BH_PRESET_` in the header.
+    /// The fields that a preset stands for. They are defined only here. The header describes them at `BH_PRESET_`.
     ///
     /// | preset | fields |
     /// | --- | --- |
     /// | discretionary | external power; an unmetered network; not hotter than fair; 10,000 bytes per second |
     /// | overnight | the fields of `discretionary`; quiet hours from 07:00 to 23:00 |
     ///
-    /// 10,000 bytes per second is a tenth of a poor mobile connection's rate. At a lower rate, a discretionary transfer
-    /// costs more energy of radio and processor than it is worth.
+    /// 10,000 bytes per second is a tenth of the rate of a poor mobile connection. Below 10,000 bytes per second, a
+    /// discretionary transfer costs more energy of radio and processor than it is worth.
     public var fields: Constraints {
         var fields = Constraints()
         fields.requiresExternalPower = true
@@ -23,8 +23,9 @@ extension ConstraintPreset {
 }
 
 extension Constraints {
-    /// The constraints with the preset replaced by its fields. A field that is stated beside a preset replaces the
-    /// preset's field, even if it demands less. With `withPreset` false, the preset is ignored.
+    /// The constraints with the preset replaced by its fields. If a field is stated in addition to the preset, the
+    /// stated field replaces the preset's field, even if the stated field demands less. If `withPreset` is false, the
+    /// preset is ignored.
     func expanded(withPreset: Bool = true) -> Constraints {
         var fields = withPreset ? preset?.fields ?? .none : .none
         func take<Value>(_ field: WritableKeyPath<Constraints, Value?>) {

@@ -1,8 +1,9 @@
 /// Decides whether tasks may run now, and if not, why.
 ///
 /// A condition that cannot be read holds no task. `ConditionsFilter` has already applied hysteresis to the conditions.
-/// Here, only margins that depend on a constraint are added. Held tasks continue when the battery is five percentage
-/// points above its minimum, and pressure five points below its limit.
+/// This type only adds the margins that depend on a constraint. If tasks are held because of the battery, they continue
+/// when the charge is five percentage points above the minimum. If tasks are held because of pressure, they continue
+/// when the pressure is five points below the limit.
 public enum DeferralDecision {
     /// The percentage points above its minimum that a battery needs before held tasks continue.
     static let batteryMargin: UInt8 = 5
@@ -10,11 +11,11 @@ public enum DeferralDecision {
     static let pressureMargin: UInt8 = 5
 
     /// All reasons for which the tasks are held; empty if they may run. The first reason is the one that matters most
-    /// to a user: it lasts longest, or only the user can change it. The reasons in their order, with the usual
-    /// duration:
+    /// to a user: it lasts longest, or only the user can change it. These are the reasons in their order, with their
+    /// usual durations:
     ///
     /// 1. constraints of session and task that exclude each other: for ever
-    /// 2. budgets and quiet hours, the one that ends last first
+    /// 2. budgets and quiet hours; the reason with the latest end comes first
     /// 3. external power, battery: until external power is connected
     /// 4. kind of network, metered: until there is another network
     /// 5. a portal or dead uplink
@@ -37,8 +38,8 @@ public enum DeferralDecision {
         return holds
     }
 
-    /// When `holds` may change without a change of conditions, in Unix milliseconds; nil: never. This is the next begin
-    /// or end of quiet hours, or the end of a budget's day or month.
+    /// The next time at which `holds` may change although no condition changes, in Unix milliseconds; nil: there is no
+    /// such time. It is the next begin or end of quiet hours, or the end of a budget's day or month.
     public static func nextChange(_ constraints: EffectiveConstraints, _ facts: DeferralFacts) -> Int64? {
         let hours = constraints.quietHours?.state(
             at: facts.now, localOffsetMilliseconds: facts.localOffsetMilliseconds
@@ -50,15 +51,17 @@ public enum DeferralDecision {
     /// The hold of a single task that will move `expected` bytes; nil if it fits into all budgets.
     public static func fits(_ expected: UInt64?, _ budgets: [BudgetUsage]) -> Hold? {
         let tooSmall = budgets.filter { $0.isUsedUp || $0.left < expected ?? 0 }
-        // A budget that is too small in every period comes first, then the one whose period ends last.
+        // A budget that is too small in every period comes first. Of the other budgets, the one whose period ends last
+        // comes first.
         let hopeless = tooSmall.first { $0.neverFits(expected) }
         let longest = tooSmall.max { $0.period.endMilliseconds < $1.period.endMilliseconds }
         guard let budget = hopeless ?? longest else { return nil }
         return budget.hold(expected: budget.isUsedUp ? nil : expected)
     }
 
-    /// The bytes that the host expects a task to move, for `fits`. Nil if the host has stated none. Also nil if a part
-    /// of the file has been transferred: the task then continues in each period until the budget is used up.
+    /// The bytes that the host expects a task to move, for `fits`. Nil if the host has stated no number. Also nil if a
+    /// part of the file has already been transferred, because the task then continues in each period until the budget
+    /// is used up.
     public static func stated(received: UInt64?, sent: UInt64?, offset: UInt64) -> UInt64? {
         guard received != nil || sent != nil, offset == 0 else { return nil }
         let (sum, overflow) = (received ?? 0).addingReportingOverflow(sent ?? 0)
@@ -130,8 +133,8 @@ public enum DeferralDecision {
         ]
         return pressures.compactMap { reading, limit, what in
             guard let limit, let value = reading.value else { return nil }
-            // For a limit of ten or less, half of the limit is used. With the margin of five points, almost no pressure
-            // would be low enough.
+            // For a limit of ten or less, the lower limit is half of the limit. If the margin of five points were
+            // subtracted, almost no pressure would be low enough.
             let lower = limit > pressureMargin * 2 ? limit - pressureMargin : limit / 2
             let wanted = facts.held.contains(.pressure) ? lower : limit
             return value > wanted ? messages.pressure(reading, value, limit: limit, lower: lower, of: what) : nil

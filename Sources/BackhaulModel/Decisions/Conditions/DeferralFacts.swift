@@ -1,19 +1,20 @@
-/// What decides whether tasks of a lane are held, in addition to constraints and conditions.
+/// The facts that decide, together with constraints and conditions, whether tasks of a lane are held.
 public struct DeferralFacts {
-    /// Unix time in milliseconds.
+    /// The present Unix time in milliseconds.
     public var now: Int64
-    /// Milliseconds since boot, to compute when a settling condition takes effect; nil: unknown.
+    /// The present time in milliseconds since boot; nil: unknown. With this time, the end of a settling period is
+    /// computed.
     public var bootMilliseconds: Int64?
-    /// Returns how many milliseconds local time is ahead of Unix time, at a Unix time in milliseconds.
+    /// Returns, for a Unix time in milliseconds, how many milliseconds local time is ahead of it.
     public var localOffsetMilliseconds: (Int64) -> Int64
-    /// Whether the origin is this machine (`Connectivity.isLoopback`), so that no condition of the network matters.
+    /// Whether the origin is this machine (`Connectivity.isLoopback`). If so, no condition of the network matters.
     public var isLocal: Bool
-    /// Whether the origin is reached without the uplink (`Connectivity.needsNoUplink`), so that a portal does not
+    /// Whether the origin is reached without the uplink (`Connectivity.needsNoUplink`). If so, a portal does not
     /// matter.
     public var needsNoUplink: Bool
-    /// Whether an origin beyond the uplink has responded since the network last changed (`UplinkWatch.isProven`). Then
-    /// the system's report of a dead uplink is wrong: many networks block the servers that the system uses for its
-    /// check.
+    /// Whether an origin beyond the uplink has responded since the network last changed (`UplinkWatch.isProven`). If
+    /// so, the system's report of a dead uplink is wrong. The cause is that many networks block the servers that the
+    /// system uses for its check.
     public var isUplinkProven: Bool
     /// The reasons for which tasks of this lane are held at this moment. These tasks continue only with the margins of
     /// `DeferralDecision`.

@@ -1,5 +1,5 @@
-/// The constraints that apply to a task: those of its session and its own, with presets replaced by their fields. For
-/// each field, the stricter value counts.
+/// The constraints that apply to a task. They combine the constraints of the session and of the task, with presets
+/// replaced by their fields. For each field, the stricter value counts.
 public struct EffectiveConstraints: Hashable, Sendable {
     public var requiresExternalPower: Bool
     public var requiresUnmetered: Bool
@@ -9,19 +9,19 @@ public struct EffectiveConstraints: Hashable, Sendable {
     public var minimumBatteryPercent: UInt8?
     /// The highest state in which the task runs. It is `.serious` at most: nothing runs in `.critical`.
     public var maximumThermalState: ThermalState
-    /// The highest pressure of processors at which the task runs; nil: any. The next two properties are for disks and
-    /// memory.
+    /// The highest pressure of processors at which the task runs; nil: any. The next two properties limit the pressure
+    /// of disks and memory.
     public var maximumCPUPressurePercent: UInt8?
     public var maximumIOPressurePercent: UInt8?
     public var maximumMemoryPressurePercent: UInt8?
     /// The lowest rate at which the task continues; nil: any.
     public var minimumBytesPerSecond: UInt64?
-    /// The quiet hours of session and task together; nil: none. They may have more spans than the text of one, and may
-    /// cover the whole week.
+    /// The quiet hours of session and task together; nil: none. They may have more than `QuietHours.spanLimit` spans,
+    /// and may cover the whole week.
     public var quietHours: QuietHours?
 
     /// For a task that is past its latest start, the presets of session and task are ignored. A task with `isLaunched`
-    /// is discretionary in addition to its own constraints.
+    /// has the preset `discretionary` in addition to its own constraints.
     public init(session: Constraints, task: TaskConstraints = TaskConstraints()) {
         var own = task.stated
         // The preset `overnight` includes `discretionary`.
@@ -49,8 +49,8 @@ public struct EffectiveConstraints: Hashable, Sendable {
         quietHours = stricter(\.quietHours) { QuietHours(spans: $0.spans == $1.spans ? $0.spans : $0.spans + $1.spans) }
     }
 
-    /// The conditions that matter to tasks with these constraints. Heat and sleep matter to all tasks. The network
-    /// matters to all tasks except those of local origins, because of portals and budgets.
+    /// The conditions that matter to tasks with these constraints. Heat and sleep matter to all tasks. Because of
+    /// portals and budgets, the network matters to all tasks except tasks of local origins.
     public func needs(isLocal: Bool = false) -> ConditionSet {
         var needs: ConditionSet = isLocal ? [.heat, .sleep] : [.heat, .sleep, .network]
         if requiresExternalPower || minimumBatteryPercent != nil { needs.insert(.power) }
@@ -63,8 +63,8 @@ public struct EffectiveConstraints: Hashable, Sendable {
     public var needs: ConditionSet { needs() }
 
     /// The conditions that must be read before a task with these constraints starts. These are only the conditions of
-    /// which the task demands more than the default. So a program that downloads a small file opens no bus. A budget
-    /// needs the network, too, but budgets are not known here.
+    /// which the task demands more than the default. So a program that downloads a small file does not connect to
+    /// D-Bus. A budget also needs the network, but this function does not know the budgets.
     public func neededAtStart(isLocal: Bool = false) -> ConditionSet {
         var needs = needs(isLocal: isLocal).subtracting(.sleep)
         if maximumThermalState >= .serious { needs.remove(.heat) }

@@ -1,4 +1,4 @@
-/// Writes the sentences of holds. Each sentence has the present state, and the state that would end the hold.
+/// Writes the sentences of holds. Each sentence describes the present state, and the state that would end the hold.
 struct HoldMessages {
     private let conditions: Conditions
     private let facts: DeferralFacts
@@ -25,7 +25,7 @@ struct HoldMessages {
                     + "of them")
         }
         let until = LocalTime.text(end, from: facts.now, offset)
-        // Hours that last longer than a day cannot be written as two times of the day.
+        // If quiet hours last longer than a day, they cannot be written as two times of the day.
         let hours = begin.flatMap { begin in
             end - begin <= LocalTime.day
                 ? " \(LocalTime(begin, offset).clock)-\(LocalTime(end, offset).clock)" : nil
@@ -91,7 +91,7 @@ struct HoldMessages {
         return Hold(.heat, sentence, nextCheckMilliseconds: nextCheck(conditions.thermalState))
     }
 
-    /// `limit`: a task is held above this pressure. `lower`: a held task continues at this pressure.
+    /// `limit`: above this pressure, a task is held. `lower`: at this pressure or below, a held task continues.
     func pressure(
         _ reading: Reading<UInt8>, _ value: UInt8, limit: UInt8, lower: UInt8, of what: PressuredResource
     ) -> Hold {
@@ -131,7 +131,8 @@ struct HoldMessages {
         }
     }
 
-    /// The sentence for a condition that is better, but has not lasted long enough; nil if it is not settling.
+    /// The sentence for a condition that has become better, but has not lasted long enough; nil if the condition is not
+    /// settling.
     private func settled(_ reading: Reading<some Equatable & Sendable>, _ what: String) -> String? {
         reading.settling.map {
             "\(what), and it waits until that has lasted \(QuantityFormatter.duration($0.durationMilliseconds))"

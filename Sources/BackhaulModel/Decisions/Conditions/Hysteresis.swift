@@ -1,5 +1,6 @@
-/// One condition with hysteresis. A worse reading takes effect at once, and a better one after it has lasted for the
-/// time of `FlapDamping`. So the result is the worst reading of that time. Times are milliseconds since boot.
+/// One condition with hysteresis. A worse reading takes effect at once. A better reading takes effect after it has
+/// lasted for the time that `FlapDamping` computes. So the result is the worst reading of this time. Times are
+/// milliseconds since boot.
 struct Hysteresis<Value: Equatable & Sendable>: Sendable {
     private struct Former: Sendable {
         var reading: Reading<Value>
@@ -13,7 +14,7 @@ struct Hysteresis<Value: Equatable & Sendable>: Sendable {
     private var raw: Reading<Value>?
     /// The last reading; nil if there is none, or if it was forgotten.
     var last: Reading<Value>? { raw }
-    /// Readings that were worse than all later ones, the oldest and worst first.
+    /// Readings that were worse than all later readings. The oldest reading, which is the worst, comes first.
     private var former: [Former] = []
     private var flapping: FlapDamping
 
@@ -23,8 +24,8 @@ struct Hysteresis<Value: Equatable & Sendable>: Sendable {
         flapping = FlapDamping(rule)
     }
 
-    /// Takes a reading, and returns the reading that takes effect. `nextCheck`: when the result changes without a new
-    /// reading; nil: never.
+    /// Takes a reading, and returns the reading that takes effect. `nextCheck`: the time at which the result changes
+    /// although there is no new reading; nil: it does not change.
     mutating func take(_ reading: Reading<Value>, now: Int64) -> (reading: Reading<Value>, nextCheck: Int64?) {
         let bad = severity(of: reading)
         if let raw {
@@ -57,7 +58,7 @@ struct Hysteresis<Value: Equatable & Sendable>: Sendable {
 struct FlapDamping: Sendable {
     private let rule: ConditionsFilter.Rule
     private var doublings: Int64 = 0
-    /// The times at which the value reversed its direction, the latest last.
+    /// The times at which the value reversed its direction, in ascending order.
     private var reversals: [Int64] = []
     private var farthest: Int?
     private var isRising = false

@@ -1,15 +1,16 @@
 /// A local time and date, for quiet hours and budgets.
 ///
 /// This module has no I/O and no system calendar, so it computes dates itself. The caller knows the rules of time
-/// zones, and gives the offset of local time at any Unix time. The calendar is the proleptic Gregorian one, with the
-/// algorithms of Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms".
+/// zones, and gives the offset of local time for any Unix time. The calendar is the proleptic Gregorian calendar. The
+/// algorithms are from Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms".
 struct LocalTime {
-    /// Returns how many milliseconds local time is ahead of Unix time, at a Unix time in milliseconds.
+    /// Returns, for a Unix time in milliseconds, how many milliseconds local time is ahead of it.
     typealias Offset = (Int64) -> Int64
 
     static let minute: Int64 = 60_000
     static let day: Int64 = 86_400_000
-    /// The bound of all times, ± 100,000 years, which prevents overflows. A clock beyond it is wrong.
+    /// The bound of all times: 100,000 years before or after 1970. It prevents overflows. A clock that shows a time
+    /// beyond this bound is wrong.
     private static let farthest: Int64 = 36_525_000 * day
 
     /// The days since 1970-01-01.
@@ -61,7 +62,7 @@ struct LocalTime {
         return (year, month, Int(ofYear - (153 * shiftedMonth + 2) / 5 + 1))
     }
 
-    /// The days since 1970-01-01 at a date.
+    /// Returns the days from 1970-01-01 to a date.
     static func day(year: Int64, month: Int, day: Int) -> Int64 {
         let shiftedYear = month <= 2 ? year - 1 : year
         let era = (shiftedYear >= 0 ? shiftedYear : shiftedYear - 399) / 400
@@ -71,13 +72,14 @@ struct LocalTime {
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + ofYear - 719_468
     }
 
-    /// The Unix time at which a local day begins: its midnight, or the first moment after it if the clocks skip
-    /// midnight.
+    /// The Unix time at which a local day begins. It is midnight or, if the clocks skip midnight, the first moment
+    /// after midnight.
     static func begin(ofDay wanted: Int64, _ offset: Offset) -> Int64 {
         let midnight = bounded(wanted, farthest / day) * day
         let guess = midnight - bounded(offset(midnight - bounded(offset(midnight), day * 2)), day * 2)
         if LocalTime(guess, offset).day >= wanted, LocalTime(guess - 1, offset).day < wanted { return guess }
-        // The begin is less than a day from this midnight, because zones are -12 to +14 hours from Unix time.
+        // The day begins less than 24 hours before or after this midnight, because time zones differ from Unix time by
+        // -12 to +14 hours.
         var (before, at) = (midnight - day, midnight + day)
         while at - before > 1 {
             let middle = before + (at - before) / 2

@@ -11,9 +11,9 @@ extension QuietHours {
         }
     }
 
-    /// Returns whether a Unix time in milliseconds is within quiet hours, and the Unix time at which that changes; nil:
-    /// never. `offset`: returns how many milliseconds local time is ahead of Unix time at a Unix time. If daylight
-    /// saving skips or repeats an hour, the time on the clock decides.
+    /// Returns whether a Unix time in milliseconds is within quiet hours. Also returns the Unix time at which quiet
+    /// hours next begin or end; nil: never. `offset`: returns, for a Unix time, how many milliseconds local time is
+    /// ahead of it. If daylight saving skips or repeats an hour, the time that the clock shows decides.
     public func state(
         at now: Int64, localOffsetMilliseconds offset: (Int64) -> Int64
     ) -> (isQuiet: Bool, changes: Int64?) {
@@ -21,7 +21,7 @@ extension QuietHours {
         let isQuiet = covers(LocalTime(start, offset))
         let edges = self.edges
         var at = start
-        // Two weeks are enough: if the clocks change in the first week, they do not change in the second.
+        // Two weeks are enough: if the clocks change in the first week, they do not change in the second week.
         while at - start < 15 * LocalTime.day {
             guard let next = Self.next(after: at, edges, offset) else { return (isQuiet, nil) }
             at = next
@@ -30,8 +30,8 @@ extension QuietHours {
         return (isQuiet, nil)
     }
 
-    /// The begin of the quiet hours that contain a Unix time in milliseconds. Nil if they began more than a week
-    /// before, or if the offsets of the zone make no sense.
+    /// The begin of the quiet hours that contain a Unix time in milliseconds. Nil if they began more than eight days
+    /// before, or if the offsets of the time zone make no sense.
     func begin(before now: Int64, localOffsetMilliseconds offset: (Int64) -> Int64) -> Int64? {
         let now = LocalTime.bounded(now)
         var at = now - 8 * LocalTime.day
@@ -58,7 +58,7 @@ extension QuietHours {
         return edges.sorted()
     }
 
-    /// The next time at which a span begins or ends, or an earlier time at which the clocks change.
+    /// The next time at which a span begins or ends. If the clocks change earlier, it is the time of this change.
     private static func next(after now: Int64, _ edges: [Int], _ offset: (Int64) -> Int64) -> Int64? {
         let time = LocalTime(now, offset)
         let ofWeek = Int64(time.weekday) * LocalTime.day + time.time
@@ -66,7 +66,8 @@ extension QuietHours {
         let next = edges.first { Int64($0) * LocalTime.minute > ofWeek } ?? first + 10_080
         let at = now + Int64(next) * LocalTime.minute - ofWeek
         if offset(at) == offset(now) { return at }
-        // The clocks change between `now` and `at`. They change once, because a zone changes them at most once a week.
+        // The clocks change between `now` and `at`. There is only one change, because the clocks of a time zone change
+        // at most once a week.
         var (before, after) = (now, at)
         let former = offset(now)
         while after - before > 1 {

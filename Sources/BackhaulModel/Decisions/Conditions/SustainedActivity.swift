@@ -1,5 +1,5 @@
-/// Measures for how long transfers have run without a gap: one long transfer, or several in sequence. Times are
-/// milliseconds since boot.
+/// Measures for how long transfers have run without a long pause. A span may consist of one long transfer, or of
+/// several transfers in sequence. Times are milliseconds since boot.
 public struct SustainedActivity<Key: Hashable & Sendable>: Sendable {
     /// The duration after which a span counts as sustained, in milliseconds. Conditions that matter to every long
     /// transfer are read only after this time.
@@ -17,7 +17,8 @@ public struct SustainedActivity<Key: Hashable & Sendable>: Sendable {
 
     public init() {}
 
-    /// Notes that a transfer runs now. Called when the transfer begins, and repeatedly while it runs.
+    /// Notes that a transfer runs now. The caller calls this function when the transfer begins, and repeatedly while
+    /// the transfer runs.
     public mutating func note(_ key: Key, now: Int64) {
         let began = spans[key].flatMap { now - $0.last <= Self.gap ? $0.began : nil } ?? now
         spans[key] = Span(began: began, last: now)
@@ -29,7 +30,7 @@ public struct SustainedActivity<Key: Hashable & Sendable>: Sendable {
         return Set(spans.lazy.filter { $0.value.isSustained }.map(\.key))
     }
 
-    /// When the first sustained span ends, if no transfer is noted before; nil if no span is sustained.
+    /// The time at which the first sustained span ends if no further transfer is noted; nil if no span is sustained.
     public var nextEnd: Int64? {
         spans.values.lazy.filter(\.isSustained).map { $0.last + Self.gap + 1 }.min()
     }

@@ -4,7 +4,7 @@ struct ThroughputMeter: Sendable {
     static let slots = 12
 
     private let window: Int64
-    /// The bytes and the measured milliseconds of each step, oldest first.
+    /// The bytes and the measured milliseconds of each step. The oldest step comes first.
     private var slots: [(bytes: UInt64, milliseconds: Int64)] = []
     private(set) var lastAt: Int64
 

@@ -11,8 +11,8 @@ struct ThroughputPause: Equatable, Sendable {
 
     var isOpen: Bool { probeAt == nil }
 
-    /// Returns the pause after the transfers were too slow, for the first time or again. Each pause is twice as long as
-    /// the one before, up to twelve times the first.
+    /// Returns the pause that begins because the transfers were too slow. Each pause is twice as long as the pause
+    /// before it, up to twelve times the length of the first pause.
     func extended(_ bytesPerSecond: UInt64, _ first: Int64, now: Int64) -> ThroughputPause {
         var pause = self
         pause.milliseconds = milliseconds == 0 ? first : min(milliseconds * 2, first * 12)
@@ -31,7 +31,7 @@ struct ThroughputPause: Equatable, Sendable {
         return pause
     }
 
-    /// Returns the next pause, as long as the last one, after a probe without a result.
+    /// Returns the next pause after a probe without a result. It is as long as the last pause.
     func repeated(now: Int64) -> ThroughputPause {
         var pause = self
         pause.probeAt = now + milliseconds
@@ -39,8 +39,9 @@ struct ThroughputPause: Equatable, Sendable {
         return pause
     }
 
-    /// Whether the pause can be forgotten. This is so if the transfers have been fast for longer than the pause lasted.
-    /// It is also so if a probe has been due for a long time, and no task has made it.
+    /// Whether the pause can be forgotten. A pause that has ended is forgotten if the transfers have since been fast
+    /// for longer than the pause lasted. Any other pause is forgotten if no task has made the probe, although the probe
+    /// has been due for more than an hour and for longer than the pause lasted.
     func isForgotten(now: Int64) -> Bool {
         probeAt.map { now - $0 > max(milliseconds, 3_600_000) } ?? (now - since > milliseconds)
     }

@@ -1,13 +1,13 @@
 /// Decides which lane may make a slow probe, and applies the result of the probe.
 extension ThroughputWatch {
-    /// The probe in progress, or the probe for which a task is being searched. There is one at a time: several probes
-    /// would share the network, and each would measure the load of the others.
+    /// The probe in progress, or the probe for which a task is being searched. There is only one probe at a time.
+    /// Several probes would share the network, and each probe would measure the load of the others.
     struct Probe: Sendable {
         let lane: Lane
         let terms: Terms
         let began: Int64
-        /// The scopes that the probe decides: all that held the lane when it began. A scope that became slow later
-        /// keeps its pause.
+        /// The scopes for which the probe decides. They are all scopes that held the lane when the probe began. A scope
+        /// that became slow later keeps its pause.
         let scopes: [Scope]
     }
 
@@ -23,9 +23,9 @@ extension ThroughputWatch {
         return current(now) == nil ? .probe : .held(until: nil)
     }
 
-    /// Chooses the lane that may start a task as the probe. Of the lanes with permission, it is the one whose last
-    /// probe is the oldest. Nil: no lane has permission now. The probe belongs to this lane until `probed`, `endProbe`
-    /// or `cancelProbe` ends it.
+    /// Chooses the lane that may start a task as the probe. It is the lane with permission whose last probe is the
+    /// oldest; nil: no lane has permission now. The probe belongs to this lane until `probed`, `endProbe` or
+    /// `cancelProbe` ends it.
     public mutating func probe(among lanes: [(lane: Lane, terms: Terms)], now: Int64) -> Lane? {
         let now = Self.bounded(now)
         let candidates = lanes.filter { permission($0.lane, $0.terms, now: now) == .probe }
@@ -44,11 +44,12 @@ extension ThroughputWatch {
     /// Whether the probe belongs to this lane.
     public func isProbing(_ lane: Lane) -> Bool { probe?.lane == lane }
 
-    /// Notes the progress of this lane's probe, once a second. `bytes`: the bytes that it has moved so far.
-    /// `milliseconds`: the time in which it waited only for the network. Returns true if the probe has ended. Then the
-    /// caller checks all lanes again, and stops the running tasks of those that are held.
+    /// Notes the progress of this lane's probe. The caller calls this function once a second. `bytes`: the bytes that
+    /// the probe has moved so far. `milliseconds`: the time in which the probe waited only for the network. Returns
+    /// true if the probe has ended. Then the caller checks all lanes again, and stops the running tasks of the held
+    /// lanes.
     public mutating func probed(_ lane: Lane, bytes: UInt64, milliseconds: Int64, now: Int64) -> Bool {
-        // If this lane has no probe, a change of the network has ended it.
+        // If the lane does not have the probe any more, a change of the network has ended the probe.
         guard let probe, probe.lane == lane else { return true }
         let now = Self.bounded(now)
         if bytes >= Self.probeBytes || milliseconds >= Self.probeMilliseconds {
@@ -66,9 +67,9 @@ extension ThroughputWatch {
         return true
     }
 
-    /// Ends the probe of this lane without a measurement. `hasResponse`: the probe got a response, so its file was
-    /// small, and the pause ends. Otherwise the next probe starts after the same pause. Returns true when the caller
-    /// must check all lanes again.
+    /// Ends the probe of this lane without a measurement. `hasResponse`: whether the probe got a response. If so, its
+    /// file was small, and the pause ends. Otherwise, the next probe starts after a pause of the same length. Returns
+    /// true if the caller must check all lanes again.
     public mutating func endProbe(_ lane: Lane, hasResponse: Bool, now: Int64) -> Bool {
         guard let probe, probe.lane == lane else { return false }
         let now = Self.bounded(now)
@@ -84,8 +85,8 @@ extension ThroughputWatch {
         nextProbeAllowedAt = Self.bounded(now) + Self.emptyProbeDelay
     }
 
-    /// When a held lane may make the next probe. While a probe is in progress, when it counts as lost. Nil if no lane
-    /// waits for a time.
+    /// The time at which a held lane may make the next probe. While a probe is in progress, it is the time at which
+    /// this probe counts as lost. Nil if there is no such time.
     public func nextProbe(now: Int64) -> Int64? {
         let times = current(now).map { [$0.began + Self.probeTimeout] }
             ?? pauses.values.compactMap(\.probeAt).map { max($0, nextProbeAllowedAt) }
@@ -118,7 +119,7 @@ extension ThroughputWatch {
         probe.flatMap { now - $0.began < Self.probeTimeout ? $0 : nil }
     }
 
-    /// `change`: computes the new state of each pause that the probe decides.
+    /// Ends the probe. `change`: computes the new state of each pause for which the probe decides.
     private mutating func end(_ probe: Probe, _ change: (Scope, ThroughputPause) -> ThroughputPause) {
         self.probe = nil
         for scope in probe.scopes {

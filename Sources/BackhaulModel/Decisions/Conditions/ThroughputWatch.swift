@@ -1,10 +1,12 @@
 /// Pauses lanes whose transfers are slower than their minimum rate. The rate is measured for each origin, and for all
-/// origins together. After the pause, one task at a time, of all lanes, makes a slow probe.
+/// origins together. After the pause, one task makes a slow probe. Only one task of all lanes makes a slow probe at a
+/// time.
 ///
-/// Once a second the watch gets the bytes that the transfers of each running lane have moved. A transfer counts only if
-/// it is older than `minimumTransferAge` and has waited only for the network. Time in which it waits for our own rate
-/// limit, a disk or the first byte of a response does not count. So a lane with many small files is never slow, and
-/// neither is a server that needs time to compute. Transfers from this machine are not measured.
+/// Once a second, the watch gets the number of bytes that the transfers of each running lane have moved. A transfer
+/// counts only if it is older than `minimumTransferAge` and has waited only for the network. Time in which it waits for
+/// our own rate limit, a disk or the first byte of a response does not count. So a lane with many small files never
+/// counts as slow. A server that needs time to compute does not count as slow, either. Transfers from this machine are
+/// not measured.
 ///
 /// All times are milliseconds since boot.
 public struct ThroughputWatch<Lane: Hashable & Sendable>: Sendable {
@@ -26,7 +28,7 @@ public struct ThroughputWatch<Lane: Hashable & Sendable>: Sendable {
     public struct Sample: Sendable {
         public var lane: Lane
         public var origin: Origin
-        /// Nil if the lane has no minimum rate. Its bytes still count for its origin and for the total.
+        /// Nil if the lane has no minimum rate. Even in this case, the bytes count for the origin and for the total.
         public var terms: Terms?
         public var bytes: UInt64
 
@@ -71,7 +73,7 @@ public struct ThroughputWatch<Lane: Hashable & Sendable>: Sendable {
     var meters: [Scope: ThroughputMeter] = [:]
     var pauses: [Scope: ThroughputPause] = [:]
     var probe: Probe?
-    /// When each lane last got the probe.
+    /// The time at which each lane last got the probe.
     var lastProbedAt: [Lane: Int64] = [:]
     /// The earliest time of the next probe.
     var nextProbeAllowedAt: Int64 = 0
@@ -92,7 +94,7 @@ public struct ThroughputWatch<Lane: Hashable & Sendable>: Sendable {
     public mutating func take(_ samples: [Sample], now: Int64) -> Bool {
         let now = Self.bounded(now)
         let since = lastTake.map { now - $0 } ?? 1_000
-        // After a break, the samples count as those of one second.
+        // After a break, the samples count as the samples of one second.
         let passed = since > Self.minimumTransferAge ? 1_000 : since
         lastTake = now
         guard passed > 0 else { return false }
@@ -151,7 +153,7 @@ public struct ThroughputWatch<Lane: Hashable & Sendable>: Sendable {
         terms.map { [.lane(lane), .everything($0)] } ?? []
     }
 
-    /// The pause that ends last, of the pauses that hold the lane.
+    /// The pause that ends last among the pauses that hold the lane.
     func closed(_ lane: Lane, _ terms: Terms?) -> ThroughputPause? {
         scopes(lane, terms).compactMap { pauses[$0] }.filter { !$0.isOpen }
             .max { ($0.probeAt ?? .max) < ($1.probeAt ?? .max) }

@@ -1,11 +1,12 @@
-/// Recognises a portal or a dead uplink by failures that all origins share. Then it tests with one task at a time
-/// whether the uplink works again.
+/// Recognises a portal or a dead uplink by failures that all origins share. The watch then uses one task at a time to
+/// test whether the uplink works again.
 ///
-/// The watch gets the end of each attempt at an origin beyond the uplink (`Connectivity.needsNoUplink` is false), and
-/// responses as they begin. All origins are held when 3 different origins, or the only 2 in use, have failed within two
-/// minutes without a response from any origin. One origin alone is not enough, with one exception: a response with
-/// status 511, which only a portal sends (RFC 6585, section 6). This response is enough if no origin has responded for
-/// two minutes. One proper response, or another network, releases all origins at once.
+/// The watch concerns origins beyond the uplink (`Connectivity.needsNoUplink` is false). It is notified when a response
+/// from such an origin begins, and when an attempt at such an origin ends. All origins are held if 3 different origins
+/// have failed within two minutes, and no origin has responded in this time. If only 2 origins are in use, the failures
+/// of these 2 are enough. The failure of a single origin is not enough. The exception is a response with status 511,
+/// which is meant for portals (RFC 6585, section 6). This response is enough if no origin has responded for two
+/// minutes. One proper response, or a change of the network, releases all origins at once.
 ///
 /// All times are milliseconds since boot.
 public struct UplinkWatch: Sendable {
@@ -17,15 +18,16 @@ public struct UplinkWatch: Sendable {
         case portal
         /// A failure after a redirect to another origin, which may be the portal's login page.
         case redirected(to: Origin)
-        /// A failure to open the TLS connection: the certificate may be the portal's.
+        /// A failure to open the TLS connection: the certificate may belong to a portal.
         case untrusted
         /// No address, no connection, or no byte in time.
         case unreachable
         /// Another failure, such as a full disk.
         case unknown
 
-        /// `redirectedTo`: the origin at the end of the redirects, if it is another. `hasResponse`: a response with any
-        /// status came. `wasRefused`: a machine refused the connection, either the origin or one on the route.
+        /// Classifies the end of an attempt. `redirectedTo`: the origin at the end of the redirects, if it differs from
+        /// the origin of the task. `hasResponse`: whether a response with any status came. `wasRefused`: whether a
+        /// machine refused the connection. This machine is the origin, or a machine on the route.
         public init(
             _ failure: Failure?, redirectedTo target: Origin? = nil, hasResponse: Bool = false, wasRefused: Bool = false
         ) {
@@ -36,7 +38,7 @@ public struct UplinkWatch: Sendable {
             switch failure.status {
             case .httpStatus where failure.domain == .http && failure.detail == 511: self = .portal
             case .tlsFailed: self = .untrusted
-            // Bytes that came before the time-out do not matter, because no more have come since then.
+            // Earlier bytes do not matter, because no further byte came before the time-out.
             case .requestTimeout: self = .unreachable
             case .nameNotResolved, .connectionFailed, .connectionLost:
                 self = hasResponse || wasRefused ? .unknown : .unreachable
@@ -66,11 +68,11 @@ public struct UplinkWatch: Sendable {
     static let firstPause: Int64 = 10_000
     static let maximumPause: Int64 = 300_000
     static let emptyProbeDelay: Int64 = 1_000
-    /// For how long a 511 of an origin is ignored after another origin has responded, in milliseconds.
+    /// For how many milliseconds the status 511 of an origin is ignored after another origin has responded.
     static let portalDisbeliefMilliseconds: Int64 = 600_000
 
     public private(set) var state = State.open
-    /// Whether an origin has responded on this network since the uplink was last judged to be dead.
+    /// Whether an origin has responded on this network since the last sign of a portal or a dead uplink.
     public private(set) var isProven = false
     private var symptoms: [Origin: Symptom] = [:]
     private var disproved: [Origin: Int64] = [:]
@@ -84,8 +86,8 @@ public struct UplinkWatch: Sendable {
 
     public init() {}
 
-    /// Notes the end of an attempt, or a response that has begun. `originsInUse`: origins beyond the uplink that have
-    /// tasks. Returns true if `state` or `isProven` changes. Then the caller checks all origins again.
+    /// Notes the end of an attempt, or a response that has begun. `originsInUse`: the number of origins beyond the
+    /// uplink that have tasks. Returns true if `state` or `isProven` changes. Then the caller checks all origins again.
     public mutating func take(_ origin: Origin, _ ending: Ending, originsInUse: Int, now: Int64) -> Bool {
         let former = (state, isProven)
         switch ending {
@@ -108,8 +110,8 @@ public struct UplinkWatch: Sendable {
         return former != (state, isProven)
     }
 
-    /// Notes what the system reports about the network (`Conditions.connectivity`). The report counts until an origin
-    /// responds, as `DeferralDecision.holds` ensures.
+    /// Notes what the system reports about the network (`Conditions.connectivity`). `DeferralDecision.holds` ensures
+    /// that the report counts only until an origin responds.
     public mutating func connectivity(_ state: ConnectivityState?, now: Int64) -> Bool {
         guard state != system else { return false }
         system = state
@@ -122,9 +124,9 @@ public struct UplinkWatch: Sendable {
         return former != (self.state, isProven)
     }
 
-    /// Starts again, because the network or the route has changed. Observed failures and responses are forgotten. If
-    /// the system reports a portal or a dead uplink, the report may be tested at once. Returns true if `state` or
-    /// `isProven` changes.
+    /// Forgets all observed failures and responses, because the network or the route has changed. If the system reports
+    /// a portal or a dead uplink, an uplink probe may test this report at once. Returns true if `state` or `isProven`
+    /// changes.
     public mutating func networkChanged() -> Bool {
         let changes = state != .open || isProven
         let system = system
@@ -139,12 +141,12 @@ public struct UplinkWatch: Sendable {
     /// Whether all origins beyond the uplink are held. Then one origin at a time may be tested.
     public var isHeld: Bool { state != .open || !isProven && (system == .portal || system == .limited) }
 
-    /// Chooses the origin of which a task may start now as the uplink probe; nil: none for now. It is the origin whose
-    /// last probe is the oldest. The next probe may follow after a pause of 10 s. The pause doubles with each probe, up
-    /// to 5 min. `origins`: the held origins with a task that could start otherwise.
+    /// Chooses the origin that may start a task as the uplink probe now; nil: no origin may start one now. It is the
+    /// origin whose last probe is the oldest. The next probe may follow after a pause of 10 s. The pause doubles with
+    /// each probe, up to 5 min. `origins`: the origins with a task that could start now if its origin were not held.
     public mutating func probe(among origins: [Origin], now: Int64) -> Origin? {
         guard isHeld, now >= probeAt else { return nil }
-        // The portal could respond in place of an origin without TLS, and its page would become the file.
+        // The portal could respond in place of an origin without TLS, and the portal's page would become the file.
         let candidates = system == .portal ? origins.filter { $0.scheme == "https" } : origins
         probedAt = probedAt.filter { candidates.contains($0.key) }
         // An origin that has not failed yet is the most likely to respond.
@@ -176,8 +178,8 @@ public struct UplinkWatch: Sendable {
     /// When the next uplink probe may start; nil if it may start now, or if no origin is held.
     public func nextProbe(now: Int64) -> Int64? { isHeld && probeAt > now ? probeAt : nil }
 
-    /// Why an origin is held because of other origins' failures; nil if it is not. `unix`: the Unix time in
-    /// milliseconds at `now`. For a report of the system, `DeferralDecision` returns the hold.
+    /// The hold that the failures of origins have caused; nil if they have caused none. `unix`: the Unix time in
+    /// milliseconds at `now`. If the hold is caused by a report of the system, `DeferralDecision` returns it.
     public func hold(now: Int64, unix: Int64) -> Hold? {
         let servers = origins == 1 ? "a server" : "\(origins) servers in a row"
         let sentence: String
@@ -213,7 +215,8 @@ public struct UplinkWatch: Sendable {
         probedAt = [:]
     }
 
-    /// A portal redirects all origins to one place. If two origins redirect to different places, no portal does it.
+    /// Whether another origin has redirected to a different place. A portal redirects all origins to one place, so two
+    /// different places are no sign of a portal.
     private func leadsElsewhere(_ target: Origin, than origin: Origin) -> Bool {
         symptoms.contains { other, symptom in
             if case .redirected(let former) = symptom.ending, other != origin { former != target } else { false }
@@ -223,13 +226,13 @@ public struct UplinkWatch: Sendable {
     private mutating func judge(originsInUse: Int, now: Int64) {
         if state == .open { symptoms = symptoms.filter { now - $0.value.at <= Self.memory } }
         let redirects = symptoms.values.filter { if case .redirected = $0.ending { true } else { false } }.count
-        // One origin that redirects and then fails is no sign of a portal. Several that redirect to the same place are
-        // one.
+        // One origin that redirects and then fails is no sign of a portal. Several origins that redirect to the same
+        // place are such a sign.
         let failed = redirects == 1 ? symptoms.count - 1 : symptoms.count
         let isEnough = failed >= Self.originThreshold || failed == 2 && originsInUse <= 2
         let hasPortal = symptoms.values.contains { $0.ending == .portal }
-        // A single server can send 511 without a portal. If an origin has responded recently, several origins must
-        // fail.
+        // A single server can send the status 511 although there is no portal. If an origin has responded recently,
+        // several origins must fail.
         let isLively = lastResponseAt.map { now - $0 <= Self.memory } ?? false
         guard isEnough || hasPortal && !isLively else { return }
         let isPortal = hasPortal || redirects >= 2 || symptoms.values.contains { $0.ending == .untrusted }

@@ -1,5 +1,5 @@
 extension DownloadMachine {
-    /// Where the machine finds the challenge of a response.
+    /// Where the state machine finds the challenge of a response.
     public enum ChallengeSource: Equatable, Sendable {
         /// The head of the response has the challenge.
         case head
@@ -13,8 +13,8 @@ extension DownloadMachine {
     public enum Conclusion: Equatable, Sendable {
         case succeeded
         case failed(Failure)
-        /// The task gets another attempt. `retryAfterSeconds`: the least delay before that attempt, if the server
-        /// demanded one. `fromZero`: no byte is kept.
+        /// The task gets another attempt. `retryAfterSeconds`: the minimum delay before that attempt; nil if the server
+        /// demanded no delay. `fromZero`: whether all received bytes are removed.
         case retry(Failure, reason: WaitReason, retryAfterSeconds: Int64?, fromZero: Bool)
         /// A server or proxy demands a credential. The bytes of earlier attempts are kept.
         case credential(AuthenticationChallenge)
@@ -22,15 +22,15 @@ extension DownloadMachine {
         case stopped
     }
 
-    /// The result of an action, or a command from outside. The machine ignores an event that does not belong to its
-    /// present state, because the event is late or repeated.
+    /// The result of an action, or a command from outside. The state machine ignores an event that does not belong to
+    /// its present state. Such an event is late or repeated.
     public enum Event: Equatable, Sendable {
         case start
         case sealedFileChecked(isThere: Bool)
         case spaceChecked
-        /// Nil if there is no file, or if its size is not the expected one.
+        /// Nil if there is no file at the destination, or if the file has another size than expected.
         case destinationFileChecked(DestinationFile?)
-        /// Nil if no representation is known, or if the file was changed since then.
+        /// Nil if no representation is known, or if the file at the destination has been changed since it was placed.
         case knownRepresentationFound(KnownRepresentation?)
         case destinationFileRechecked(isSame: Bool)
         /// `length`: the length of the part file; 0: there are no bytes with which to continue.
@@ -46,7 +46,7 @@ extension DownloadMachine {
         /// `length`: the length of the part file now.
         case appended(length: UInt64, PartFingerprint? = nil)
         case synced(length: UInt64, checksum: UInt32? = nil)
-        /// Sent on failure, too; then a crash loses more bytes.
+        /// The event is also sent if the store could not record the checkpoint. In this case, a crash loses more bytes.
         case checkpointRecorded
         case sealed(FinishIntent, Checksum? = nil)
         case intentRecorded
@@ -54,31 +54,31 @@ extension DownloadMachine {
         case intentRefused
         case placed
         case discarded
-        /// An operation on the part file failed, or an operation of the store that concerns it.
+        /// An operation on the part file failed, or an operation of the store that concerns the part file.
         case diskFailed(Failure)
         case concluded
-        /// Sent in place of `concluded` after a `retry` or `credential`: there is no further attempt, so the task
-        /// fails.
+        /// The event is sent in place of `concluded` if the conclusion was `retry` or `credential`, but there is no
+        /// further attempt. The task then fails.
         case retryRefused
-        /// The host cancelled the task: its row has ended.
+        /// The host cancelled the task. The task's stored row already has this state.
         case cancel
         /// The task was suspended, or the engine stops. The bytes are kept.
         case stop
         /// The task has reached its deadline.
         case expire(Failure)
-        /// Sent once a second.
+        /// The event is sent once a second.
         case tick
     }
 
-    /// What the runner must do. It performs the actions in the order in which they are returned. Operations on the part
-    /// file always run one after the other. If a write or sync fails, the operations after it fail, too, until the part
-    /// file is opened or restarted. Otherwise later bytes would be written at a wrong offset.
+    /// What the runner must do. The runner performs the actions in the order in which they are returned. Operations on
+    /// the part file always run one after the other. After a failed write or sync, all operations on the part file fail
+    /// until the part file is opened or restarted. Otherwise, later bytes would be written at a wrong offset.
     public enum Action: Equatable, Sendable {
         /// Checks whether the sealed file exists, as part file or under its final name. Results in `sealedFileChecked`.
         case checkSealedFile(FinishIntent)
-        /// Checks whether the file system has space for `missing` bytes, and whether it can hold a file of `size`, if
-        /// the server stated the size. Results in `spaceChecked` or `diskFailed`. While a transfer runs, `spaceChecked`
-        /// changes nothing.
+        /// Checks whether the file system has space for `missing` bytes. If the server stated the size, it also checks
+        /// whether the file system permits a file of `size` bytes. Results in `spaceChecked` or `diskFailed`. While a
+        /// transfer runs, `spaceChecked` changes nothing.
         case checkSpace(missing: UInt64, size: UInt64?)
         /// Searches for a file at the destination, and computes its digest if the file has the wanted size. Results in
         /// `destinationFileChecked`.
@@ -86,8 +86,8 @@ extension DownloadMachine {
         /// Searches for the representation that an earlier task placed at the destination. Results in
         /// `knownRepresentationFound`.
         case findKnownRepresentation
-        /// Checks whether the file at the destination is unchanged since that representation was placed. Results in
-        /// `destinationFileRechecked`.
+        /// Checks whether the file at the destination is unchanged since the representation was placed there. Results
+        /// in `destinationFileRechecked`.
         case recheckDestinationFile(KnownRepresentation)
         /// Checks whether the server's file name is free. Results in `diskFailed` or in no event.
         case checkName(String)
@@ -97,13 +97,15 @@ extension DownloadMachine {
         /// Continues the existing part file. Bytes after `syncedOffset` are trusted only in the boot that wrote them.
         /// In another boot, the file is truncated to `syncedOffset`. Results in `opened`.
         case openPart(isSameBoot: Bool, syncedOffset: UInt64)
-        /// Sends the request. Results in `head`, `received` and one `transferComplete` or `transferFailed`.
+        /// Sends the request. Results in `head` and `received`, and at the end in one `transferComplete` or
+        /// `transferFailed`.
         case startTransfer(offset: UInt64, ifRange: String?, condition: KnownRepresentation? = nil)
         /// Stops the transfer. No further event of the transfer follows.
         case stopTransfer
         /// Resumes the paused transfer, because the machine takes bytes again.
         case resumeTransfer
-        /// Releases the slot, because the connection is free for another task. An attempt returns this action once.
+        /// Releases the slot, because the connection is free for another task. An attempt returns this action only one
+        /// time.
         case releaseSlot
         /// Removes the checkpoint and the intent from the store. Results in `forgotten`.
         case forgetCheckpoint
@@ -123,8 +125,9 @@ extension DownloadMachine {
         case place(FinishIntent)
         /// Removes the part file, if there is one. Results in `discarded`.
         case discardPart
-        /// Commits the end of the attempt, with the durable checkpoint. A recorded intent stays unless the task ends:
-        /// the next attempt begins with it. Results in `concluded`, or in `retryRefused` if nothing was committed.
+        /// Commits the end of the attempt, with the durable checkpoint. If the task continues, a recorded intent stays,
+        /// and the next attempt begins with this intent. Results in `concluded`, or in `retryRefused` if nothing was
+        /// committed.
         case conclude(Conclusion, Checkpoint?)
         /// Closes the part file. It is the last action of an attempt.
         case closePart
@@ -133,31 +136,33 @@ extension DownloadMachine {
     /// Limits for buffered bytes, checkpoints, syncs and the bodies of refused responses.
     public struct BufferLimits: Sendable {
         public var flush: UInt64 = 256 << 10
-        /// The number of received bytes that a kill may cost. If more bytes came in the last `agedMilliseconds`, a kill
-        /// may cost these. Both amounts are smaller than the kernel's buffers, so writing them costs little.
+        /// The number of received bytes that may be lost if the process is killed. If more bytes came in the last
+        /// `agedMilliseconds`, these bytes may be lost. The kernel's buffers are larger than both amounts, so a write
+        /// of the bytes takes little time.
         public var aged: UInt64 = 32 << 10
         public static let agedMilliseconds: Int64 = 10
-        /// The most bytes that may wait to be written. With the 256 KiB that the transport buffers for a paused
-        /// transfer, this is less than the 1 MiB that a kill may cost.
+        /// The maximum number of bytes that may wait to be written. For a paused transfer, the transport buffers 256
+        /// KiB in addition. The sum is less than the 1 MiB that may be lost if the process is killed.
         public var outstanding: UInt64 = 704 << 10
         /// The length of the part file at which its first checkpoint is recorded. After that, all written bytes survive
         /// a kill. A file smaller than `firstSync` gets this checkpoint only if its transfer takes longer than
         /// `agedMilliseconds`.
         public var firstCheckpoint: UInt64 = 32 << 10
-        /// The most bytes that are taken before the first checkpoint is recorded; for slow transfers the limit is
-        /// `aged`. A kill would lose all of them.
+        /// The maximum number of bytes that are received before the first checkpoint is recorded. If the process is
+        /// killed before the checkpoint is recorded, all of these bytes are lost. For slow transfers, the limit is
+        /// `aged`.
         public var unrecorded: UInt64 = 704 << 10
         var slowUnrecorded: UInt64 { min(aged, unrecorded) }
         public var firstSync: UInt64 = 1 << 20
-        /// The bytes between two syncs: the most that a power loss can cost.
+        /// The number of bytes between two syncs. It limits how many bytes a power failure can destroy.
         public var laterSync: UInt64 = 32 << 20
         public var syncTicks = 10
         /// If at least this many bytes are missing, the free space is checked before the first of them is written.
         public var spaceCheck: UInt64 = 1 << 20
-        /// The most bytes that are read of the body of a refused response.
+        /// The maximum number of bytes that are read from the body of a refused response.
         public var errorBody = UInt64(Limits.errorBodySize)
-        /// The most ticks for which the body of a refused response is read. A slow body occupies a connection that
-        /// other tasks need.
+        /// The maximum number of ticks for which the body of a refused response is read. A slow body occupies a
+        /// connection that other tasks need.
         public var errorTicks = 5
         public init() {}
     }

@@ -1,7 +1,8 @@
-/// The functions that end an attempt. Each end stops the transfer, releases the slot and then concludes the attempt.
+/// The functions that end an attempt. At each end, the state machine stops the transfer, releases the slot, and then
+/// concludes the attempt.
 extension DownloadMachine {
-    /// Enters the next state. Stops the transfer and releases the slot, if the present state has them and the next
-    /// state does not.
+    /// Enters the next state. If the transfer runs and must not run in the next state, stops the transfer. If the next
+    /// state does not hold the slot, releases the slot.
     mutating func enter(_ next: State) -> [Action] {
         let last = state
         state = next
@@ -37,7 +38,7 @@ extension DownloadMachine {
         return fromZero ? discard(conclusion) : saveAndConclude(conclusion)
     }
 
-    /// Keeps the bytes with which a later attempt can continue, and concludes.
+    /// Keeps the bytes with which a later attempt can continue, and concludes the attempt.
     mutating func saveAndConclude(_ conclusion: Conclusion) -> [Action] {
         switch state {
         case .exchanging(.forgetting, _): return discard(conclusion)
@@ -52,7 +53,7 @@ extension DownloadMachine {
         }
     }
 
-    /// Removes all bytes, including those of earlier attempts, and concludes.
+    /// Removes all bytes, including the bytes of earlier attempts, and concludes the attempt.
     mutating func discard(_ conclusion: Conclusion) -> [Action] { removePart(entering: .discarding(conclusion)) }
 
     private mutating func removePart(entering next: State) -> [Action] {
@@ -69,7 +70,7 @@ extension DownloadMachine {
         }
     }
 
-    /// `preparations`: actions that come before the conclusion is committed.
+    /// Concludes the attempt. `preparations`: the actions that come before the commit of the conclusion.
     mutating func conclude(
         _ conclusion: Conclusion, partIsGone: Bool = false, after preparations: [Action] = []
     ) -> [Action] {
@@ -101,7 +102,8 @@ extension DownloadMachine {
     mutating func diskFailed(_ failure: Failure) -> [Action] {
         switch state {
         case .preparing(.ready), .concluding, .over: return []
-        // An earlier action failed, or the removal failed. The attempt does not use the part file any more.
+        // An earlier action failed, or the removal of the part file failed. The attempt does not use the part file any
+        // more.
         case .discarding, .removing: return discarded()
         case .finishing(_, isCancelled: true): return discard(.stopped)
         case .saving(let saving) where saving.conclusion == .stopped:
@@ -122,8 +124,9 @@ extension DownloadMachine {
         }
     }
 
-    /// After a failed sync, only the bytes of earlier syncs are trusted. The file is truncated to these bytes at once.
-    /// So a crash before the conclusion is durable leaves no other bytes.
+    /// Truncates the part file to the bytes of earlier syncs, because after a failed sync only these bytes are trusted.
+    /// The file is truncated at once. So if a crash comes before the conclusion is durable, the file has only these
+    /// bytes.
     private mutating func revertToSynced(after failure: Failure) -> [Action] {
         guard let synced = checkpoint?.syncedOffset else { return [] }
         switch state {
@@ -133,13 +136,13 @@ extension DownloadMachine {
         case .exchanging(.receiving, _), .saving, .finishing(.sealing, _):
             checkpoint?.bootID = ""
             return [.openPart(isSameBoot: false, syncedOffset: synced)]
-        // No byte was written since the last sync, or the file is sealed, which means complete and synced.
+        // In the other states, no byte was written since the last sync, or the file is sealed (complete and synced).
         default:
             return []
         }
     }
 
-    // MARK: Cancel, leave, expire
+    // MARK: Cancel, stop, expire
 
     mutating func cancel() -> [Action] {
         switch state {

@@ -1,6 +1,7 @@
 /// The steps from the last byte to the file under its final name.
 extension DownloadMachine {
-    /// The digest that the file must have, and whether the server states it rather than the host.
+    /// The digest that the file must have. `isServers`: whether the server stated this digest; otherwise, the host
+    /// stated it.
     private var wanted: (checksum: Checksum, isServers: Bool)? {
         terms.checksum.map { ($0, false) } ?? file.facts.digest.map { ($0, true) }
     }
@@ -28,8 +29,8 @@ extension DownloadMachine {
         return [.recordIntent(intent)]
     }
 
-    /// Removes a file with a wrong digest or size. The task is retried after the first mismatch. A second one in a row
-    /// is no accident of the network, and the task fails.
+    /// Removes a file with a wrong digest or size. After the first mismatch, the task is retried. After a second
+    /// mismatch in a row, the task fails, because two mismatches are no accident of the network.
     mutating func mismatched(_ failure: Failure) -> [Action] {
         terms.hadMismatch ? discard(.failed(failure)) : retry(failure, fromZero: true)
     }

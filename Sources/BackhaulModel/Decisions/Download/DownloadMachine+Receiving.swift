@@ -77,8 +77,8 @@ extension DownloadMachine {
     mutating func aged() -> [Action] {
         guard case .exchanging(.receiving(var reception), let transfer) = state else { return [] }
         reception.isSlow = true
-        // A slow transfer needs a checkpoint even for a small file. More bytes than are allowed without one may have
-        // come already.
+        // A slow transfer needs a checkpoint even for a small file. Perhaps more bytes have already come than are
+        // allowed without a checkpoint.
         if !hasRoom(reception) { reception.isPaused = true }
         let actions = flush(&reception)
         state = .exchanging(.receiving(reception), transfer)
@@ -125,8 +125,8 @@ extension DownloadMachine {
 
     private func isSyncDue(_ reception: Reception) -> Bool {
         let part = reception.part
-        // Without a validator, no later attempt uses the synced bytes, so no early sync is needed. Later syncs only
-        // make the last one shorter.
+        // Without a validator, no later attempt uses the synced bytes, so no early sync is needed. The other syncs only
+        // make the last sync shorter.
         let step = reception.sync.wasDone || !reception.isResumable ? limits.laterSync : limits.firstSync
         let isNearlyWhole = file.size.map { $0 - min($0, part.written) < limits.firstSync } ?? false
         return part.written - min(part.written, part.synced) >= step && !isNearlyWhole
@@ -140,10 +140,10 @@ extension DownloadMachine {
         return [.resumeTransfer]
     }
 
-    /// Records the first checkpoint after the disk has reported its bytes as written. Before that, the part file may
-    /// still have bytes of another representation.
+    /// Records the first checkpoint after the disk has reported that enough bytes are written. Before this report, the
+    /// part file may still have bytes of another representation.
     private mutating func recordWhenDue(_ reception: inout Reception) -> [Action] {
-        // While a sync is in progress, nothing is recorded here: each sync is followed by a checkpoint.
+        // While a sync is in progress, nothing is recorded here, because a checkpoint follows each sync.
         guard needsFirstCheckpoint(reception), !reception.record.isUnderWay, !reception.sync.isUnderWay,
             reception.part.written >= limits.firstCheckpoint
         else { return [] }

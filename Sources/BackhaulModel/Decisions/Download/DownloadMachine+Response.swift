@@ -25,7 +25,7 @@ extension DownloadMachine {
             return [.recheckDestinationFile(condition)]
         case .retry(let failure, let fromZero):
             guard failure.status == .httpStatus else { return retry(failure, fromZero: fromZero) }
-            // The body is read, because the host needs its text if this was the last attempt.
+            // The body is read, because the host needs its text if no further attempt follows.
             return readErrorBody(.again(failure), transfer)
         case .contradiction(let failure):
             let metadataOnly = checkpoint.map(\.metadataOnly)
@@ -33,7 +33,8 @@ extension DownloadMachine {
             checkpoint = metadataOnly
             return actions
         case .fail(let failure):
-            // If the status is accepted, the body is a file. That body does not explain the failure, and may never end.
+            // If the status is accepted, the body is a file. Such a body does not explain the failure, and may never
+            // end.
             guard !terms.acceptedStatuses.contains(head.status) else { return refuse(.final(failure)) }
             return readErrorBody(.final(failure), transfer)
         }
@@ -81,7 +82,7 @@ extension DownloadMachine {
     }
 
     /// Resumes a transfer that was paused until the store had forgotten the bytes of earlier attempts. Now the body may
-    /// overwrite them.
+    /// overwrite these bytes.
     mutating func resumeReceiving(with reception: Reception, _ transfer: Transfer) -> [Action] {
         var reception = reception
         let actions = bodyChecks()
@@ -92,7 +93,7 @@ extension DownloadMachine {
         return actions + [.resumeTransfer] + flush
     }
 
-    /// The actions that check the space and the name for a body that begins now, and compute its digest.
+    /// The actions for a body that begins now. They check the space and the name, and compute the digest.
     private func bodyChecks() -> [Action] {
         var actions: [Action] = []
         if let size = file.size, size - min(counters.offset, size) >= limits.spaceCheck {

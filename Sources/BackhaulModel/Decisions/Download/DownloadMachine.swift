@@ -1,8 +1,8 @@
-/// One attempt of a download as a value: events in, actions out, no I/O.
+/// One attempt of a download as a value. It takes events and returns actions, and performs no I/O.
 ///
-/// A file is finished in four steps. The part file is sealed (written and synced), the intent is recorded, the file is
-/// placed under its name, and only then is the end committed. After a crash between any two steps, the next attempt
-/// finds out how far this one came.
+/// A file is finished in four steps. First, the part file is sealed (written and synced). Second, the intent is
+/// recorded. Third, the file is placed under its final name. Fourth, the end is committed. After a crash between two
+/// steps, the next attempt finds out which steps are done.
 public struct DownloadMachine: Sendable {
     var state = State.preparing(.ready)
     var counters: Counters
@@ -10,7 +10,7 @@ public struct DownloadMachine: Sendable {
     var file = KnownFile()
     /// The response to the latest request.
     public internal(set) var head: ResponseHead?
-    /// The durable checkpoint: the latest of this attempt, or the one with which the attempt began.
+    /// The durable checkpoint: the latest checkpoint of this attempt, or the checkpoint with which the attempt began.
     public internal(set) var checkpoint: Checkpoint?
     /// Where the challenge of the next response is found.
     public var challenge = ChallengeSource.head
@@ -21,9 +21,10 @@ public struct DownloadMachine: Sendable {
     let policy: TransferPolicy
     let limits: BufferLimits
 
-    /// `intent`: set if the file was sealed before a crash; it exists as part file or under its final name. `furthest`:
-    /// the offset that earlier attempts have reached. `policy`: decides which lasting failures are concluded as
-    /// `retry`; `RetryDecision` then decides about each retry.
+    /// Makes the state machine of one attempt. `intent`: set if the file was sealed before a crash. The file then
+    /// exists as part file or under its final name. `furthest`: the offset that earlier attempts have reached.
+    /// `policy`: decides which lasting failures are concluded as `retry`. `RetryDecision` later decides whether a retry
+    /// follows.
     public init(
         checkpoint: Checkpoint?, intent: FinishIntent?, bootID: String, terms: DownloadTerms = DownloadTerms(),
         furthest: UInt64 = 0, policy: TransferPolicy = TransferPolicy(SessionConfiguration(identifier: "")),
@@ -80,8 +81,9 @@ extension DownloadMachine {
     public var bytesReceived: UInt64 { counters.bytesReceived }
     /// The highest offset that any attempt has reached, including this one.
     public var furthest: UInt64 { counters.furthest }
-    /// Whether this attempt made bytes durable that no earlier attempt had, and with which the next attempt can
-    /// continue. Then failures are counted from one again. Bytes that had to be received again are no progress.
+    /// Whether this attempt made bytes durable that no earlier attempt had, so that the next attempt can continue with
+    /// them. If so, failures are counted from one again. Bytes that an earlier attempt had already received are no
+    /// progress.
     public var madeProgress: Bool { counters.madeProgress }
 
     /// The size of the whole file, if it is known.
@@ -93,7 +95,7 @@ extension DownloadMachine {
     /// The file name that the server has given.
     public var fileName: String? { terms.isNamedByServer ? intent?.name ?? file.facts.name : nil }
 
-    /// Whether the machine can take bytes now. If not, the transfer must be paused.
+    /// Whether the state machine can take bytes now. If not, the transfer must be paused.
     public var wantsBytes: Bool {
         switch state {
         case .exchanging(.receiving(let reception), _): hasRoom(reception)
@@ -102,7 +104,7 @@ extension DownloadMachine {
         }
     }
 
-    /// Whether the buffer has reached `BufferLimits.aged`. Then it is written within `agedMilliseconds`.
+    /// Whether the buffer has reached `BufferLimits.aged`. If so, the buffer must be written within `agedMilliseconds`.
     public var mustFlushSoon: Bool {
         guard case .exchanging(.receiving(let reception), _) = state else { return false }
         return reception.buffered >= limits.aged

@@ -1,6 +1,6 @@
 extension DownloadMachine {
-    /// The state of the attempt, with the data that exists only in it. `preparing` and `exchanging` hold the slot;
-    /// entering any other state releases it.
+    /// The state of the attempt, with the data that exists only in this state. In `preparing` and `exchanging`, the
+    /// attempt has the slot. When the attempt enters any other state, it releases the slot.
     enum State: Sendable {
         /// The steps that need no server.
         case preparing(Preparation)
@@ -53,13 +53,14 @@ extension DownloadMachine {
     }
 
     enum Exchange: Sendable {
-        /// `condition`: the request excludes this representation.
+        /// The request was sent, and no response has come. `condition`: the representation that the request excludes;
+        /// nil: none.
         case requesting(condition: KnownRepresentation?)
-        /// The server has no other representation. The disk checks whether the file at the destination is still the
-        /// same.
+        /// The server has only the representation that the request excluded. The disk checks whether the file at the
+        /// destination is still the same.
         case recheckingDestinationFile(KnownRepresentation)
-        /// The response starts over. The store forgets the bytes of earlier attempts before the first of them is
-        /// overwritten. Until then the transfer is paused.
+        /// The body of the response begins with the first byte of the file. The store forgets the bytes of earlier
+        /// attempts before the first of them is overwritten. Until the store has done this, the transfer is paused.
         case forgetting(Reception)
         case receiving(Reception)
         /// The body of a response that is not accepted.
@@ -68,17 +69,18 @@ extension DownloadMachine {
 
     enum Transfer: Sendable {
         case running
-        /// The transfer has ended by itself, so it needs no stop. The attempt soon leaves `requesting`, `receiving` and
-        /// `refusing`.
+        /// The transfer has ended by itself, so it needs no stop. If the exchange is `requesting`, `receiving` or
+        /// `refusing`, it ends soon.
         case ended
     }
 
-    /// The body of a file on its way through the buffer to the disk. It has plain numbers only, because it is copied
-    /// out of its state and back for each chunk.
+    /// The body of a file on its way through the buffer to the disk. This struct has only plain numbers, because it is
+    /// copied out of the state and back for each chunk.
     struct Reception: Sendable {
         /// The offset at which this attempt continues.
         let startOffset: UInt64
-        /// The length that the file will have at the end of the response's body; nil if unknown until the body ends.
+        /// The length that the file will have at the end of the response's body; nil if this length is unknown until
+        /// the body ends.
         let bodyEnd: UInt64?
         /// Whether the server gave a validator, so that a later attempt can continue.
         let isResumable: Bool
@@ -122,7 +124,7 @@ extension DownloadMachine {
         }
     }
 
-    /// Work that is repeated, one at a time: a sync of the part file, or the record of a checkpoint.
+    /// Work that is repeated, but not twice at the same time: a sync of the part file, or the record of a checkpoint.
     struct PendingWork: Sendable {
         private(set) var isUnderWay = false
         private(set) var wasDone = false
@@ -161,7 +163,7 @@ extension DownloadMachine {
 
     struct Concluding: Sendable {
         let conclusion: Conclusion
-        /// Whether the part file was placed or removed. Then a file with the same name belongs to another task.
+        /// Whether the part file was placed or removed. If so, a file with the same name belongs to another task.
         let partIsGone: Bool
         var isCancelled = false
     }
@@ -172,7 +174,7 @@ extension DownloadMachine {
         var furthest: UInt64
         var madeProgress = false
 
-        /// Starts to count after the bytes of a part file of this length.
+        /// Starts to count at the end of a part file of this length.
         mutating func begin(at length: UInt64) {
             offset = length
             furthest = max(furthest, length)

@@ -1,8 +1,9 @@
-/// The host's options for a download that matter to the machine's decisions.
+/// The host's options for a download that matter to the decisions of the state machine.
 public struct DownloadTerms: Equatable, Sendable {
     public var url = ""
     public var method = "GET"
-    /// Whether a 401 or 407 response opens a challenge, unless the host accepts its status.
+    /// Whether a 401 or 407 response opens a challenge. If the host accepts the status, the response opens no
+    /// challenge.
     public var opensChallenges = false
     public var acceptedStatuses = StatusList.successful
     public var retriedStatuses = StatusList.transient
@@ -17,7 +18,7 @@ public struct DownloadTerms: Equatable, Sendable {
     public var refusesTakenName = false
     /// Whether an earlier attempt ended with a wrong digest or size.
     public var hadMismatch = false
-    /// The bytes that were missing on the file system when an earlier attempt found it full.
+    /// The number of free bytes that were missing when an earlier attempt found the file system full.
     public var neededSpace: UInt64?
 
     public init() {}
@@ -57,8 +58,8 @@ public struct DownloadTerms: Equatable, Sendable {
             "the file has \(size) bytes, not the \(expectedSize) of expected_size; ask the file's publisher")
     }
 
-    /// The failure of a file of which this many bytes have come, while more may follow; nil if its final size may be
-    /// allowed.
+    /// The failure of a file of which this many bytes have come and more may follow. Nil if the options may allow the
+    /// final size.
     func refusal(ofAtLeast size: UInt64) -> Failure? {
         if let expectedSize, size <= expectedSize, size <= maximumSize ?? .max { return nil }
         if expectedSize == nil, size <= maximumSize ?? .max { return nil }

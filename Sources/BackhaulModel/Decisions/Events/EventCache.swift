@@ -7,13 +7,13 @@ public struct EventCache: Equatable, Sendable {
     public private(set) var through: EventID
     private var events: [Event] = []
     private var bytes = 0
-    /// The last credit that was given. The next two properties count the events and bytes that have left the buffer
-    /// since then.
+    /// The last credit that was given. The next two properties count the events and bytes that were removed from the
+    /// buffer since this credit.
     private var granted: EventCredit?
     private var droppedEvents = 0
     private var droppedBytes = 0
-    /// Events whose acknowledgement may not be applied yet, or was sent before they were pushed. Polls must not return
-    /// them again.
+    /// Events whose acknowledgement was sent. Perhaps the acknowledgement is not applied yet, or the events have not
+    /// been pushed yet. Polls must not return these events again.
     private var acknowledged: Set<EventID> = []
     private var acknowledgedThrough = EventID.zero
     private var appliedThrough = EventID.zero
@@ -25,7 +25,7 @@ public struct EventCache: Equatable, Sendable {
 
     public var count: Int { events.count }
 
-    /// Empties the buffer, because another engine begins to push events after this one.
+    /// Empties the buffer, because another engine begins to push events. `id`: the event after which it begins.
     public mutating func restart(at id: EventID) {
         since = id
         through = id
@@ -72,14 +72,15 @@ public struct EventCache: Equatable, Sendable {
         if let last = polled.last?.id {
             drop(through: last)
             if last > through {
-                // This makes a new credit due. Otherwise the engine would push the events that this poll has returned.
+                // This value makes a new credit due. Otherwise, the engine would push the events that this poll has
+                // returned.
                 droppedEvents = Int(EventCredit.eventLimit)
                 through = last
             }
             since = max(since, last)
         } else if !more {
-            // No event follows the cursor, except events that were pushed since the poll. A host may pass a cursor
-            // beyond all events. Then the events up to the cursor do not exist yet, and will be pushed.
+            // No event follows the cursor, except events that were pushed since the poll. A host may pass a cursor that
+            // is beyond all events. The events up to such a cursor do not exist yet, and will be pushed later.
             let end = min(after, newest)
             if end > through {
                 drop(through: end)
@@ -108,10 +109,10 @@ public struct EventCache: Equatable, Sendable {
         switch acknowledgement {
         case .through(let id):
             appliedThrough = max(appliedThrough, id)
-            // An earlier acknowledgement that was refused may have reset this value.
+            // The refusal of an earlier acknowledgement may have reset this value.
             acknowledgedThrough = max(acknowledgedThrough, id)
             drop(through: id)
-            // All events before `id` are acknowledged, so the buffer can also serve a poll from the beginning.
+            // All events up to `id` are acknowledged, so the buffer can also serve a poll from the beginning.
             if id >= since { since = .zero }
         case .ids(let ids):
             removeAll(Set(ids))
@@ -131,7 +132,7 @@ public struct EventCache: Equatable, Sendable {
 
     // MARK: Credit
 
-    /// Returns the credit to give now; nil if too little has changed for a message.
+    /// Returns the credit that the client must give now; nil if too little has changed to send a message.
     public mutating func nextCredit(newest: EventID) -> EventCredit? {
         let after = events.first.map { EventID(rawValue: $0.id.rawValue - 1) } ?? through
         if let granted {

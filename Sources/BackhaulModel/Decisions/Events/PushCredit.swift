@@ -1,8 +1,9 @@
 /// How many events the engine may push to one handle of a client.
 public struct EventCredit: Equatable, Sendable {
-    /// The client buffers no event up to this one: its polls have returned these events, or it does not want them.
+    /// The client buffers only events after this event. The client's polls have returned the earlier events, or the
+    /// client does not want them.
     public var after: EventID
-    /// The most events and bytes that the client takes after `after`.
+    /// The maximum number of events, and of bytes, that the client takes after `after`.
     public var events: UInt32
     public var bytes: UInt32
 
@@ -12,7 +13,7 @@ public struct EventCredit: Equatable, Sendable {
         self.bytes = bytes
     }
 
-    /// The most that one handle may buffer. Each event is smaller than half of `byteLimit`.
+    /// The maximum that one handle may buffer. Each event is smaller than half of `byteLimit`.
     public static let eventLimit: UInt32 = 1_024
     public static let byteLimit: UInt32 = 256 << 10
 }
@@ -50,12 +51,13 @@ public struct PushCredit: Equatable, Sendable {
         return !isFull && outstanding.count < credit.events
     }
 
-    /// The most events to read from the store for a push.
+    /// The maximum number of events to read from the store for a push.
     public var room: Int { max(0, Int(credit?.events ?? 0) - outstanding.count) }
 
     public mutating func advance(newest id: EventID) { newest = max(newest, id) }
 
-    /// Replaces the credit. A credit is absolute, not an increment, so a client may send it again.
+    /// Replaces the credit. A credit replaces the earlier credit and is not added to it, so a client may send the same
+    /// credit again.
     public mutating func grant(_ credit: EventCredit) {
         var credit = credit
         credit.events = min(credit.events, EventCredit.eventLimit)
@@ -74,15 +76,15 @@ public struct PushCredit: Equatable, Sendable {
         public var events: [Event]
     }
 
-    /// Returns the events to push; nil if none fits, or if earlier events must be read from the store first. `events`:
-    /// all unacknowledged events of the session after `after` and up to `through`.
+    /// Returns the events to push; nil if no event fits, or if earlier events must be read from the store first.
+    /// `events`: all unacknowledged events of the session after `after` and up to `through`.
     public mutating func push(_ events: [Event], after: EventID, through: EventID) -> Push? {
         advance(newest: through)
         guard let credit, after <= cursor, through > cursor, !isFull else { return nil }
         var push = Push(after: cursor, through: through, events: [])
         for event in events where event.id > cursor {
             // The event of a challenge is not pushed: a poll must read it. Otherwise another client could respond to
-            // the challenge, and so acknowledge the event, while this client buffers it.
+            // the challenge, and so acknowledge the event, while this client still buffers the event.
             if case .challenge = event.kind {
                 isFull = true
                 break

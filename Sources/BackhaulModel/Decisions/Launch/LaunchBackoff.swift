@@ -1,7 +1,7 @@
-/// Counts launches of an application in a row without success, and delays the next launch. Times are milliseconds since
-/// boot.
+/// Counts the consecutive launches of an application without success, and delays the next launch. Times are
+/// milliseconds since boot.
 public struct LaunchBackoff: Equatable, Sendable {
-    /// Launches in a row without a completed session, including the one in progress.
+    /// Consecutive launches without a completed session, including the launch in progress.
     public private(set) var launches: UInt32
     /// The earliest time of the next launch; nil: at once.
     public private(set) var dueAt: Int64?
@@ -11,8 +11,8 @@ public struct LaunchBackoff: Equatable, Sendable {
         self.dueAt = dueAt
     }
 
-    /// Notes a launch, and starts the delay now; `ended` starts it again when the launched host has ended. So an engine
-    /// that crashes in between does not launch a second host at once.
+    /// Notes a launch, and starts the delay now. When the launched host has ended, `ended` starts the delay again.
+    /// Because the delay starts now, a crash of the engine in between does not cause a second launch at once.
     public mutating func launched(now: Int64, _ policy: LaunchPolicy) {
         launches = launches == .max ? .max : launches + 1
         dueAt = now + policy.delay(after: launches)
@@ -24,7 +24,7 @@ public struct LaunchBackoff: Equatable, Sendable {
         dueAt = launches == 0 ? nil : now + policy.delay(after: launches)
     }
 
-    /// Notes that a host has connected which the engine did not launch.
+    /// Notes the connection of a host that the engine did not launch.
     public mutating func hostConnected(whileLaunchedHostRuns: Bool) {
         launches = whileLaunchedHostRuns ? min(launches, 1) : 0
         dueAt = nil
@@ -37,7 +37,7 @@ public struct LaunchBackoff: Equatable, Sendable {
     }
 }
 
-/// The delays, in milliseconds, and the limit of launches that the launch command states.
+/// The delays and the limit of launches, as the launch command states them. The delays are in milliseconds.
 public struct LaunchPolicy: Equatable, Sendable {
     public var attachTimeout: Int64
     public var firstDelay: Int64

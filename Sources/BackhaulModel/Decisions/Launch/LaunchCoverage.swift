@@ -1,10 +1,10 @@
-/// Whether a running host exists for each session of an application that needs its host. Then no launch is necessary.
-/// Times are milliseconds since boot.
+/// Finds out whether all sessions of an application that need their host have a running host. If so, no launch is
+/// necessary. Times are milliseconds since boot.
 public struct LaunchCoverage: Equatable, Sendable {
     /// A session that has finished a round or has an open challenge.
     public struct Waiting: Equatable, Sendable {
-        /// Whether the process of its consumer runs. Either the process is connected, or the former engine has died and
-        /// the process will connect soon.
+        /// Whether the process of the session's consumer runs. Either the process is connected, or the former engine
+        /// has died and the process will connect soon.
         public var hasConsumer: Bool
         /// When the engine first saw that the process is stopped (SIGSTOP); nil: it is not stopped.
         public var consumerStoppedAt: Int64?
@@ -21,10 +21,12 @@ public struct LaunchCoverage: Equatable, Sendable {
 
     /// Whether all waiting sessions have a host.
     public private(set) var isWhole = true
-    /// When to check again, because by then a host may be stopped for too long; nil: never.
+    /// The time of the next check, because a host may have been stopped for too long by then; nil: no further check is
+    /// necessary.
     public private(set) var endsAt: Int64?
 
-    /// `hasHost`: whether a host of the application is connected that does not belong to the present launch.
+    /// Checks all waiting sessions. `hasHost`: whether the application has a connected host that does not belong to the
+    /// present launch.
     public init(_ sessions: [Waiting], hasHost: Bool, now: Int64) {
         for session in sessions {
             guard hasHost || session.hasConsumer else {

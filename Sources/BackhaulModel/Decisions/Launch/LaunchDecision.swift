@@ -5,7 +5,7 @@ public enum LaunchDecision {
 
     /// The state of the host that was launched last.
     public enum Run: Equatable, Sendable {
-        /// No launched host runs, or its end was handled.
+        /// No host was launched, or the engine has handled the end of the last launched host.
         case none
         case starting
         /// A process of the launched host runs, or is connected.
@@ -17,7 +17,7 @@ public enum LaunchDecision {
         /// Whether the host has attached, as consumer, to a session for which it was launched.
         public var hasAttached: Bool
         public var attachBy: Int64
-        /// When the host got SIGTERM; nil: not yet.
+        /// When the engine sent SIGTERM to the host; nil if it has not sent SIGTERM.
         public var terminatedAt: Int64?
         public var isKilled = false
 
@@ -31,18 +31,18 @@ public enum LaunchDecision {
         public var policy: LaunchPolicy
         public var backoff: LaunchBackoff
         public var run: Run
-        /// Whether a launch is in progress. Hosts with its token belong to it.
+        /// Whether a launch is in progress. Hosts with the launch's token belong to the launch.
         public var hasLaunch: Bool
         /// Whether the launch lists sessions that are not completed.
         public var isOutstanding: Bool
         /// Whether a session has finished a round or has an open challenge.
         public var isNeeded: Bool
-        /// Whether each of these sessions has a connected host that does not belong to the launch.
+        /// Whether each session that needs a host already has a running host outside of the launch.
         public var isCovered: Bool
-        /// When `isCovered` may become false without an event; nil: never.
+        /// When `isCovered` may become false without an event; nil if only an event can make it false.
         public var coverEndsAt: Int64?
-        /// Whether the last launch was completed, but was needed only because earlier credentials had not worked. Then
-        /// the count of launches stays.
+        /// Whether the launched host completed a session that needed it only because a server had rejected earlier
+        /// credentials. Then the count of launches does not restart.
         public var onlyRepeatedChallenges: Bool
         public var now: Int64
 
@@ -68,17 +68,20 @@ public enum LaunchDecision {
         case rest
         case wait(until: Int64)
         case launch
-        /// Do not launch again after too many launches without success, until a host connects without a launch.
+        /// Do not launch again, because too many launches in a row had no success. Launches resume after a host
+        /// connects that the engine did not launch.
         case giveUp
         /// Send SIGTERM.
         case terminate
         /// Send SIGKILL.
         case kill
-        /// Restart the attach time of the launched host, because it could not attach for reasons outside of it.
+        /// Give the launched host a new attach time, because the host did not cause the delay.
         case extendAttachTime
-        /// End the launch, which had success or is not needed any more, and count from zero again.
+        /// End the launch, because it had success or is not needed any more. The count of launches restarts at zero,
+        /// except if `onlyRepeatedChallenges` is set.
         case over
-        /// Count the launch as failed, because its host has ended and is still needed. The delay begins.
+        /// Count the launch as failed, because its host has ended although a session still needs a host. Then the delay
+        /// before the next launch begins.
         case failed
     }
 

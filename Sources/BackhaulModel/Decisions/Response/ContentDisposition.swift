@@ -1,7 +1,7 @@
 /// The file names in a Content-Disposition field (RFC 6266). The reader is lenient, because servers often break the
 /// grammar.
 struct ContentDisposition {
-    /// The name from `filename*` (RFC 8187). It is preferred, because it states its encoding.
+    /// The name from `filename*` (RFC 8187). This name is preferred, because it states its encoding.
     private(set) var extendedName: String?
     private(set) var name: String?
 
@@ -28,8 +28,8 @@ struct ContentDisposition {
         }
     }
 
-    /// Decodes an ext-value such as `UTF-8'en'%e2%82%ac` (RFC 8187, section 3.2). Nil for another encoding, and for
-    /// bytes that are not valid in their encoding.
+    /// Decodes an ext-value such as `UTF-8'en'%e2%82%ac` (RFC 8187, section 3.2). The encodings UTF-8 and ISO-8859-1
+    /// are supported. Returns nil for other encodings, and for bytes that are invalid in their encoding.
     private static func decoded(_ value: [UInt8]) -> String? {
         let parts = value.split(separator: UInt8(ascii: "'"), maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, let bytes = PercentCoding.decoded(parts[2]) else { return nil }
@@ -43,8 +43,8 @@ struct ContentDisposition {
         }
     }
 
-    /// Returns nil for bytes that are not UTF-8. Also returns nil for text with U+FFFD, because a decoder has already
-    /// replaced invalid bytes there.
+    /// Returns nil for bytes that are not UTF-8. Also returns nil for text with U+FFFD: this character shows that an
+    /// earlier decoder has replaced invalid bytes.
     static func text(_ bytes: [UInt8]) -> String? {
         guard let text = String(validating: bytes, as: UTF8.self), !text.unicodeScalars.contains("\u{FFFD}") else {
             return nil
@@ -81,8 +81,8 @@ struct ContentDisposition {
             }
             var value: [UInt8] = []
             while let byte = rest.popFirst(), byte != UInt8(ascii: "\"") {
-                // Some servers send Windows paths without escaping them, so a backslash escapes only a quote or a
-                // backslash.
+                // Some servers send Windows paths without escaping the backslashes. So a backslash is an escape only
+                // before a quote or another backslash.
                 if byte == UInt8(ascii: "\\"), let next = rest.first, next == UInt8(ascii: "\"") || next == byte {
                     value.append(next)
                     rest = rest.dropFirst()
@@ -99,7 +99,7 @@ struct ContentDisposition {
 
 /// Percent-encoding (RFC 3986, section 2.1).
 enum PercentCoding {
-    /// Returns nil if a percent sign stands without two hexadecimal digits after it.
+    /// Returns nil if a percent sign is not followed by two hexadecimal digits.
     static func decoded(_ text: some Sequence<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
         var rest = text.makeIterator()

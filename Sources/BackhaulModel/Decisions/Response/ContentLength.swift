@@ -1,9 +1,8 @@
-/// The length of a response's body as its head states it.
+/// The length of a response's body, as the response's head states it.
 enum ContentLength: Equatable {
     case unknown
     case bytes(UInt64)
-    /// The field has other text than one decimal number, or different numbers, and so is invalid (RFC 9110, section
-    /// 8.6).
+    /// The field is invalid (RFC 9110, section 8.6): its text is not a decimal number, or it has different numbers.
     case malformed
 
     init(_ head: ResponseHead) {
@@ -33,8 +32,8 @@ enum ContentLength: Equatable {
         self = .bytes(bytes)
     }
 
-    /// Returns nil for text with other characters than decimal digits. A number of more than 64 bits becomes the
-    /// largest number, which is refused later as too large.
+    /// Returns nil if the text is empty, or has a character that is not a decimal digit. A number of more than 64 bits
+    /// becomes the largest `UInt64`, which is refused later as too large.
     private static func number(_ text: Substring) -> UInt64? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return UInt64(text) ?? .max

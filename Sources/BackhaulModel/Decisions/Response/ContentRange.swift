@@ -1,6 +1,6 @@
 /// The value of Content-Range for bytes (RFC 9110, section 14.4).
 public struct ContentRange: Equatable, Sendable {
-    /// The first and the last byte; nil in the form `bytes */total` of a 416 response.
+    /// The first and the last byte; nil if the value has the form `bytes */total`, as in 416 responses.
     public var range: ClosedRange<UInt64>?
     /// The size of the whole representation; nil for `*`.
     public var size: UInt64?

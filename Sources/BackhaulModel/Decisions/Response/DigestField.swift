@@ -1,5 +1,6 @@
 /// A Repr-Digest or Content-Digest field (RFC 9530): a dictionary of structured fields (RFC 8941, section 3.2) whose
-/// members are byte sequences. The project has its own reader, because no library that it uses reads structured fields.
+/// members are byte sequences. The project has its own reader, because none of the project's libraries reads structured
+/// fields.
 struct DigestField {
     /// The digests of known algorithms, if they have the right length.
     private(set) var digests: [Checksum.Algorithm: Checksum] = [:]
@@ -7,8 +8,8 @@ struct DigestField {
     /// The longest field that is read, in bytes. Useful fields are shorter.
     private static let longest = 4_096
 
-    /// The result is empty if the field is missing or malformed. A field with one malformed place is ignored as a whole
-    /// (RFC 8941, section 4.2).
+    /// The result is empty if the field is missing or malformed. If any part of the field is malformed, the whole field
+    /// is ignored (RFC 8941, section 4.2).
     init(_ head: ResponseHead, _ name: String) {
         let bytes = Array(head.allBytes(name).joined(separator: ", ".utf8))
         guard bytes.count <= Self.longest, let text = ResponseField(name, bytes).text else { return }
@@ -16,13 +17,14 @@ struct DigestField {
         guard let members = reader.dictionary() else { return }
         for member in members {
             guard let algorithm = Checksum.Algorithm(rawValue: member.key) else { continue }
-            // A later member replaces an earlier one, even if the later one is unusable.
+            // A later member replaces an earlier member with the same key, even if the later member is unusable.
             let bytes = member.bytes.flatMap { $0.count == algorithm.size ? $0 : nil }
             digests[algorithm] = bytes.map { Checksum(algorithm, $0) }
         }
     }
 
-    /// The digest to verify. Both algorithms are safe, but most processors compute SHA-256 in hardware.
+    /// The digest to verify. SHA-256 is preferred: both algorithms are safe, but most processors compute SHA-256 in
+    /// hardware.
     var preferred: Checksum? { digests[.sha256] ?? digests[.sha512] }
 }
 
@@ -35,9 +37,9 @@ extension RepresentationMetadata {
         name = terms.isNamedByServer ? ServerFileName.choose(head, requested: terms.url) : nil
     }
 
-    /// The digest of the whole file. Content-Digest covers the bytes that are sent, and a 206 response sends only a
-    /// part of the file. Repr-Digest describes the body only if the response represents the resource itself (RFC 9530,
-    /// sections 2 and 3).
+    /// The digest of the whole file. Content-Digest covers only the bytes that are sent. A 206 response sends only a
+    /// part of the file, so its Content-Digest is ignored. Repr-Digest describes the body only if the response
+    /// represents the resource itself (RFC 9530, sections 2 and 3).
     private static func digest(_ head: ResponseHead, _ terms: DownloadTerms) -> Checksum? {
         guard !terms.hasNoBody(head.status) else { return nil }
         let isFile = terms.method == "GET" && (200...299).contains(head.status)

@@ -1,5 +1,5 @@
-/// A date in the form that HTTP/1.1 senders must use, `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, section 5.6.7), for
-/// comparisons.
+/// A date for comparisons, in the form that HTTP/1.1 senders must use: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110,
+/// section 5.6.7).
 ///
 /// The project has its own reader, because this module has no I/O and no calendar, and only the order of dates matters.
 /// The two obsolete forms are not read, because servers do not send them. A date that cannot be read is ignored.

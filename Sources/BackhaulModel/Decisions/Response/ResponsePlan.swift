@@ -1,38 +1,42 @@
-/// What to do with a response, decided from its head alone. A file never gets bytes of two representations. Bytes are
-/// appended only if the response proves that they belong to the same representation and start where the part file ends.
+/// What to do with a response, decided from its head alone. A file never gets bytes of two representations. A
+/// response's bytes are appended only if the response proves two facts: the bytes belong to the representation of the
+/// part file, and they start where the part file ends.
 public enum ResponsePlan: Equatable, Sendable {
     /// Append the body to the part file. `size`: the size of the whole file. `through`: the length of the file after
-    /// this body. It is less than `size` if the server sends only a part of the requested range (RFC 9110, section
-    /// 15.3.7).
+    /// this body. This length is less than `size` if the server sends only a part of the requested range (RFC 9110,
+    /// section 15.3.7).
     case append(size: UInt64, through: UInt64)
     /// Write the body from the first byte, because the bytes of the part file are useless. `size`: the size of the
     /// whole file, if the server states it.
     case startOver(size: UInt64?, Validator)
     /// Finish the part file, which already has all bytes.
     case whole
-    /// Keep the file at the destination: the representation that the conditional request excludes has not changed.
+    /// Keep the file at the destination, because the response states that the representation of this file has not
+    /// changed.
     case unchanged
     /// Retry, because the body is not the file. `fromZero`: the bytes of the part file are not trusted.
     case retry(Failure, fromZero: Bool)
-    /// Discard the bytes of the part file and retry, because this response contradicts the response that sent them.
-    /// Size and validator are kept for the next attempt.
+    /// Discard the bytes of the part file and retry, because this response contradicts the response from which these
+    /// bytes came. Size and validator are kept for the next attempt.
     case contradiction(Failure)
-    /// Fail, because the body is not the file and a further attempt would not change that.
+    /// Fail, because the body is not the file. A further attempt would get the same response.
     case fail(Failure)
 
     /// The longest possible file: Linux stores a file size in a signed 64-bit number (off_t).
     static let maximumFileSize = UInt64(Int64.max)
 
-    /// - offset: the bytes in the part file. The request had `Range: bytes=offset-`; with 0 it had no range.
-    /// - known: the checkpoint. With offset 0 its bytes were discarded, but its size and validator still apply.
-    /// - isConditional: the request excludes the representation at the destination.
+    /// - offset: the number of bytes in the part file. The request had `Range: bytes=offset-`. If the offset is 0, the
+    /// request had no range.
+    /// - known: the checkpoint. If the offset is 0, the checkpoint's bytes were discarded, but its size and validator
+    /// still apply.
+    /// - isConditional: whether the request demands the file only if it differs from the file at the destination.
     public static func decide(
         _ head: ResponseHead, offset: UInt64, known: Checkpoint?, terms: DownloadTerms = DownloadTerms(),
         isConditional: Bool = false
     ) -> ResponsePlan {
         switch head.status {
         // The engine, not the host, added the range. So a host that accepts status 200 for the whole file also accepts
-        // 206 for the rest of it.
+        // 206 for the rest of the file.
         case 206 where offset > 0 && (terms.acceptedStatuses.contains(200) || terms.acceptedStatuses.contains(206)):
             guard let known else { return .retry(unexpected(206, "although no range was requested"), fromZero: true) }
             return continuation(head, offset: offset, known: known, terms)
@@ -69,7 +73,8 @@ public enum ResponsePlan: Equatable, Sendable {
         // file.
         let isFile = terms.method == "GET" && (200...299).contains(head.status)
         let validator = isFile ? Validator(of: head) : Validator()
-        // A strong entity tag promises the same bytes (RFC 9110, section 8.8.1), and so the same size.
+        // Responses with the same strong entity tag have the same bytes (RFC 9110, section 8.8.1), and so the same
+        // size.
         let isSame = known?.validator.entityTag != nil && known?.validator == validator
         let promised = isSame ? known?.size : nil
         let length = ContentLength(head)
@@ -91,7 +96,8 @@ public enum ResponsePlan: Equatable, Sendable {
         terms.refusal(ofSize: size).map { refused($0, terms) } ?? .startOver(size: size, validator)
     }
 
-    /// Refuses a file with a wrong size. The task is retried once, because a cache may have made the mistake.
+    /// Refuses a file whose size is not accepted. After the first size mismatch of a task, the task is retried, because
+    /// a cache may have made the mistake.
     private static func refused(_ failure: Failure, _ terms: DownloadTerms) -> ResponsePlan {
         failure.status == .sizeMismatch && !terms.hadMismatch ? .retry(failure, fromZero: true) : .fail(failure)
     }
@@ -122,7 +128,7 @@ public enum ResponsePlan: Equatable, Sendable {
         }
         if let difference = difference(of: head, to: known, bodyIsPart: true) { return startAgain(difference) }
         let facts = RepresentationMetadata(head, terms)
-        // A 206 to If-Range may omit the coding (RFC 9110, section 15.3.7).
+        // A 206 response to a request with If-Range may omit Content-Encoding (RFC 9110, section 15.3.7).
         if let coding = facts.contentEncoding, coding != known.facts.contentEncoding {
             return startAgain("with another Content-Encoding than before")
         }
@@ -138,8 +144,8 @@ public enum ResponsePlan: Equatable, Sendable {
     private static func unsatisfiable(_ head: ResponseHead, offset: UInt64, known: Checkpoint?) -> ResponsePlan {
         let isClear = !head.isContradictory("Content-Range")
         let range = isClear ? head.value("Content-Range").flatMap(ContentRange.init) : nil
-        // If the size is the length of the part file, and the validator is the same, the part file is complete. The
-        // connection broke after the last byte.
+        // If the size is the length of the part file, and the validator is the same, the part file is complete: the
+        // connection of an earlier attempt broke after the last byte.
         if let known, let range, range.range == nil, range.size == offset, known.size == nil || known.size == offset,
             difference(of: head, to: known, bodyIsPart: false) == nil
         {
@@ -148,10 +154,12 @@ public enum ResponsePlan: Equatable, Sendable {
         return .retry(unexpected(416, "to a range that starts at \(offset)"), fromZero: true)
     }
 
-    /// Returns why the response may have another representation than the part file; nil if both have the same.
+    /// Returns why the response may belong to another representation than the part file; nil if both belong to the same
+    /// representation.
     ///
-    /// A 206 must repeat the entity tag of the whole response (RFC 9110, section 15.3.7). It may omit Last-Modified,
-    /// and a 416 may omit both. If the validator is omitted, the proof is that the server has honoured If-Range.
+    /// A 206 response must repeat the entity tag of the response with the whole file (RFC 9110, section 15.3.7), but
+    /// may omit Last-Modified. A 416 response may omit the entity tag and Last-Modified. If the validator is missing,
+    /// the status is the proof, because it shows that the server has honoured If-Range.
     private static func difference(of head: ResponseHead, to known: Checkpoint, bodyIsPart: Bool) -> String? {
         if let tag = known.validator.entityTag {
             guard isSame(head, "ETag", tag, ifAbsent: !bodyIsPart) else { return "with another entity tag than before" }
@@ -159,8 +167,8 @@ public enum ResponsePlan: Equatable, Sendable {
             guard isSame(head, "Last-Modified", modified, ifAbsent: true) else {
                 return "with another Last-Modified than before"
             }
-            // If this part has an entity tag, the response with the whole file would have had it, too (RFC 9110,
-            // section 15.3.7).
+            // The response with the whole file had no entity tag. So a response with a part of the same representation
+            // has none (RFC 9110, section 15.3.7).
             guard !bodyIsPart || head.bytes("ETag") == nil else { return "with an entity tag that it did not have" }
         } else {
             return "for bytes that have no validator"
@@ -209,8 +217,8 @@ public enum ResponsePlan: Equatable, Sendable {
 }
 
 extension ResponseHead {
-    /// The head of a 416 response which shows that the part file is complete. It has only the fields that describe the
-    /// file; the other fields describe the error page.
+    /// The head without the fields of the error page, for a 416 response which shows that the part file is complete.
+    /// The fields that remain describe the file.
     var withoutErrorPage: ResponseHead {
         var head = self
         head.status = 206
@@ -218,7 +226,8 @@ extension ResponseHead {
         return head
     }
 
-    /// Whether the server wants the request again later: 413 with Retry-After is temporary (RFC 9110, section 15.5.14).
+    /// Whether the server demands that the client repeats the request later: 413 with Retry-After is temporary (RFC
+    /// 9110, section 15.5.14).
     var requestsLaterRetry: Bool { status == 413 && retryAfterSeconds != nil }
 }
 

@@ -1,5 +1,6 @@
 extension ResponseSummary {
-    /// The header fields that hosts and the engine need most. They are stored first, and with these names.
+    /// The header fields that hosts and the engine need most. They are stored before all other fields, with their names
+    /// as written here.
     static let chosen = [
         "ETag", "Last-Modified", "Content-Type", "Content-Disposition", "Content-Language", "Date", "Cache-Control",
         "Expires", "Retry-After", "Repr-Digest", "Content-Digest", "Link",
@@ -9,8 +10,8 @@ extension ResponseSummary {
     /// store.
     static let valueSize = 4_096
 
-    /// The limit of all names and values together, in bytes. A header that is not chosen is left out if it would exceed
-    /// the limit.
+    /// The limit of all names and values together, in bytes. If a header that is not chosen would exceed this limit,
+    /// the header is left out.
     static let headersSize = 16_384
 
     static func isChosen(_ name: String) -> Bool {
@@ -18,8 +19,8 @@ extension ResponseSummary {
         return chosen.contains { $0.lowercased() == name }
     }
 
-    /// `secrets` are removed here from the headers that are not in `chosen`. The caller removes them from the others by
-    /// `SecretRedactor.redacted(head)`.
+    /// This initializer removes `secrets` from the headers that are not in `chosen`. The caller removes secrets from
+    /// the chosen headers with `SecretRedactor.redacted(head)`.
     public init(_ head: ResponseHead, _ secrets: SecretRedactor = SecretRedactor()) {
         self.init()
         httpStatus = head.status
@@ -38,9 +39,9 @@ extension ResponseSummary {
         }
     }
 
-    /// The summary for a file that an attempt continued or only completed. What the attempt's response does not state
-    /// comes from the checkpoint. An attempt that finds all bytes in the part file has no response. And a response with
-    /// the rest of a file need not repeat Last-Modified (RFC 9110, section 15.3.7).
+    /// The summary for a file that an attempt continued or only completed. Values that the attempt's response does not
+    /// state come from the checkpoint. If the part file already had all bytes, the attempt has no response. If the
+    /// response has only the rest of the file, it may omit Last-Modified (RFC 9110, section 15.3.7).
     public func completed(from checkpoint: Checkpoint) -> ResponseSummary {
         var completed = self
         if finalURL == nil, !checkpoint.finalURL.isEmpty { completed.finalURL = checkpoint.finalURL }

@@ -1,4 +1,4 @@
-/// Chooses a file name from the response. For every response, the result is a name without a path.
+/// Chooses a file name from the response. The result is always a name without a path.
 enum ServerFileName {
     /// The longest extension, in bytes. A longer ending is treated as a part of the name.
     private static let maximumExtensionSize = 32
@@ -21,7 +21,7 @@ enum ServerFileName {
         let last = end.map { text.unicodeScalars[text.unicodeScalars.index(after: $0)...] }
         let part = String(last.map(String.UnicodeScalarView.init) ?? text.unicodeScalars)
         let plain = PlainText.of(part, atMost: .max).unicodeScalars
-        // A user cannot see blanks at the ends, and a leading dot hides the file.
+        // A user cannot see blanks at the start or end of a name, and a leading dot hides the file.
         let start = plain.firstIndex { $0 != "." && !$0.properties.isWhitespace }
         guard let start, let stop = plain.lastIndex(where: { !$0.properties.isWhitespace }) else { return nil }
         return cut(String(plain[start...stop]))

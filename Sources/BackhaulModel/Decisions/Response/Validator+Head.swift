@@ -4,9 +4,9 @@ extension Validator {
     private static let tagSize = 1_024
 
     /// The validator with which the download can be continued after this response. It is a strong entity tag, or
-    /// Last-Modified if the response has no entity tag. With a weak tag, RFC 9110, section 13.1.5, forbids the use of
-    /// the date. Last-Modified is used only if it is at least one second older than the response's Date, which makes it
-    /// a strong validator (section 8.8.2.2).
+    /// Last-Modified if the response has no entity tag. If the tag is weak, the validator is empty, because RFC 9110,
+    /// section 13.1.5, forbids the use of Last-Modified. If Last-Modified is at least one second older than the
+    /// response's Date, it is a strong validator (section 8.8.2.2). Otherwise it is not used.
     public init(of head: ResponseHead) {
         self.init()
         if let bytes = head.bytes("ETag") {
@@ -21,7 +21,7 @@ extension Validator {
     }
 
     /// Whether the tag is visible ASCII between two quotes (RFC 9110, section 8.8.3). Tags with other bytes are legal,
-    /// but a conversion to text may change them.
+    /// but a conversion to text may change these bytes.
     private static func isStrong(_ bytes: [UInt8]) -> Bool {
         guard (2...tagSize).contains(bytes.count), bytes.first == 0x22, bytes.last == 0x22 else { return false }
         return bytes.dropFirst().dropLast().allSatisfy { (0x21...0x7E).contains($0) && $0 != 0x22 }

@@ -1,5 +1,6 @@
 /// Decides when to check the connectivity while there is no route to a server. The system reports changes of the
-/// network. A flapping link causes many reports, and some changes that matter cause no report.
+/// network, but a flapping link causes many reports, and some important changes cause no report. So checks are delayed
+/// after reports, and are also made without reports.
 public struct ConnectivityCheckBackoff: Equatable, Sendable {
     /// The delay after a change, in milliseconds. Most changes consist of several reports, about the link, the address
     /// and the route.
@@ -18,13 +19,13 @@ public struct ConnectivityCheckBackoff: Equatable, Sendable {
     /// Notes that a server has responded.
     public mutating func connected() { failedChecks = 0 }
 
-    /// The milliseconds until the next check, if no change is reported before.
+    /// The milliseconds until the next check, if the system reports no change until then.
     public var millisecondsUntilCheck: Int64 {
         min(Self.firstCheckMilliseconds << Int64(failedChecks), Self.maximumCheckMilliseconds)
     }
 
-    /// The milliseconds until the check that follows a change of the network. `now`: the milliseconds of a clock that
-    /// never goes back.
+    /// The milliseconds until the check that follows a change of the network. `now`: the time in milliseconds, by a
+    /// clock that never goes back.
     public func millisecondsUntilCheck(afterChangeAt now: Int64) -> Int64 {
         let gap = failedChecks == 0 ? 0 : min(Self.firstGap << Int64(failedChecks - 1), Self.maximumGapMilliseconds)
         let earliest = lastCheck.map { $0 + gap - now } ?? 0
@@ -53,8 +54,8 @@ public enum Connectivity {
         }
     }
 
-    /// Whether the failure means that there is no route to the server. If the name servers are reachable, a name that
-    /// is not found is a wrong name. This machine can always reach itself.
+    /// Whether the failure means that there is no route to the server. If there is a route to a name server, a name
+    /// that cannot be resolved is a wrong name. A route to this machine itself is never missing.
     public static func isRouteMissing(_ failure: Failure, server: String, _ facts: @autoclosure () -> Facts) -> Bool {
         guard !isLoopback(server) else { return false }
         return switch failure.status {
@@ -64,15 +65,15 @@ public enum Connectivity {
         }
     }
 
-    /// Whether the server is this machine (RFC 6761, section 6.3). `server`: as in `Origin`.
+    /// Whether the server is this machine (RFC 6761, section 6.3). `server`: in the form of `Origin.server`.
     public static func isLoopback(_ server: String) -> Bool {
         if server == "[::1]" || server == "localhost" || server.hasSuffix(".localhost") { return true }
         let parts = server.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
     }
 
-    /// The name servers of a resolv.conf(5), as they are written there. Without an entry, the name server is this
-    /// machine.
+    /// The name servers in the text of a resolv.conf(5), spelled as in the text. If the text has no name server, this
+    /// machine is the name server.
     public static func nameServers(_ text: String) -> [String] {
         let found = text.split(whereSeparator: \.isNewline).compactMap { line -> String? in
             let words = line.split { $0 == " " || $0 == "\t" }

@@ -1,29 +1,30 @@
-/// The facts about an attempt that has not ended its task.
+/// The facts about a failed attempt by which `RetryDecision` decides whether the task is retried.
 public struct FailedAttempt: Equatable, Sendable {
     public var failure: Failure
     public var method = "GET"
     /// Why the task waits: `retry`, or `diskFull` if the file system has no space now.
     public var reason = WaitReason.retry
-    /// Whether the next attempt begins at the first byte, because it cannot continue the bytes of this one.
+    /// Whether the next attempt begins at the first byte, because it cannot continue the bytes of this attempt.
     public var fromZero = false
-    /// Whether no server has acted on the request: nothing of it was sent, or the server has reported that it did not
-    /// act.
+    /// Whether no server has acted on the request: no byte of the request was sent, or the server has reported that it
+    /// did not act.
     public var isUnprocessed = false
-    /// Whether the server ended an HTTP/2 connection before it responded. It may not have read the request.
+    /// Whether the server ended an HTTP/2 connection before it responded. Perhaps the server has not read the request.
     public var connectionWasClosed = false
-    /// Whether there is no route to the server, or to a name server that could resolve its name.
+    /// Whether the machine has no route to the server, or no route to a name server that could resolve the server's
+    /// name.
     public var hasNoRoute = false
-    /// Whether all origins fail in the same way (`UplinkWatch`). Then the task is held until one of them responds.
+    /// Whether all origins fail in the same way (`UplinkWatch`). Then the task is held until one origin responds.
     public var isUplinkFailure = false
-    /// Whether this attempt made bytes durable that no earlier one had.
+    /// Whether this attempt made bytes durable that no earlier attempt had made durable.
     public var madeProgress = false
-    /// The number of attempts in a row before this one that made no new byte durable.
+    /// How many attempts in a row, directly before this attempt, made no new byte durable.
     public var consecutiveFailures: UInt32 = 0
-    /// The number of attempts in a row before this one that were repeated without a delay.
+    /// How many attempts in a row, directly before this attempt, were retried without a delay.
     public var immediate: UInt32 = 0
-    /// The least delay that the server demanded. More than a day counts as a day.
+    /// The least delay that the server demanded, in seconds. A delay of more than one day counts as one day.
     public var retryAfterSeconds: Int64?
-    /// The time until the end of the task's resource time-out.
+    /// The milliseconds until the end of the task's resource time-out.
     public var remainingMilliseconds = Int64.max
 
     public init(_ failure: Failure) { self.failure = failure }
@@ -33,33 +34,34 @@ public struct FailedAttempt: Equatable, Sendable {
 public enum RetryDecision: Equatable, Sendable {
     /// The task fails.
     case end
-    /// The task is retried without a delay. This does not count as an attempt.
+    /// The task is retried without a delay. The failed attempt does not count towards the limit of attempts.
     case immediately
     /// The task is retried after a delay. `consecutiveFailures`: how many attempts in a row made no new byte durable,
-    /// including this one.
+    /// including the failed attempt.
     case later(milliseconds: Int64, consecutiveFailures: UInt32)
-    /// The task waits for disk space. This does not count as an attempt.
+    /// The task waits for disk space. The failed attempt does not count towards the limit of attempts.
     case whenSpaceIsFree(recheckMilliseconds: Int64)
-    /// The task waits for a route to the server. This does not count as an attempt.
+    /// The task waits for a route to the server. The failed attempt does not count towards the limit of attempts.
     case whenReachable
-    /// The task waits for the uplink. This does not count as an attempt.
+    /// The task waits for the uplink. The failed attempt does not count towards the limit of attempts.
     case whenUplinkIsUp
 
-    /// The most retries without a delay in a row. If a server refuses even more streams, the attempt counts as failed.
+    /// The most retries in a row without a delay. If the server refuses the stream after these retries, the attempt
+    /// counts as failed.
     static let immediateLimit: UInt32 = 5
-    /// The most attempts in a row that end with a failure which most servers repeat.
+    /// After this many failed attempts in a row, the task fails if most servers would repeat the last failure.
     static let permanentFailureLimit: UInt32 = 3
     /// The longest delay that a server can demand, in seconds.
     static let retryAfterLimit: Int64 = 86_400
-    /// The shortest delay after the file system was full, because space takes time to become free.
+    /// The shortest delay in milliseconds after the file system was full. Space takes time to become free.
     static let diskFullMilliseconds: Int64 = 5_000
 
-    /// `jitter`: a random number of 0..<1. A number outside of this range counts as the nearest one in it.
+    /// `jitter`: a random number of 0..<1. A number outside of this range counts as the nearest number in the range.
     public static func decide(_ attempt: FailedAttempt, _ policy: TransferPolicy, jitter: Double) -> RetryDecision {
         let consecutiveFailures = attempt.madeProgress ? 0 : attempt.consecutiveFailures.addingSaturating(1)
         let delay = policy.delay(
             consecutiveFailures: consecutiveFailures, retryAfterSeconds: attempt.retryAfterSeconds, jitter: jitter)
-        // No delay is longer than the rest of the task's resource time-out, at whose end the task fails.
+        // The task fails at the end of its resource time-out, so no delay is longer than the rest of this time-out.
         let remaining = max(0, attempt.remainingMilliseconds)
         if attempt.reason == .diskFull {
             return .whenSpaceIsFree(recheckMilliseconds: min(max(delay, diskFullMilliseconds), remaining))
@@ -80,15 +82,16 @@ public enum RetryDecision: Equatable, Sendable {
 }
 
 extension FailedAttempt {
-    /// Whether the server closed the connection, and the request may be sent again: the server did not read it, or the
-    /// method is idempotent. A connection that broke before anything was sent does not count, because a proxy may break
-    /// every connection.
+    /// Whether the server closed the connection, and the client may repeat the request. A repetition is allowed if the
+    /// server did not read the request, or if the method is idempotent. A connection that broke before any byte was
+    /// sent does not count, because a proxy may break every connection.
     fileprivate var isUnprocessedStream: Bool {
         failure.status == .connectionLost
             && connectionWasClosed && (isUnprocessed || HTTPMethod.isIdempotent(method))
     }
 
-    /// Whether the server wants the request later: 413 with Retry-After is temporary (RFC 9110, section 15.5.14).
+    /// Whether the server demands that the client repeats the request later: 413 with Retry-After is temporary (RFC
+    /// 9110, section 15.5.14).
     fileprivate var isDeferredByServer: Bool {
         failure.status == .httpStatus && failure.detail == 413 && retryAfterSeconds != nil
     }
@@ -96,14 +99,15 @@ extension FailedAttempt {
     /// Whether a portal has responded in place of the server. Then the policy for statuses does not apply.
     fileprivate var isFromCaptivePortal: Bool { isUplinkFailure && failure.isFromCaptivePortal }
 
-    /// Whether the attempt failed because the bytes of earlier attempts proved useless. The request itself has no
-    /// fault.
+    /// Whether the attempt failed because the bytes of earlier attempts proved useless. The request itself did not
+    /// cause the failure.
     fileprivate var isRestart: Bool { fromZero && failure.status != .httpStatus }
 }
 
 extension TransferPolicy {
-    /// Whether `retry.errors` and `retry.statuses` include the failure. Other failures, such as a failure of the disk,
-    /// have no bit. The caller has found them to be temporary.
+    /// Whether the policy retries the failure, by its `retry.errors` and `retry.statuses`. Some failures, such as a
+    /// failure of the disk, have no bit in `retry.errors`. The caller has checked that such a failure is temporary, so
+    /// it is retried, except if the policy has `RetryErrors.nothing`.
     public func retries(_ failure: Failure) -> Bool {
         switch failure.status {
         case .nameNotResolved: retryErrors.contains(.name)
@@ -118,23 +122,24 @@ extension TransferPolicy {
         }
     }
 
-    /// Whether the policy demands a retry even after a status or a bad response, which most servers repeat.
+    /// Whether the failure is a status or a bad response, and the policy demands a retry after it. Most servers repeat
+    /// these failures.
     public func retriesPermanent(_ failure: Failure) -> Bool {
         (failure.status == .httpStatus || failure.status == .badResponse) && retries(failure)
     }
 
-    /// Whether a request of this method may be sent again although the server may have acted on it.
+    /// Whether a request with this method may be repeated, although the server has perhaps acted on the first request.
     public func mayRepeat(_ method: String) -> Bool { retriesUnsafeMethods || HTTPMethod.isIdempotent(method) }
 
-    /// Whether the request may be sent again: a second request does no harm, or the server has not acted on the first
-    /// one.
+    /// Whether the request may be repeated: a second request does no harm, or the server has not acted on the first
+    /// request.
     fileprivate func mayRepeat(_ attempt: FailedAttempt) -> Bool {
         mayRepeat(attempt.method) || attempt.isUnprocessed || attempt.failure.impliesUnprocessed
     }
 
-    /// The delay in milliseconds: `retry.first_delay_ms`, doubled with each attempt in a row up to
-    /// `retry.longest_delay_ms`. Of this delay, `retry.jitter_percent` is random, so that tasks that failed at the same
-    /// time are not retried at the same time.
+    /// The delay in milliseconds: `retry.first_delay_ms`, doubled with each further failed attempt in a row, up to
+    /// `retry.longest_delay_ms`. A share of this delay, `retry.jitter_percent`, is random. So tasks that failed at the
+    /// same time are retried at different times.
     func delay(consecutiveFailures: UInt32, retryAfterSeconds: Int64?, jitter: Double) -> Int64 {
         let doublings = min(max(1, consecutiveFailures) - 1, 31)
         let step = min(UInt64(firstRetryDelayMilliseconds) << UInt64(doublings), UInt64(longestRetryDelayMilliseconds))
@@ -147,8 +152,8 @@ extension TransferPolicy {
 }
 
 extension Failure {
-    /// Status 511 Network Authentication Required, which only a portal in front of the server sends (RFC 6585, section
-    /// 6).
+    /// Whether the response had the status 511 Network Authentication Required, which only a portal in front of the
+    /// server sends (RFC 6585, section 6).
     var isFromCaptivePortal: Bool { status == .httpStatus && domain == .http && detail == 511 }
 
     /// Whether most servers repeat this failure: a body that ended without close_notify, or a response of success that
@@ -156,8 +161,8 @@ extension Failure {
     fileprivate var isPermanent: Bool { status == .tlsTruncated || status == .connectionLost && domain == .http }
 
     /// Whether the failure alone shows that no server has acted on the request. Either there was no connection, or the
-    /// status shows it. With 408 the request was incomplete (RFC 9110, section 15.5.9). With 421 it reached the wrong
-    /// server (section 15.5.20). With 425 it came too early (RFC 8470, section 5.2).
+    /// status shows it. With 408 the request was incomplete (RFC 9110, section 15.5.9). With 421 the request reached
+    /// the wrong server (section 15.5.20). With 425 the request came too early (RFC 8470, section 5.2).
     fileprivate var impliesUnprocessed: Bool {
         switch status {
         case .nameNotResolved, .connectionFailed, .tlsFailed: true
@@ -182,7 +187,7 @@ public enum HTTPMethod {
 }
 
 extension UInt32 {
-    /// The sum, or on overflow the largest number.
+    /// The sum; on overflow, the largest number.
     fileprivate func addingSaturating(_ other: UInt32) -> UInt32 {
         let (sum, overflow) = addingReportingOverflow(other)
         return overflow ? .max : sum

@@ -3,7 +3,8 @@ public enum PreemptionPolicy {
     public struct Candidate: Equatable, Sendable {
         public var task: TaskID
         public var priority: Int32
-        /// The bytes that must be transferred again after a preemption, because the task cannot continue them.
+        /// The bytes that the task would transfer a second time after a preemption, because it cannot continue its
+        /// transfer.
         public var bytesLost: UInt64
         /// The order in which the tasks were started; a higher number means a later start.
         public var start: UInt64
@@ -17,7 +18,8 @@ public enum PreemptionPolicy {
     }
 
     /// Returns the task with the lowest priority; nil if all tasks are urgent. Of several tasks with that priority, it
-    /// returns the one that loses the fewest bytes. If these are equal, it returns the one that was started last.
+    /// returns the one that loses the fewest bytes. If several tasks lose equally few bytes, it returns the one that
+    /// was started last.
     public static func among(_ candidates: some Sequence<Candidate>) -> TaskID? {
         candidates.filter { $0.priority < Limits.priorityNow }
             .min { ($0.priority, $0.bytesLost, $1.start) < ($1.priority, $1.bytesLost, $0.start) }?.task

@@ -39,7 +39,7 @@ public struct RescheduleDecision: Equatable, Sendable {
     public var latest: Int64?
     public var delay: Delay
 
-    /// Returns nil if the start times are the same. Throws if the task could never start.
+    /// Returns nil if the start times do not change. Throws if the task could never start.
     public static func decide(
         _ task: ScheduledTask, _ rescheduling: Rescheduling, now: Int64
     ) throws(Failure) -> RescheduleDecision? {

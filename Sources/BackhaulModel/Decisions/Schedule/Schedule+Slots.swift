@@ -3,8 +3,8 @@ extension Schedule {
     public enum Step: Equatable, Sendable {
         case start(Task, Lane)
         case load(Lane, limit: Int)
-        /// A running task must be preempted, because an urgent task has no slot or connection. With an origin, the
-        /// running task must belong to that origin. This step is returned once for each urgent task.
+        /// A running task must be preempted, because an urgent task has no slot or connection. If the step has an
+        /// origin, the running task must belong to that origin. This step is returned one time for each urgent task.
         case preempt(Origin?)
     }
 
@@ -19,13 +19,14 @@ extension Schedule {
                 if case .start = step { sessionQueue.append(sessionQueue.remove(at: index)) }
                 return step
             }
-            // If the last lane of the session was idle, the session has left the queue.
+            // If `next(of:)` removed the last lane of the session because it was idle, the session is not in the queue
+            // any more.
             if index < sessionQueue.count, sessionQueue[index] == session { index += 1 }
         }
         return nil
     }
 
-    /// Whether all limits allow a slot for a task of the lane that was not loaded.
+    /// Whether all limits allow a slot for one more task of the lane. The task need not be loaded.
     public func hasFreeSlot(_ lane: Lane, of session: Session, to origin: Origin? = nil) -> Bool {
         let state = lanes[lane] ?? LaneState(session: session, origin: origin)
         guard let session = sessions[state.session], let limits = session.limits else { return false }
@@ -33,7 +34,7 @@ extension Schedule {
             && state.running < width(of: state, limits) && hasConnection(state)
     }
 
-    /// Gives a slot to a task of the lane that was not loaded. The slot counts until it is released.
+    /// Gives a slot of the lane to a task that was not loaded. The slot counts until it is released.
     public mutating func takeSlot(_ lane: Lane, of session: Session, to origin: Origin? = nil) {
         let isNew = register(lane, of: session, to: origin)
         change(lane) { lane in
@@ -100,7 +101,7 @@ extension Schedule {
         }
         running += 1
         sessions[state.session]?.running += 1
-        // The index may have changed, because idle lanes before it were removed.
+        // The index of the lane may have changed, because idle lanes before this lane were removed.
         sessions[state.session]?.lanes.removeAll { $0 == lane }
         sessions[state.session]?.lanes.append(lane)
         return .start(task, lane)
@@ -133,7 +134,7 @@ extension Schedule {
         return lane.isMultiplexed ? max(streamLimit, connections) : connections
     }
 
-    /// Forgets the lane if it has no tasks. `add` makes it known again.
+    /// Forgets the lane if it has no tasks. A later `add` registers the lane again.
     mutating func removeIfIdle(_ lane: Lane) {
         guard let state = lanes[lane], state.readyCount == 0, state.running == 0, state.runningAlone == 0,
             !state.mayHaveMore, !state.isLoading

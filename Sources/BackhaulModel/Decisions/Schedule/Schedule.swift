@@ -1,16 +1,16 @@
-/// Decides which task starts next, as a value. Limits apply to each lane (all tasks of a session to one origin), to
+/// Decides which task starts next, without I/O. Limits apply to each lane (all tasks of a session to one origin), to
 /// each session and to the engine. The schedule knows only the tasks that were loaded from the store; more tasks may
-/// wait there.
+/// wait in the store.
 ///
 /// Sessions get slots in rotation, and so do the lanes within a session. After a session or lane has got a slot, it
-/// goes to the end. If no task of it can start now, it keeps its place. So no task waits for ever, and a session with a
-/// thousand origins does not displace a session with a single origin. Urgent tasks (`BH_PRIORITY_NOW`) go before all
-/// others and ignore their session's limits. The limits of the engine apply to urgent tasks, too, so running tasks are
-/// preempted for them.
+/// goes to the end of the rotation. If none of its tasks can start now, it keeps its position. So no task waits for
+/// ever, and a session with a thousand origins does not displace a session with a single origin. Urgent tasks
+/// (`BH_PRIORITY_NOW`) start before all other tasks, and ignore the limits of their session. The limits of the engine
+/// apply to urgent tasks, too. If these limits are reached, running tasks are preempted for urgent tasks.
 public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, Task: Hashable & Sendable>: Sendable {
     public struct Limits: Sendable {
-        /// The most tasks that may run in one lane over HTTP/1.1, where each task has a connection. Over HTTP/2, at
-        /// least `streamLimit` may run.
+        /// The most tasks that may run in one lane over HTTP/1.1, where each task has its own connection. Over HTTP/2,
+        /// at least `streamLimit` tasks may run.
         public var perLane: Int
         public var perSession: Int
         public init(perLane: Int, perSession: Int) {
@@ -24,7 +24,7 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
         public var running: Int
         /// The most connections. Over HTTP/2 the tasks of a lane share one connection.
         public var connections: Int
-        /// The most connections of all sessions to one origin; nil: each session's own limit.
+        /// The most connections of all sessions to one origin; nil: only the limit of each session applies.
         public var connectionsPerOrigin: Int?
         public init(running: Int = 256, connections: Int = 256, connectionsPerOrigin: Int? = nil) {
             self.running = running
@@ -36,7 +36,7 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
     struct LaneState {
         let session: Session
         let origin: Origin?
-        /// The ready tasks that are urgent. They start before the others.
+        /// The ready tasks that are urgent. They start before the other ready tasks.
         var urgent: Set<Task> = []
         /// For how many urgent tasks `next` has returned `preempt`.
         var requestedPreemptions = 0
@@ -44,16 +44,17 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
         var next = 0
         var running = 0
         var isLoading = false
-        /// Whether tasks were added during the present load. Its result may lack them.
+        /// Whether tasks were added during the present load. Then the result of the load may lack these tasks.
         var isLoadStale = false
-        /// Whether tasks were added during the present load that start before its tasks. Then its result is dropped.
+        /// Whether tasks were added during the present load, and must start before the tasks of the load. Then the
+        /// result of the load is dropped.
         var isLoadOutdated = false
         var mayHaveMore = true
         var isMultiplexed = false
         var runsOneTask = false
         var isHeld = false
-        /// The number of tasks that were started while the lane ran one task at a time, and whose acceptance by the
-        /// server is not known yet.
+        /// The number of tasks that were started while the lane ran one task at a time, and that still wait for the
+        /// server's response.
         var runningAlone = 0
 
         var readyCount: Int { ready.count - next }
@@ -84,17 +85,18 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
     }
 
     public var engineLimits: EngineLimits
-    /// The streams of one HTTP/2 connection. RFC 9113, section 6.5.2, recommends that a server offers at least 100.
+    /// How many streams one HTTP/2 connection is assumed to have. RFC 9113, section 6.5.2, recommends that a server
+    /// allows at least 100.
     public let streamLimit: Int
     /// How many tasks of a lane are loaded at a time, before they get slots.
     public let readyTarget: Int
     public internal(set) var running = 0
     var connections = 0
-    /// The number of connections to each origin. A lane over HTTP/2 has at most one.
+    /// The number of connections to each origin. A lane over HTTP/2 has at most one connection.
     var connectionsTo: [Origin: Int] = [:]
     var lanes: [Lane: LaneState] = [:]
     var sessions: [Session: SessionState] = [:]
-    /// Lanes with urgent tasks. It may also have lanes whose urgent tasks have started.
+    /// Lanes with urgent tasks. The set may also have lanes whose urgent tasks have all started.
     var urgentLanes: Set<Lane> = []
     /// The sessions with lanes, in the order in which they get slots.
     var sessionQueue: [Session] = []
@@ -125,8 +127,8 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
         removeIfForgotten(session)
     }
 
-    /// Notes that tasks of this lane wait in the store. `reload`: some of them may start before the loaded tasks. Then
-    /// the loaded tasks are dropped, and returned.
+    /// Notes that tasks of this lane wait in the store. `reload`: whether some of these tasks must start before the
+    /// loaded tasks. If so, the loaded tasks are dropped and returned.
     @discardableResult
     public mutating func add(_ lane: Lane, of session: Session, to origin: Origin? = nil, reload: Bool) -> [Task] {
         register(lane, of: session, to: origin)
@@ -139,8 +141,8 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
         return dropped
     }
 
-    /// Takes the result of a load. `isAll`: the store has no more tasks of the lane. `urgent`: the urgent ones of
-    /// `tasks`. Returns the tasks that are dropped, because others start before them.
+    /// Takes the result of a load. `isAll`: whether the store has no more tasks of the lane. `urgent`: the urgent tasks
+    /// among `tasks`. Returns the tasks that are dropped because other tasks start before them.
     @discardableResult
     public mutating func loaded(_ lane: Lane, _ tasks: [Task], urgent: Set<Task> = [], isAll: Bool) -> [Task] {
         guard var state = lanes[lane], state.isLoading else { return tasks }
@@ -151,7 +153,7 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
             lanes[lane] = state
             return tasks
         }
-        // An empty result counts as the last one. Otherwise a wrong `isAll` would cause one load after another.
+        // An empty result counts as the last result. Otherwise a wrong `isAll` would cause loads without end.
         if isAll || tasks.isEmpty, !state.isLoadStale { state.mayHaveMore = false }
         state.isLoadStale = false
         state.ready = Array(state.ready[state.next...]) + tasks
@@ -169,17 +171,17 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
         lanes[lane]?.urgent.remove(task)
     }
 
-    /// Notes whether the origin uses HTTP/2, so that the tasks of the lane share a connection.
+    /// Notes whether the origin uses HTTP/2. Over HTTP/2, the tasks of the lane share a connection.
     public mutating func setMultiplexed(_ lane: Lane, _ isMultiplexed: Bool = true) {
         guard let state = lanes[lane], state.isMultiplexed != isMultiplexed else { return }
         change(lane) { $0.isMultiplexed = isMultiplexed }
     }
 
-    /// Makes a lane run one task at a time, or ends this. A server that refuses one task might refuse many tasks for
-    /// the same reason.
+    /// Sets whether the lane runs only one task at a time. If a server has refused one task, it might refuse many tasks
+    /// for the same reason.
     public mutating func setRunsOneTask(_ lane: Lane, _ runsOneTask: Bool) { lanes[lane]?.runsOneTask = runsOneTask }
 
-    /// No task of a held lane starts.
+    /// Sets whether the lane is held. No task of a held lane starts.
     public mutating func setHeld(_ lane: Lane, _ isHeld: Bool) { lanes[lane]?.isHeld = isHeld }
 
     public func runsOneTask(_ lane: Lane) -> Bool { lanes[lane]?.runsOneTask ?? false }

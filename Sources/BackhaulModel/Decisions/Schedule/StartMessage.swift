@@ -1,7 +1,7 @@
 /// Writes the earliest start of a task as a text for users.
 public enum StartMessage {
-    /// `start`: Unix milliseconds. `offset`: returns how many milliseconds local time is ahead of Unix time at a Unix
-    /// time.
+    /// `start`: Unix milliseconds. `offset`: returns by how many milliseconds local time is ahead of UTC at a given
+    /// Unix time.
     public static func earliest(
         _ start: Int64, now: Int64, localOffsetMilliseconds offset: (Int64) -> Int64
     ) -> String {

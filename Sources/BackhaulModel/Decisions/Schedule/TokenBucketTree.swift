@@ -1,11 +1,11 @@
-/// Shares the bytes per second of rate limits among tasks. The engine, sessions and tasks may have limits, each for
-/// received and sent bytes together. The bytes of a task count for its own limit, for its session's and for the
-/// engine's. `now` is in milliseconds of a clock that never goes back.
+/// Distributes the bytes that rate limits allow among the tasks. The engine, each session and each task may have a rate
+/// limit. It applies to the sum of received and sent bytes. The bytes of a task count for three limits: the task's, its
+/// session's and the engine's. `now`: the time in milliseconds, by a clock that never goes back.
 ///
-/// Each limited level is a token bucket. One chunk may overdraw it, so the rate is kept for chunks of any size. Tasks
-/// that share a level move bytes in rotation by deficit round robin (Shreedhar and Varghese, 1995). In each rotation, a
-/// task may move its *quantum*, a number of bytes. A task that moved more than its quantum waits longer, and an idle
-/// task delays no other.
+/// Each limited level is a token bucket. One chunk may overdraw the bucket, and then later chunks wait. So the rate is
+/// kept for chunks of any size. Tasks that share a level move bytes in rotation by deficit round robin (Shreedhar and
+/// Varghese, 1995). In each rotation, a task may move its *quantum*, a number of bytes. A task that moved more than its
+/// quantum waits longer, and an idle task delays no other task.
 public struct TokenBucketTree<Session: Hashable & Sendable, Task: Hashable & Sendable>: Sendable {
     public enum Level: Hashable, Sendable {
         case engine
@@ -13,12 +13,13 @@ public struct TokenBucketTree<Session: Hashable & Sendable, Task: Hashable & Sen
         case task(Task)
     }
 
-    /// How many seconds of its rate a level can save while it is idle.
+    /// While a level is idle, it saves at most the bytes of this many seconds.
     private static var burstSeconds: Double { 0.25 }
-    /// How many seconds of its rate a level must have before waiting tasks continue. With less, tasks would pause and
-    /// resume too often.
+    /// Waiting tasks continue when the level has the bytes of this many seconds. With fewer bytes, tasks would pause
+    /// and resume too often.
     private static var sliceSeconds: Double { 0.02 }
-    /// The limits of a quantum, in bytes. The lower limit is what libcurl delivers at once.
+    /// The smallest and the largest quantum, in bytes. The smallest quantum is as large as a chunk that libcurl
+    /// delivers.
     private static var quantumBytes: ClosedRange<Double> { 16_384...16_777_216 }
 
     private struct Bucket {
@@ -45,9 +46,9 @@ public struct TokenBucketTree<Session: Hashable & Sendable, Task: Hashable & Sen
     }
 
     private var buckets: [Level: Bucket] = [:]
-    /// The tasks that have met a limit.
+    /// The tasks that have moved or requested bytes under a rate limit.
     private var accounts: [Task: Account] = [:]
-    /// The waiting tasks, in order.
+    /// The waiting tasks, in the order in which they continue.
     private var queue: [Task] = []
 
     public init() {}
@@ -62,8 +63,8 @@ public struct TokenBucketTree<Session: Hashable & Sendable, Task: Hashable & Sen
 
     public func isWaiting(_ task: Task) -> Bool { accounts[task]?.isWaiting ?? false }
 
-    /// Sets the rate limit of a level. `rate`: bytes per second; nil or 0: no limit. Waiting tasks continue with the
-    /// next `release`.
+    /// Sets the rate limit of a level. `rate`: bytes per second; nil or 0: no limit. The next `release` applies the new
+    /// rate to waiting tasks.
     public mutating func setRate(_ rate: UInt64?, of level: Level, now: Int64) {
         guard let rate, rate > 0 else {
             buckets[level] = nil
@@ -72,13 +73,14 @@ public struct TokenBucketTree<Session: Hashable & Sendable, Task: Hashable & Sen
         }
         var bucket = buckets[level] ?? Bucket(rate: Double(rate), updated: now)
         bucket.refill(now)
-        // A lower rate also reduces the bytes that were moved in advance, so that the delay for them does not grow.
+        // A lower rate would make the delay for bytes that were moved in advance longer. So these bytes are reduced in
+        // proportion.
         bucket.balance *= min(1, Double(rate) / bucket.rate)
         bucket.rate = Double(rate)
         buckets[level] = bucket
     }
 
-    /// Forgets a task that moves no more bytes, and removes its own limit.
+    /// Forgets a task that moves no more bytes, and removes the task's own limit.
     public mutating func end(_ task: Task) {
         guard !isUnlimited || !accounts.isEmpty else { return }
         buckets[.task(task)] = nil
@@ -88,7 +90,7 @@ public struct TokenBucketTree<Session: Hashable & Sendable, Task: Hashable & Sen
 
     // MARK: Moving
 
-    /// Whether the task may move bytes now. If not, it waits until `release` returns it.
+    /// Whether the task may move bytes now. If not, the task waits until `release` returns it.
     public mutating func mayMove(_ task: Task, of session: Session, now: Int64) -> Bool {
         guard !isUnlimited else { return true }
         let levels = limited(task, session)
@@ -106,7 +108,7 @@ public struct TokenBucketTree<Session: Hashable & Sendable, Task: Hashable & Sen
         return !account.isWaiting
     }
 
-    /// Counts bytes that the task has moved, even if it had no permission.
+    /// Counts bytes that the task has moved, even if `mayMove` did not permit it.
     public mutating func moved(_ count: Int, by task: Task, of session: Session) {
         guard !isUnlimited, count > 0 else { return }
         let levels = limited(task, session)
@@ -133,12 +135,12 @@ public struct TokenBucketTree<Session: Hashable & Sendable, Task: Hashable & Sen
             }
             least = min(least ?? seconds, seconds)
         }
-        // The result is rounded up, because a delay that is slightly too short would cause another one.
+        // The result is rounded up, because a delay that is slightly too short would cause a second delay.
         return least.map { $0 <= 0 ? 0 : Int64(min($0 * 1_000, 60_000)) + 1 }
     }
 
     /// Returns the waiting tasks that may continue now, in order. Tasks that have not used up their quantum come before
-    /// tasks that get a new one.
+    /// tasks that get a new quantum.
     public mutating func release(now: Int64) -> [Task] {
         guard !queue.isEmpty else { return [] }
         for level in buckets.keys { buckets[level]?.refill(now) }
@@ -172,7 +174,7 @@ public struct TokenBucketTree<Session: Hashable & Sendable, Task: Hashable & Sen
         return released
     }
 
-    /// The quantum at each level, which is the same for all tasks that share the level.
+    /// The quantum at each level, which is equal for all tasks that share the level.
     private func quanta() -> [Level: Double] {
         var sharing: [Level: Int] = [:]
         for (task, account) in accounts {

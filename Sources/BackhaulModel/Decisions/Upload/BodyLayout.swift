@@ -1,5 +1,5 @@
-/// The body of a request as segments that are sent in sequence. Forms are composed here, because libcurl would read
-/// their files on the loop's thread, and wait for the disk.
+/// The body of a request as segments that are sent in sequence. Forms are composed here and not by libcurl, because
+/// libcurl would read the files of a form on the thread of the event loop. That thread must not wait for the disk.
 public struct BodyLayout: Equatable, Sendable {
     public enum Segment: Equatable, Sendable {
         case bytes([UInt8])
@@ -19,8 +19,8 @@ public struct BodyLayout: Equatable, Sendable {
     /// The Content-Type of a form; nil if the request's headers state it.
     public private(set) var contentType: String?
 
-    /// `boundary`: the boundary of a form. It is random, so that the authors of the files cannot know it. It always has
-    /// the same length, so that the size of the body is the same in each attempt.
+    /// `boundary`: the boundary of a form. The boundary is random, because the authors of the files must not know it.
+    /// Its length is fixed, because the body must have the same size in each attempt.
     public init(_ body: RequestBody, boundary: String = BodyLayout.boundary()) {
         switch body {
         case .file(let file, _): add(.file(file))

@@ -82,8 +82,8 @@ extension UploadMachine {
         }
     }
 
-    /// The conclusion after a response of success. If the response came before the end of the body, it does not show
-    /// how much of the body the server has.
+    /// The conclusion after a response of success. If the response came before the request's body was sent, the
+    /// response does not show how much of this body the server has.
     private func success(_ wasBodySent: Bool) -> Conclusion {
         guard !wasBodySent, !policy.tolerances.contains(.earlyResponse) else { return .succeeded }
         let status = head?.status ?? 0
@@ -98,7 +98,7 @@ extension UploadMachine {
 
 /// The functions that end an attempt.
 extension UploadMachine {
-    /// Stops the transfer, unless it has ended by itself, and releases the slot.
+    /// Stops the transfer if it still runs, and releases the slot.
     private mutating func conclude(_ conclusion: Conclusion, transferHasEnded: Bool = false) -> [Action] {
         let last = state
         state = .concluding(conclusion)

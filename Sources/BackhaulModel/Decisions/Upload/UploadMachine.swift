@@ -1,5 +1,5 @@
-/// One attempt of an upload as a value: events in, actions out, no I/O. An attempt always sends the whole body, because
-/// HTTP cannot report how much of it has arrived.
+/// One attempt of an upload, as a state machine without I/O: it gets events and returns actions. An attempt always
+/// sends the whole body, because HTTP cannot report how much of the body has arrived.
 public struct UploadMachine: Sendable {
     var state = State.ready
     public internal(set) var head: ResponseHead?
@@ -34,7 +34,8 @@ public struct UploadMachine: Sendable {
 }
 
 extension UploadMachine {
-    /// The state of the attempt, with the data that exists only in it. All states before `concluding` hold the slot.
+    /// The state of the attempt, with the data that exists only in that state. In all states before `concluding`, the
+    /// attempt has a slot.
     enum State: Sendable {
         case ready
         /// The first bytes of the body are being read, so that an unreadable body is found before a connection is
@@ -42,10 +43,11 @@ extension UploadMachine {
         case opening
         /// The request is being sent, or the head of its response has not come yet.
         case sending
-        /// The body of an accepted response. `ticks`: the seconds since the head of the response, or since the end of
-        /// the request's body if that was later.
+        /// The body of an accepted response is being received. `ticks`: the seconds since the head of the response, or
+        /// since the end of the request's body if that was later.
         case receiving(ticks: Int)
-        /// The body of a response that is not accepted. `ticks`: the seconds since the head of the response.
+        /// The body of a response that is not accepted is being received. `ticks`: the seconds since the head of the
+        /// response.
         case refusing(Conclusion, ticks: Int)
         case concluding(Conclusion)
         case over
@@ -94,8 +96,8 @@ extension UploadMachine {
         case stopped
     }
 
-    /// The result of an action, or a command from outside. The machine ignores an event that does not belong to its
-    /// present state, because the event is late or repeated.
+    /// The result of an action, or a command from outside. The state machine ignores an event that does not belong to
+    /// its present state, because such an event is late or repeated.
     public enum Event: Equatable, Sendable {
         case start
         case opened
@@ -109,13 +111,13 @@ extension UploadMachine {
         /// A file of the body cannot be read, or was changed.
         case bodyFailed(Failure)
         case concluded
-        /// Sent in place of `concluded` after a `retry` or `credential`: there is no further attempt, so the task
-        /// fails.
+        /// Sent in place of `concluded` after the conclusion `retry` or `credential`, if the task gets no further
+        /// attempt. Then the task fails.
         case retryRefused
         case cancel
         case stop
         case expire(Failure)
-        /// Sent once a second.
+        /// Sent every second.
         case tick(wasBodySent: Bool = true)
     }
 
@@ -127,7 +129,8 @@ extension UploadMachine {
         case startTransfer
         /// Stops the transfer. No further event of the transfer follows.
         case stopTransfer
-        /// Releases the slot, because the connection is free for another task. An attempt returns this action once.
+        /// Releases the slot, because the connection is free for another task. An attempt returns this action only one
+        /// time.
         case releaseSlot
         /// Commits the end of the attempt. Results in `concluded`, or in `retryRefused` if nothing was committed.
         case conclude(Conclusion)
@@ -137,8 +140,8 @@ extension UploadMachine {
 
     /// How much of a response's body is read.
     public struct ResponseLimits: Sendable {
-        /// The most bytes that are read of an accepted response. Fewer bytes are kept; the others are read so that the
-        /// connection can be reused.
+        /// The most bytes that are read from the body of an accepted response. Only the first bytes are kept. The other
+        /// bytes are read because the connection can then be reused.
         public var body: UInt64 = 1 << 20
         public var errorBody = UInt64(Limits.errorBodySize)
         /// The most ticks for which a body is read. A slow body occupies a connection that other tasks need.

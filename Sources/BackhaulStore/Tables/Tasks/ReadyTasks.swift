@@ -1,11 +1,11 @@
 internal import BackhaulModel
 
-/// Reads of the table `tasks` that an index makes fast: ready tasks in the order of slots, and tasks by their resource
-/// time-outs.
+/// Reads rows of the table `tasks` with the help of indexes: ready tasks in the order in which they get slots, and
+/// tasks by their resource time-outs.
 struct ReadyTasks {
     let connection: Connection
 
-    /// A ready task, compared by the order in which tasks get slots.
+    /// A ready task. Positions are sorted in the order in which the tasks get slots.
     struct Position: Comparable {
         let priority: Int64
         let id: TaskID
@@ -20,7 +20,8 @@ struct ReadyTasks {
         }
     }
 
-    /// Calls the body for the lane's ready tasks with these constraints, in the order of slots, until it returns false.
+    /// Calls the body for the lane's ready tasks with these constraints, in the order in which they get slots, until
+    /// the body returns false.
     func each(
         of lane: LaneID, stating constraints: ConstraintsID, body: (Position) -> Bool
     ) throws(Failure) {
@@ -29,44 +30,47 @@ struct ReadyTasks {
         }
     }
 
-    /// Returns the next greater constraints id among the lane's ready tasks, or the smallest if `last` is nil.
+    /// Returns the smallest constraints id above `last` among the lane's ready tasks. If `last` is nil, returns the
+    /// smallest of all these ids.
     func nextConstraints(after last: ConstraintsID?, in lane: LaneID) throws(Failure) -> ConstraintsID? {
         try connection.first(Self.selectNext, .id(lane), last.map { .id($0) } ?? .integer(-1)) { row throws(Failure) in
             row.constraintsID()
         }
     }
 
-    /// Counts the ready tasks of each lane with the same constraints, for listings. This call is slow for many tasks,
-    /// because it reads all of them.
+    /// Counts the ready tasks for each lane and each constraints id, for listings. If there are many ready tasks, this
+    /// call is slow, because it reads all of them.
     func counts() throws(Failure) -> [WaitingCount] {
         try connection.all(Self.count, read: WaitingCount.init(row:))
     }
 
     // MARK: Resource time-outs
 
-    /// Returns the session's waiting tasks whose own resource time-out has passed, in the order of their ends.
+    /// Returns the session's waiting tasks whose own resource time-out has passed. They are sorted by the end of the
+    /// time-out.
     func overdue(of session: SessionID, now: Int64, limit: Int) throws(Failure) -> [TaskID] {
         try connection.all(Self.selectOverdue, .id(session), .integer(now), .number(limit)) { row throws(Failure) in
             row.taskID()
         }
     }
 
-    /// Returns the session's waiting tasks without their own time-out that were enqueued at `age` or earlier, oldest
-    /// first. The time of enqueue includes the time of suspension.
+    /// Returns waiting tasks of the session that were enqueued at `age` or earlier, oldest first. Tasks with a resource
+    /// time-out of their own are left out. The time for which a task was suspended is added to its time of enqueue.
     func enqueued(of session: SessionID, before age: Int64, limit: Int) throws(Failure) -> [TaskID] {
         try connection.all(Self.selectByAge, .id(session), .integer(age), .number(limit)) { row throws(Failure) in
             row.taskID()
         }
     }
 
-    /// Returns when the next of the tasks' own resource time-outs ends.
+    /// Returns the earliest end of the waiting tasks' own resource time-outs.
     func nextOwnTimeoutEnd(of session: SessionID) throws(Failure) -> Int64? {
         try connection.first(Self.selectNextOwnEnd, .id(session)) { row throws(Failure) in
             row.optionalInteger()
         } ?? nil
     }
 
-    /// Returns when the oldest task without its own time-out was enqueued, plus its time of suspension.
+    /// Returns the earliest time of enqueue of the waiting tasks without a resource time-out of their own. The time for
+    /// which a task was suspended is added to its time of enqueue.
     func oldest(of session: SessionID) throws(Failure) -> Int64? {
         try connection.first(Self.selectOldest, .id(session)) { row throws(Failure) in row.optionalInteger() } ?? nil
     }

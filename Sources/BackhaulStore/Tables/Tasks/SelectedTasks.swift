@@ -1,6 +1,6 @@
 internal import BackhaulModel
 
-/// Statements on all selected rows of `tasks` at once. `Selection` makes the selection.
+/// Statements that read or change all selected rows of `tasks` at once. `Selection` makes the selection.
 struct SelectedTasks {
     let connection: Connection
 
@@ -8,13 +8,14 @@ struct SelectedTasks {
         try Set(connection.all(Self.selectLanes) { row throws(Failure) in row.laneID() })
     }
 
-    /// Returns, for each group, how many of the selected tasks are in it. These tasks end now in the state `state`.
+    /// Counts the selected tasks of each group. These tasks now end in the state `state`.
     func groups(endingAs state: TaskState) throws(Failure) -> [GroupEnds] {
         try connection.all(Self.selectGroups, read: Self.group)
             .map { GroupEnds($0.group, state, count: $0.count) }.sorted { $0.group < $1.group }
     }
 
-    /// Returns how many of the selected tasks are ready, in these lanes and with these constraints.
+    /// Counts the selected tasks that are ready and belong to `places`. For each lane, `places` has the constraints
+    /// that are counted.
     func count(in places: [LaneID: Set<ConstraintsID>]) throws(Failure) -> UInt64 {
         var sum: UInt64 = 0
         try connection.each(Self.countPlaces) { row throws(Failure) in
@@ -45,11 +46,12 @@ struct SelectedTasks {
 
     func setPriority(_ priority: Int32) throws(Failure) { try connection.run(Self.setPriority, .number(priority)) }
 
-    /// Ends the delays of the selected tasks, except of tasks that wait for a credential or for their earliest start.
+    /// Ends the delays of the selected tasks. Tasks that wait for a credential or for their earliest start stay
+    /// delayed.
     func endDelays() throws(Failure) { try connection.run(Self.endDelays) }
 
-    /// Makes the selected waiting tasks wait for their earliest start, if it is in the future. Returns whether there
-    /// are such tasks.
+    /// Delays each selected waiting task until its earliest start, if that start is in the future. Returns whether a
+    /// task was delayed.
     func delayStarts(_ clock: StartClock) throws(Failure) -> Bool {
         try connection.run(Self.delayStarts, .integer(clock.boot), .integer(clock.wall))
         return connection.changes > 0
@@ -136,7 +138,7 @@ struct ScheduledRow {
     let enqueued: Int64
     let earliest: Int64?
     let latest: Int64?
-    /// The time since which the task has waited for its earliest start; nil if it has waited since its enqueue.
+    /// When the task began to wait for its earliest start; nil if it has waited since the enqueue.
     let delayed: Int64?
 
     @inline(never)

@@ -1,7 +1,8 @@
 internal import BackhaulModel
 
-/// The columns of `tasks` for delayed tasks, which wait while other tasks of their lane may run: `due_boot_ms` and
-/// `due_reason`. Also the columns with the challenge, the constraints and the latest start.
+/// Statements on the columns of `tasks` that delay a task: `due_boot_ms` and `due_reason`. While a task is delayed,
+/// other tasks of its lane may run. Other statements here are on the columns with the challenge, the constraints and
+/// the latest start.
 struct TaskDelays {
     let connection: Connection
 
@@ -23,12 +24,12 @@ struct TaskDelays {
 
     func release(_ task: TaskID) throws(Failure) { try connection.run(Self.release, .id(task)) }
 
-    /// Ends the delays whose due time on the boot clock has come. Returns the lanes of their tasks.
+    /// Ends the delays whose due time on the boot clock has come. Returns the lanes of the released tasks.
     func releaseDue(bootMilliseconds: Int64) throws(Failure) -> Set<LaneID> {
         try Set(connection.all(Self.releaseDue, .integer(bootMilliseconds)) { row throws(Failure) in row.laneID() })
     }
 
-    /// Ends the delays of tasks that wait for a route to their origin. Returns their lanes.
+    /// Ends the delays of tasks that wait for a route to their origin. Returns the lanes of the released tasks.
     func releaseUnreachable() throws(Failure) -> Set<LaneID> {
         try Set(connection.all(Self.releaseUnreachable) { row throws(Failure) in row.laneID() })
     }
@@ -37,7 +38,9 @@ struct TaskDelays {
         try connection.first(Self.hasUnreachable, .id(lane)) { row throws(Failure) in row.flag() } ?? false
     }
 
-    /// Shortens the retry delays of the session's tasks to the longest delay that its configuration allows.
+    /// Shortens the retry delays of the session's tasks to the longest retry delay of the task's request. If the
+    /// request has none, the session's longest retry delay applies. No delay continues after the end of the task's
+    /// resource time-out.
     func shortenRetries(of session: SessionID, _ now: DelayMoment) throws(Failure) {
         try connection.run(Self.shortenRetries, .id(session), .integer(now.boot), .integer(now.calendar))
     }
@@ -57,9 +60,9 @@ struct TaskDelays {
             last.map { .id($0.task) } ?? .integer(0), .integer(limit), read: DelayedTask.init(row:))
     }
 
-    /// Ends all delays after a reboot, because due times count from the boot. Tasks that wait for a credential or for
-    /// their earliest start stay delayed. Their due time becomes 0, and `rescheduleParked` and `rescheduleStarts` find
-    /// them by it.
+    /// Ends delays after a reboot, because due times count from the boot. Tasks that wait for a credential or for their
+    /// earliest start stay delayed, but get the due time 0. By this 0, `rescheduleParked` and `rescheduleStarts` find
+    /// these tasks.
     func clearAfterBoot() throws(Failure) {
         try connection.run(Self.clearDelays)
         try connection.run(Self.clearDues)
@@ -92,7 +95,7 @@ struct TaskDelays {
             Self.parkReleased, .id(earlier), .id(challenge), .integer(now.boot), .integer(now.calendar))
     }
 
-    /// Sets the due times of parked tasks that have waited since before the last boot.
+    /// Sets the due times of tasks that were parked before the last boot.
     func rescheduleParked(_ now: DelayMoment) throws(Failure) {
         try connection.run(Self.rescheduleParked, .integer(now.boot), .integer(now.calendar))
     }
@@ -104,8 +107,8 @@ struct TaskDelays {
 
     func release(_ challenge: ChallengeID) throws(Failure) { try connection.run(Self.releaseParked, .id(challenge)) }
 
-    /// Returns the lanes of the tasks that wait for the challenge. With `areReleased`, returns the lanes of the waiting
-    /// tasks that the challenge has released.
+    /// Returns the lanes of the tasks that wait for the challenge. If `areReleased` is true, returns instead the lanes
+    /// of the waiting tasks that the challenge has released.
     func lanes(of challenge: ChallengeID, areReleased: Bool) throws(Failure) -> Set<LaneID> {
         let found = try connection.all(Self.selectLanes, .id(challenge), .flag(areReleased)) { row throws(Failure) in
             row.laneID()
@@ -115,8 +118,8 @@ struct TaskDelays {
 
     // MARK: Starts and constraints
 
-    /// Sets the times of a new task. `due` is its earliest start on the boot clock; `end` is when its own resource
-    /// time-out ends.
+    /// Sets the times of a new task. `due` is the earliest start on the boot clock. `end` is the end of the task's own
+    /// resource time-out.
     func setTimes(
         of task: TaskID, latest: Int64?, due: Int64?, end: Int64?
     ) throws(Failure) {
@@ -150,8 +153,8 @@ struct TaskDelays {
         try connection.first(Self.selectNextLatest) { row throws(Failure) in row.optionalInteger() } ?? nil
     }
 
-    /// Sets the due times of tasks that wait for their earliest start. With `all` false, sets only those of tasks that
-    /// have waited since before the last boot.
+    /// Sets the due times of tasks that wait for their earliest start. If `all` is false, changes only tasks that
+    /// already waited before the last boot.
     func rescheduleStarts(_ now: ClockReading, all: Bool) throws(Failure) {
         try connection.run(
             all ? Self.rescheduleStarts : Self.rescheduleOtherStarts, .integer(now.boot), .integer(now.wall))
@@ -171,7 +174,7 @@ struct TaskDelays {
     // MARK: Parts of statements
 
     static let clearDelay = "due_boot_ms = NULL, due_reason = \(WaitReason.none.sql)"
-    /// The SQL condition for a waiting task that it waits for a credential.
+    /// The SQL condition for a waiting task: it waits for a credential.
     static let isParked = "due_reason = \(WaitReason.credential.sql)"
     private static let waitsForEarliestStart = "due_reason = \(WaitReason.earliestStart.sql)"
     private static let isUnreachable = "due_boot_ms > 0 AND due_reason = \(WaitReason.connectivity.sql)"
@@ -180,16 +183,16 @@ struct TaskDelays {
     /// The longest delay: a thousand years, in milliseconds. A later start is treated as if it were in a thousand
     /// years.
     static let longest: Int64 = 1_000 * 31_557_600_000
-    /// The SQL assignment of the due time of an earliest start. ?1 and ?2 are the present time on the boot clock and on
-    /// the wall clock.
+    /// The SQL assignment that makes the earliest start the due time of the task. ?1 is the present time on the boot
+    /// clock, and ?2 is the present time on the wall clock.
     static let dueAtStart = "due_boot_ms = ?1 + max(0, min(\(longest), \(OptionTable.earliestStart) - ?2))"
-    /// The SQL value of when the resource time-out of a task ends, as a time of `StartClock.calendar`. The task must
-    /// not be suspended.
+    /// The SQL value: when the task's resource time-out ends, on the age calendar (`StartClock.calendar`). The task
+    /// must not be suspended.
     private static let timeoutEnd = """
         (enqueued_ms + suspended_ms + ifnull(\(OptionTable.resourceTimeout), \(SessionTable.resourceTimeoutOfTask)))
         """
-    /// The SQL assignments that park a task for challenge ?2. ?3 and ?4 are the present time on the boot clock and as
-    /// in `StartClock.calendar`.
+    /// The SQL assignments that park a task for challenge ?2. ?3 is the present time on the boot clock, and ?4 is the
+    /// present time on the age calendar.
     private static let parks = """
         due_boot_ms = ?3 + max(0, \(timeoutEnd) - ?4), due_reason = \(WaitReason.credential.sql), challenge_id = ?2
         """
@@ -208,8 +211,8 @@ struct TaskDelays {
         "UPDATE tasks SET \(clearDelay) WHERE \(isUnreachable) RETURNING lane_id")
     private static let hasUnreachable = Query(
         "SELECT EXISTS (SELECT 1 FROM tasks WHERE lane_id = ? AND \(TaskTable.isWaiting) AND \(isUnreachable))")
-    // The sign in `+session_id` makes SQLite use the index of delayed tasks. It has fewer rows than that of the
-    // session, because most tasks are ready.
+    // The sign in `+session_id` makes SQLite use the index of delayed tasks. That index has fewer rows than the index
+    // of the session's tasks, because most tasks are ready.
     private static let shortenRetries = Query(
         """
         UPDATE tasks SET due_boot_ms = min(due_boot_ms, ?2 + max(0, min(\(timeoutEnd) - ?3, ifnull(
@@ -275,7 +278,7 @@ struct TaskDelays {
         """)
 }
 
-/// One moment on two clocks, in milliseconds: on the boot clock, and as in `StartClock.calendar`.
+/// One moment on two clocks, in milliseconds: on the boot clock and on the age calendar (`StartClock.calendar`).
 struct DelayMoment {
     let boot: Int64
     let calendar: Int64

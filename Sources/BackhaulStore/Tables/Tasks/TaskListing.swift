@@ -29,8 +29,8 @@ struct TaskListing {
         try connection.first(Self.selectInfo, .id(id), .id(session), read: TaskInfoRow.init(row:))
     }
 
-    /// Calls the body for tasks in these states with ids greater than `after`, sorted by id, until it returns false. If
-    /// `group` is not nil, only tasks of this group are read.
+    /// Calls the body for tasks in these states with ids greater than `after`, sorted by id, until the body returns
+    /// false. If `group` is not nil, only tasks of this group are read.
     func each(
         of session: SessionID, _ group: GroupID?, in states: TaskStates, after: TaskID, limit: Int,
         body: (TaskID) throws(Failure) -> Bool
@@ -73,8 +73,8 @@ struct TaskListing {
         { (row) throws(Failure) in try record(&row, nil) },
         "FROM \(tables) LEFT JOIN answers ON answers.task_id = tasks.id WHERE tasks.id = ?")
 
-    /// The SELECT of the tasks in one state. `selectIDs` merges these ranges of one index, so that SQLite need not sort
-    /// rows, and reads only rows of the wanted states.
+    /// The SELECT of the tasks in one state. Each SELECT reads one range of the same index, and `selectIDs` merges
+    /// these ranges. So SQLite sorts no rows, and reads only rows of the wanted states.
     private static func range(_ state: TaskState, _ condition: String) -> String {
         "SELECT id FROM tasks WHERE session_id = ?1 AND state = \(state.sql) AND id > ?2 AND \(condition)"
     }
@@ -152,7 +152,7 @@ struct TaskInfoRow {
     let isFinishing: Bool
     /// The protection space of the challenge for which the task waits.
     let space: ProtectionSpace?
-    /// The path of the task's file, if it is at neither the destination nor the path of a kept file.
+    /// The path of the task's file; nil if the file is at the destination or at the path of a kept file.
     let path: String?
 
     fileprivate init(row: inout Row) {
@@ -211,8 +211,8 @@ extension TaskTimeline {
 }
 
 extension Row {
-    /// Reads the outcome of an ended task, from its row and its response's row. `files` is nil while `Query` lists the
-    /// columns.
+    /// Reads the outcome of an ended task from the task's row and from the row of the response. `files` is nil while
+    /// `Query` lists the columns.
     mutating func outcome(
         of task: TaskID, state: TaskState, destination: String?, attempts: UInt32, bytesReceived: UInt64,
         _ files: StoreDirectory?

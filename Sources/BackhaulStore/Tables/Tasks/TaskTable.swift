@@ -58,7 +58,8 @@ struct TaskTable {
 
     // MARK: Progress
 
-    /// Writes the progress. Like the next two functions, returns false and writes nothing when the task has ended.
+    /// Writes the progress. If the task has ended, writes nothing and returns false. The next two functions do the
+    /// same.
     func write(_ progress: AttemptProgress, of task: TaskID) throws(Failure) -> Bool {
         try connection.run(
             Self.writeProgress, .id(task), .number(progress.attempts), .bits(progress.bytesReceived),
@@ -91,7 +92,8 @@ struct TaskTable {
 
     // MARK: Changing
 
-    /// Writes the end of the task. The path is stored only if it is neither the destination nor `keptFile`.
+    /// Writes the end of the task. The path is not stored if it is the destination, or if it is `keptFile` and the task
+    /// has no destination.
     func end(_ task: TaskID, _ outcome: Outcome, keptFile: String, now: Int64) throws(Failure) {
         try connection.run(
             Self.end, .id(task), .number(outcome.state.rawValue), .integer(now), .number(outcome.attempts),
@@ -110,13 +112,13 @@ struct TaskTable {
         try connection.run(Self.setLane, .id(task), .id(lane))
     }
 
-    /// Gives the task another part file, with another name.
+    /// Gives the task a new part file with a new name.
     func renewPart(of task: TaskID) throws(Failure) { try connection.run(Self.renewPart, .id(task)) }
 
-    /// Moves the times by which live tasks age.
+    /// Moves the times from which the ages of live tasks are computed.
     func moveTimes(by step: Int64) throws(Failure) { try connection.run(Self.moveTimes, .integer(step)) }
 
-    /// Removes the tasks of the selected events. Their events are removed with them (ON DELETE CASCADE).
+    /// Removes the tasks of the selected events. The events are removed with the tasks (ON DELETE CASCADE).
     func removeOfSelectedEvents() throws(Failure) { try connection.run(Self.removeOfSelectedEvents) }
 
     // MARK: Conditions
@@ -124,9 +126,9 @@ struct TaskTable {
     static let isWaiting = "state = \(TaskState.waiting.sql)"
     /// The SQL condition that the task may get a slot: it is waiting and has no delay.
     static let isReady = "\(isWaiting) AND due_boot_ms IS NULL"
-    /// The SQL condition for a row of `lanes` that one of its tasks is ready.
+    /// The SQL condition for a row of `lanes`: a task of the lane is ready.
     static let isReadyInLane = "EXISTS (SELECT 1 FROM tasks WHERE lane_id = lanes.id AND \(isReady))"
-    /// The SQL condition for a row of `sessions` that one of its tasks can start without a command.
+    /// The SQL condition for a row of `sessions`: a task of the session can start without a command.
     static let startsInSession = """
         EXISTS (SELECT 1 FROM tasks WHERE session_id = sessions.id AND \(isWaiting) AND NOT \(TaskDelays.isParked))
         """
@@ -134,10 +136,10 @@ struct TaskTable {
     static let isInLane = "EXISTS (SELECT 1 FROM tasks WHERE lane_id = ?1)"
     /// The SQL condition that group ?1 has tasks in any state.
     static let isInGroup = "EXISTS (SELECT 1 FROM tasks WHERE group_id = ?1)"
-    /// The SQL condition for a row of `constraints` that a task refers to the row.
+    /// The SQL condition for a row of `constraints`: a task refers to the row.
     static let statesConstraints =
         "EXISTS (SELECT 1 FROM tasks WHERE constraints_id = constraints.id AND constraints_id <> 0)"
-    /// The SQL condition for a row of `challenges` that a task waits for the challenge.
+    /// The SQL condition for a row of `challenges`: a task waits for the challenge.
     static let waitsForChallenge =
         "EXISTS (SELECT 1 FROM tasks WHERE challenge_id = challenges.id AND \(TaskDelays.isParked))"
     static let countOfChallenge =
@@ -166,8 +168,8 @@ struct TaskTable {
         "SELECT id FROM tasks WHERE destination = ? AND ended_ms IS NULL AND substr(destination, -1) <> '/'")
     private static let selectNewest = Query("SELECT max(id) FROM tasks")
     private static let selectLane = Query("SELECT lane_id FROM tasks WHERE id = ?")
-    // The task is read by its own statement before it ends: with RETURNING, SQLite would open a temporary table each
-    // time.
+    // A separate statement reads the task before the task ends. With RETURNING, SQLite would open a temporary table
+    // each time.
     private static let selectLive = Query(LiveTaskRow.init(row:), "FROM tasks WHERE id = ? AND ended_ms IS NULL")
     private static let selectClaim = Query(ClaimRow.init(row:), "FROM tasks WHERE id = ?")
     private static let writeProgress = Query(
@@ -252,7 +254,7 @@ struct ClaimRow {
     }
 }
 
-/// A task that has the idempotency key of a new request.
+/// A stored task that has the same idempotency key as a new request.
 struct EnqueuedRow {
     let enqueued: Enqueued
     let constraints: ConstraintsID
