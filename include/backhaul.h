@@ -6,8 +6,8 @@
  * A complete host
  *   This program downloads one file. After a crash, run it again with the same arguments: the transfer continues, and
  *   each event is handled at least once. After a run has acknowledged the last event, the next run fails with
- *   BH_DESTINATION_EXISTS, because the file exists. With BH_IF_EXISTS_SKIP or BH_REQUEST_IF_CHANGED, the next run
- *   succeeds.
+ *   BH_DESTINATION_EXISTS, because the file exists. If the request has BH_IF_EXISTS_SKIP or BH_REQUEST_IF_CHANGED, the
+ *   next run succeeds.
  *
  *       #include <backhaul.h>
  *       #include <stdio.h>
@@ -82,24 +82,26 @@
  *                                       is connected
  *
  * Words
- *   A *host* is a program that uses this library. It opens an *application*, which is its identity, on a *store*, which
- *   is a directory. A *session* is a named collection of tasks with stored settings. Each *request* becomes a *task*,
- *   which is durable when the enqueue returns. An *event* is a durable fact for the host, such as the end of a task. An
- *   event is delivered again until the host acknowledges it, and never after that. A *round* is a session's tasks from
- *   the first enqueue until all of them have ended.
+ *   A *host* is a program that uses this library. An *application* is the identity of a host. A *store* is a directory
+ *   with all durable data. A host opens its application on a store. A *session* is a named collection of tasks with
+ *   stored settings. Each *request* becomes a *task*, which is durable when the enqueue returns. An *event* is a
+ *   durable fact for the host, such as the end of a task. An event is delivered repeatedly until the host acknowledges
+ *   it. After that, the event is never delivered. A *round* is a session's tasks from the first enqueue until all these
+ *   tasks have ended.
  *
  * The engine
  *   The process that holds the store's lock is the engine; all other processes send it commands over a socket in the
- *   store. With daemon hosting, the default, the engine is the program backhauld. The library starts it when no process
- *   holds the lock, and it exits when no work is left. With embedded hosting, the engine runs in a few threads of one
- *   process that has the store open. When that process ends, another process that has the store open becomes the
- *   engine. If there is none, transfers pause until a program opens the store again.
+ *   store. With daemon hosting, the default, the engine is the program backhauld. The library starts backhauld when no
+ *   process holds the lock. When no work is left, backhauld exits. With embedded hosting, the engine runs in a few
+ *   threads of one process that has the store open. When that process ends, another process that has the store open
+ *   becomes the engine. If there is no such process, transfers pause until a program opens the store again.
  *
  * Launches
- *   An application may register a launch command. The engine runs it when one of the application's sessions has
- *   finished a round or has an open challenge, and no host of the application is connected (Apple:
- *   application(_:handleEventsForBackgroundURLSession:completionHandler:)). A connected host is notified through
- *   bh_application_poll instead. Progress alone launches no host. A launched host opens the application and reads
+ *   An application may register a launch command. If a session of the application needs a host, and no host of the
+ *   application is connected, the engine runs the command (Apple:
+ *   application(_:handleEventsForBackgroundURLSession:completionHandler:)). A session needs a host when it has finished
+ *   a round, has an open challenge, or has a BH_EVENT_ACTIVITY. If a host is connected, bh_application_poll notifies
+ *   this host instead. Progress alone launches no host. A launched host opens the application and reads
  *   bh_application_current_launch. It attaches each session of the launch, polls, does its own work for the events,
  *   acknowledges them, completes the session and closes it. See docs/launch.md.
  *
@@ -115,48 +117,50 @@
  *   may open the application again.
  *
  * Ownership
- *   Arguments are copied before a call returns. The caller owns error->ticket and each object that a function returns
- *   through a `**` parameter, and passes it to the close or release function of its type. bh_application_next_ticket is
- *   the exception: it returns a pointer that the host already has. Handles may be closed in any order; close and
- *   release functions accept NULL. Closing an application also closes its sessions and tickets; batches stay valid. A
- *   call on a closed handle returns BH_INVALID_HANDLE; functions without a status return 0 or NULL. All memory that a
- *   batch points to is valid until the batch is released. Strings are UTF-8 and end with NUL. NULL stands for "none"
- *   where a pointer is documented as optional.
+ *   Arguments are copied before a call returns. The caller owns error->ticket, and each object that a function returns
+ *   through a `**` parameter. The caller passes each of these objects to the close or release function of its type.
+ *   bh_application_next_ticket is the exception: it returns a pointer that the host already has. Handles may be closed
+ *   in any order; close and release functions accept NULL. Closing an application also closes its sessions and tickets;
+ *   batches stay valid. A call on a closed handle returns BH_INVALID_HANDLE; functions without a status return 0 or
+ *   NULL. All memory that a batch points to is valid until the batch is released. Strings are UTF-8 and end with NUL.
+ *   If a pointer is documented as optional, NULL stands for "none".
  *
  * Structs
- *   Initialize each struct that has struct_size with BH_INIT, and others with {0}; 0 and NULL mean the default. From a
- *   language without C macros call bh_init. Reserved fields must be 0. Later versions append fields. The size of an
- *   embedded struct never changes; later versions use its reserved fields. The library accepts structs of every 1.x
- *   header. In a struct of a newer header, fields that the library does not have must be 0. Later versions also add
- *   values to enumerations and bits to sets. A host ignores unknown kinds, reasons and bits, and treats an unknown
- *   status as a failure. In an array of structs that a host passes, the struct_size of the first element is the
- *   distance between the elements. Arrays in results contain pointers, or structs that never grow.
+ *   Initialize a struct that has a field struct_size with BH_INIT, and any other struct with {0}. A field that is 0 or
+ *   NULL has its default. From a language without C macros, call bh_init instead of BH_INIT. Reserved fields must be 0.
+ *   Later versions append fields. The size of an embedded struct never changes; later versions use its reserved fields.
+ *   The library accepts structs of every 1.x header. In a struct of a newer header, fields that the library does not
+ *   have must be 0. Later versions also add values to enumerations and bits to sets. A host ignores unknown kinds,
+ *   reasons and bits, and treats an unknown status as a failure. In an array of structs that a host passes, the
+ *   struct_size of the first element is the distance between the elements. Arrays in results contain pointers, or
+ *   structs that never grow.
  *
  * Times
- *   Fields whose names end in _ms are in milliseconds. Those of type int64_t are Unix times, those of unsigned types
- *   are durations. Times that a host passes are between 1970 and the end of 9999.
+ *   Fields whose names end in _ms are in milliseconds. If the type of such a field is int64_t, the field is a Unix
+ *   time. If its type is unsigned, the field is a duration. Times that a host passes are between 1970 and the end of
+ *   9999.
  *
  * Errors
  *   A call that can fail returns a bh_status and fills an optional, caller-owned bh_error. The library keeps no error
  *   per thread or per handle. Output parameters come last, before the error. They are set only on BH_OK, unless the
  *   comment of the function says otherwise. Output parameters that are documented as optional may be NULL. Each call
  *   can return BH_INVALID_ARGUMENT, BH_INVALID_HANDLE, BH_FORKED, BH_TOO_MANY, BH_OUT_OF_RESOURCES and BH_INTERNAL.
- *   Calls with timeout_ms can also return BH_TIMEOUT, BH_STORE_…, BH_ENGINE_… and BH_DAEMON_UNAVAILABLE; calls on a
- *   session also BH_WRONG_ROLE, BH_INVALIDATED and BH_COMPLETED. In the comment of a function, "Errors:" lists the
- *   statuses that have a particular meaning there.
+ *   Calls with timeout_ms can also return BH_TIMEOUT, BH_STORE_…, BH_ENGINE_… and BH_DAEMON_UNAVAILABLE. Calls on a
+ *   session can also return BH_WRONG_ROLE, BH_INVALIDATED and BH_COMPLETED. In the comment of a function, "Errors:"
+ *   lists the statuses that have a particular meaning there.
  *
  * Waiting
  *   `timeout_ms` is how long the call may wait for the engine: 0 to BH_WAIT_MAXIMUM, or BH_WAIT_DEFAULT for 30 seconds.
  *   There is no endless wait; -1 is refused. A call that times out returns BH_TIMEOUT. If the engine's process is
  *   stopped (SIGSTOP), the call returns BH_ENGINE_UNRESPONSIVE instead, and `detail` is that process's id. If
  *   error->ticket is not NULL, the operation continues. Then do not repeat the call: the ticket returns the outcome
- *   later. If error->ticket is NULL, the call may be repeated. If the call had no bh_error, the operation continues,
- *   too, but the host gets no ticket. If the operation then attaches a session, the library closes this session. With
- *   BH_START in place of a time-out, a call starts the operation and does not wait for the engine. It returns
- *   BH_STARTED with a ticket, or an error without a ticket; never BH_OK. It sets no output parameters, so they may be
- *   NULL. Before it returns, it copies its arguments, and an enqueue checks directories and files. Without a bh_error
- *   it returns BH_INVALID_ARGUMENT. Hosts with an event loop use BH_START together with bh_application_event_fd and
- *   bh_application_next_ticket.
+ *   later. If error->ticket is NULL, the call may be repeated. If the host passed no bh_error, the operation continues,
+ *   but the host gets no ticket. If such an operation attaches a session, the library closes this session. With
+ *   BH_START in place of a time-out, a call starts the operation and does not wait for the engine. Such a call returns
+ *   BH_STARTED with a ticket, or an error without a ticket; it never returns BH_OK. It sets no output parameters, so
+ *   they may be NULL. Before the call returns, it copies its arguments. Before an enqueue returns, it also checks
+ *   directories and files. If the host passes no bh_error, a call with BH_START returns BH_INVALID_ARGUMENT. Hosts with
+ *   an event loop use BH_START together with bh_application_event_fd and bh_application_next_ticket.
  */
 #ifndef BACKHAUL_H
 #define BACKHAUL_H
@@ -223,15 +227,15 @@ template <typename type> inline type bh_initialized() {
 extern "C" {
 #endif
 
-/* Initializes a struct as BH_INIT does, for other languages and for a struct that is used again: clears `size` bytes
- * and sets struct_size. A NULL `value` is accepted. */
+/* Clears `size` bytes and sets struct_size, as BH_INIT does. Use bh_init in languages without C macros, and for a
+ * struct that is used again. A NULL `value` is accepted. */
 BH_API void bh_init(void *value, size_t size);
 
 /* ---------------------------------------------------------------------------------------------------------------
  * Version
  * ------------------------------------------------------------------------------------------------------------ */
 
-/* All 1.x libraries have the SONAME libbackhaul.so.1 and run hosts compiled with every earlier 1.x header. */
+/* All 1.x libraries have the SONAME libbackhaul.so.1 and run hosts that were compiled with an earlier 1.x header. */
 #define BH_VERSION_MAJOR 1
 #define BH_VERSION_MINOR 0
 #define BH_VERSION_PATCH 0
@@ -341,8 +345,8 @@ typedef struct bh_batch bh_batch;             /* an immutable list that a call r
 #define BH_NO_INDEX 18446744073709551615u
 
 /* The error of a call; the caller owns the struct. A call that returns BH_OK sets `status` to BH_OK and `ticket` to
- * NULL, and does not change the other fields. Any other call sets all fields. Release a ticket, or copy its pointer,
- * before the struct is used again. An error whose struct_size is not set counts as NULL. */
+ * NULL, and does not change the other fields. Any other call sets all fields. Before the struct is used again, release
+ * its ticket or copy the ticket's pointer. An error whose struct_size is not set counts as NULL. */
 typedef struct bh_error {
     size_t struct_size;
     bh_status status;                    /* what the call returned */
@@ -366,8 +370,8 @@ BH_ENUM(bh_choice) { BH_DEFAULT = 0, BH_YES = 1, BH_NO = 2 };
  * Application: a host opens it first, and closes it last.
  * ------------------------------------------------------------------------------------------------------------ */
 
-/* Where a new engine runs, if no process holds the store's lock. If an engine runs already, it is used, wherever it
- * runs. */
+/* Where a new engine runs, if no process holds the store's lock. If an engine runs already, the library uses this
+ * engine, wherever it runs. */
 BH_ENUM(bh_hosting) {
     BH_HOSTING_DEFAULT = 0, /* BH_HOSTING_DAEMON */
     BH_HOSTING_DAEMON = 1,  /* in backhauld, which the library starts */
@@ -380,16 +384,18 @@ typedef struct bh_launch_command {
     const char *program;            /* required: absolute path of an executable file */
     const char *const *arguments;   /* optional: the arguments after the program's name */
     size_t argument_count;          /* at most 1,000; at most 65,536 bytes together with the environment */
-    const char *const *environment; /* optional: variables to add, "NAME=value"; docs/launch.md lists the others */
+    const char *const *environment; /* optional: variables to add, "NAME=value"; docs/launch.md lists the other
+                                       variables */
     size_t environment_count;       /* at most 1,000 */
     const char *working_directory;  /* absolute path; NULL: the user's home directory */
-    uint32_t attach_timeout_ms;     /* default 60,000: a launched host that has not attached a session after this time
-                                       gets SIGTERM, and SIGKILL ten seconds later; then it is launched again */
-    uint32_t first_delay_ms;        /* default 60,000: delay after a launch that ended without completing; it doubles
-                                       with each such launch */
-    uint32_t longest_delay_ms;      /* default 3,600,000: the limit of that delay */
-    uint32_t maximum_launches;      /* default 8: after this many launches in a row without completing, the engine stops
-                                       launching, until a host connects that was started in another way. Events stay */
+    uint32_t attach_timeout_ms;     /* default 60,000: how long a launched host may take to attach a session. After this
+                                       time the host gets SIGTERM, and ten seconds later SIGKILL. Then the engine
+                                       launches it again */
+    uint32_t first_delay_ms;        /* default 60,000: delay after a failed launch, whose host has completed no session.
+                                       The delay doubles with each failed launch */
+    uint32_t longest_delay_ms;      /* default 3,600,000: the longest delay after a failed launch */
+    uint32_t maximum_launches;      /* default 8: after this many failed launches in a row, the engine stops launching
+                                       the host, until a host that the engine did not launch connects. Events stay */
 } bh_launch_command;
 
 /* Flags of an application. */
@@ -399,48 +405,51 @@ BH_FLAGS(bh_application_flags) {
 
 typedef struct bh_application_options {
     size_t struct_size;
-    const char *identifier;          /* required: the application's name, such as "org.example.photos": 1 to 255 bytes
-                                        of letters, digits, '.', '-' and '_', of which the first is a letter or digit.
+    const char *identifier;          /* required: the application's name, such as "org.example.photos": 1 to 255
+                                        letters, digits, '.', '-' and '_'. The first character is a letter or a digit.
                                         Each application has its own session identifiers */
-    const char *store;               /* absolute path of the store's directory. If it does not exist, but its parent
-                                        exists, it is made with mode 0700. It must be on a local file system and belong
-                                        to the user. NULL: the user's default store at $BACKHAUL_STORE, else
-                                        $XDG_STATE_HOME/backhaul, else ~/.local/state/backhaul, made with its parents.
+    const char *store;               /* absolute path of the store's directory. If the directory does not exist, but its
+                                        parent exists, the library makes the directory with mode 0700. The directory
+                                        must be on a local file system and belong to the user. NULL: the user's default
+                                        store at $BACKHAUL_STORE, else $XDG_STATE_HOME/backhaul, else
+                                        ~/.local/state/backhaul. The library makes the default store with its parents.
                                         All programs of a user share the default store and its limits */
     bh_hosting hosting;
     bh_application_flags flags;
     const char *daemon;              /* absolute path of backhauld. NULL: the library searches at $BACKHAUL_DAEMON,
                                         beside the library, in ../libexec/backhaul, then below /usr/local and /usr */
-    const bh_launch_command *launch; /* registered as by bh_application_set_launch; NULL: no change */
+    const bh_launch_command *launch; /* the launch command to register, as bh_application_set_launch does; NULL: no
+                                        change */
 } bh_application_options;
 
-/* Opens the application on its store, and waits until an engine replies: one that runs already, the daemon, or one in
- * this process. With timeout_ms 0 it does not wait, but may start the daemon. If the start fails, the first call that
- * needs the engine reports the error. A process may open one store several times. A call that times out returns neither
- * a handle nor a ticket; BH_START is refused.
+/* Opens the application on its store, and waits until the engine replies. This engine runs already, or the call starts
+ * it in the daemon or in this process. With timeout_ms 0 the call does not wait, but it may start the daemon. If the
+ * start fails, the first call that needs the engine reports the error. A process may open one store several times. A
+ * call that times out returns no handle and no ticket. BH_START is refused.
  * Errors: BH_INVALID_ARGUMENT, BH_STORE_…, BH_ENGINE_…, BH_DAEMON_UNAVAILABLE (the message says where the library
  * searched for the daemon, or why the daemon did not start), BH_TIMEOUT, BH_OUT_OF_RESOURCES. */
 BH_API BH_CHECK_RESULT bh_status bh_application_open(const bh_application_options *options, int32_t timeout_ms,
                                                      bh_application **application, bh_error *error);
 
 /* Frees the handle. Its sessions and tickets become invalid; tasks continue. When a process with an embedded engine
- * closes its last handle, that engine ends, and another process that has the store open, if there is one, becomes the
- * engine. The call waits for the threads of the engine that ends, about a second at most. */
+ * closes its last handle, that engine ends. If another process has the store open, that process becomes the engine. The
+ * call waits for the threads of the ended engine, about a second at most. */
 BH_API void bh_application_close(bh_application *application);
 
 /* A descriptor for poll(2), select(2), epoll(7) or an event loop. It is readable, level-triggered, while at least one
  * of these is true: a session that this handle attached as consumer has events that no poll has returned;
- * bh_application_poll has a session to return; an ended ticket was neither returned by bh_application_next_ticket nor
- * released. When the descriptor is readable, a host that uses BH_START calls bh_application_next_ticket until the
- * ticket is NULL. For events, such a host watches bh_session_event_fd of each session. It starts a poll of a session
- * only when the session's descriptor is readable and no other poll of the session is under way. The library owns the
- * descriptor until the application is closed: do not read, write or close it. Its number never changes. */
+ * bh_application_poll has a session to return; bh_application_next_ticket has a ticket to return. When the descriptor
+ * is readable, a host that uses BH_START calls bh_application_next_ticket until the ticket is NULL. To get events, such
+ * a host watches bh_session_event_fd of each session. When the session's descriptor is readable, and no other poll of
+ * the session is under way, the host starts a poll of the session. The library owns the descriptor until the
+ * application is closed: do not read, write or close it. Its number never changes. */
 BH_API BH_CHECK_RESULT bh_status bh_application_event_fd(bh_application *application, int *descriptor,
                                                          bh_error *error);
 
-/* Returns sessions of this application that need attention, attached or not: a batch of bh_session_info. A session is
- * returned again only if it has a new reason. The call waits up to timeout_ms for the first session; if there is none
- * by then, the batch is empty. The engine has a second to reply, even if timeout_ms is 0. BH_START is refused. */
+/* Returns the sessions of this application that need attention, whether they are attached or not: a batch of
+ * bh_session_info. A session is returned again only if it has a new reason for attention. The call waits up to
+ * timeout_ms for the first session; if there is none by then, the batch is empty. The engine has a second to reply,
+ * even if timeout_ms is 0. BH_START is refused. */
 BH_API BH_CHECK_RESULT bh_status bh_application_poll(bh_application *application, int32_t timeout_ms,
                                                      bh_batch **sessions, bh_error *error);
 
@@ -448,8 +457,8 @@ BH_API BH_CHECK_RESULT bh_status bh_application_poll(bh_application *application
 BH_API BH_CHECK_RESULT bh_status bh_application_sessions(bh_application *application, int32_t timeout_ms,
                                                          bh_batch **sessions, bh_error *error);
 
-/* Registers the application's launch command, durably, in place of an earlier command; NULL removes it. The call does
- * not check whether the program exists. */
+/* Registers the application's launch command, durably, in place of an earlier command. NULL removes the earlier
+ * command. The call does not check whether the program exists. */
 BH_API BH_CHECK_RESULT bh_status bh_application_set_launch(bh_application *application,
                                                            const bh_launch_command *command, int32_t timeout_ms,
                                                            bh_error *error);
@@ -471,8 +480,8 @@ typedef struct bh_engine_info {
     int64_t started_ms;
     const char *store;         /* path of the store as this host opened it */
     uint32_t connections;      /* open handles on the store, this one included */
-    bool shares_control_group; /* true: the daemon is in the control group of this process, so a service manager that
-                                  stops this host's service ends the daemon, too. docs/services.md */
+    bool shares_control_group; /* true: the daemon is in the control group of this process. So if a service manager
+                                  stops this host's service, it also ends the daemon. docs/services.md */
     uint8_t reserved[3];
 } bh_engine_info;
 
@@ -486,7 +495,8 @@ typedef struct bh_limits {
     uint64_t bytes_per_second;       /* both directions; default: no limit */
     uint32_t maximum_running_tasks;  /* default 256; at most 1,024 */
     uint32_t maximum_connections;    /* default 256; at most 1,024 */
-    uint32_t connections_per_origin; /* of all sessions together to one origin; default: each session's own limit */
+    uint32_t connections_per_origin; /* limit for one origin, for all sessions together; default: only each session's
+                                        own limit */
     uint32_t reserved;
 } bh_limits;
 
@@ -501,10 +511,10 @@ BH_API BH_CHECK_RESULT bh_status bh_store_limits(bh_application *application, in
 /* State of an application's launch. */
 BH_ENUM(bh_launch_state) {
     BH_LAUNCH_NONE = 0,    /* no command is registered, or no session needs its host */
-    BH_LAUNCH_DUE = 1,     /* the host is launched at next_launch_ms, unless a host connects before */
-    BH_LAUNCH_RUNNING = 2, /* a launched host runs and has not completed */
-    BH_LAUNCH_GAVE_UP = 3  /* too many launches without completing: the engine has stopped launching, until a host
-                              connects that was started in another way */
+    BH_LAUNCH_DUE = 1,     /* if no host connects before next_launch_ms, the engine launches the host at this time */
+    BH_LAUNCH_RUNNING = 2, /* a launched host runs, and has not completed its sessions */
+    BH_LAUNCH_GAVE_UP = 3  /* too many launches have failed. The engine launches no host, until a host that the engine
+                              did not launch connects */
 };
 
 /* A registered launch command and its state. */
@@ -518,7 +528,7 @@ typedef struct bh_launch_info {
     size_t environment_count;
     const char *working_directory; /* NULL: the user's home directory */
     bh_launch_state state;
-    uint32_t launches;             /* launches in a row without completing */
+    uint32_t launches;             /* launches in a row without a completed session */
     int64_t next_launch_ms;        /* time of the next launch, or 0 */
     int64_t process_id;            /* of the launched host, or 0 */
     int64_t started_ms;            /* time of the launch, or 0 */
@@ -539,8 +549,8 @@ BH_FLAGS(bh_retry_errors) {
     BH_RETRY_CONNECTION = 2,    /* BH_CONNECTION_FAILED */
     BH_RETRY_LOST = 4,          /* BH_CONNECTION_LOST, BH_TLS_TRUNCATED */
     BH_RETRY_TIMEOUT = 8,       /* BH_REQUEST_TIMEOUT */
-    BH_RETRY_TLS = 16,          /* BH_TLS_FAILED because of a broken handshake, but never because of a certificate that
-                                   does not verify */
+    BH_RETRY_TLS = 16,          /* BH_TLS_FAILED if the handshake broke; an attempt with a certificate that does not
+                                   verify is never repeated */
     BH_RETRY_STATUS = 32,       /* a response whose status is in bh_retry_policy.statuses */
     BH_RETRY_BAD_RESPONSE = 64, /* BH_BAD_RESPONSE */
     BH_RETRY_NONE = 128         /* no error is retried; not to be combined with other bits */
@@ -548,15 +558,15 @@ BH_FLAGS(bh_retry_errors) {
 
 /* When a failed attempt is repeated. */
 typedef struct bh_retry_policy {
-    uint32_t maximum_attempts;  /* limit of the attempts in a row that store no new byte; default: no limit but the
-                                   resource time-out */
-    uint32_t first_delay_ms;    /* default 1,000; it doubles with each attempt */
-    uint32_t longest_delay_ms;  /* default 600,000: the limit of that delay */
+    uint32_t maximum_attempts;  /* limit of the attempts in a row that store no new byte; default: only the resource
+                                   time-out limits the attempts */
+    uint32_t first_delay_ms;    /* default 1,000: delay after a failed attempt; it doubles with each attempt */
+    uint32_t longest_delay_ms;  /* default 600,000: the longest delay after a failed attempt */
     uint32_t jitter_percent;    /* default 50: the random part of each delay; 1 to 100 */
     bh_retry_errors errors;     /* default: all but BH_RETRY_BAD_RESPONSE */
     bh_choice unsafe_methods;   /* BH_YES: requests whose method is not idempotent (POST, PATCH; RFC 9110, section
-                                   9.2.2) are repeated although a server may have acted on them. BH_NO, the default:
-                                   they are repeated only if no server can have acted on them */
+                                   9.2.2) are repeated even if a server may have acted on them. BH_NO, the default: such
+                                   requests are repeated only if no server can have acted on them */
     const char *statuses;       /* default "408,425,429,500,502-504" */
     uint64_t reserved[2];
 } bh_retry_policy;
@@ -565,8 +575,10 @@ typedef struct bh_retry_policy {
 BH_ENUM(bh_http_version) {
     BH_HTTP_DEFAULT = 0, /* HTTP/2 over TLS if the server supports it, else HTTP/1.1 */
     BH_HTTP_1_1 = 1,
-    BH_HTTP_2 = 2,                /* over TLS as the default; without TLS by an upgrade from HTTP/1.1 (RFC 7540, 3.2) */
-    BH_HTTP_2_PRIOR_KNOWLEDGE = 3 /* HTTP/2 without negotiation, also without TLS (RFC 9113, section 3.3) */
+    BH_HTTP_2 = 2,                /* over TLS as BH_HTTP_DEFAULT; without TLS by an upgrade from HTTP/1.1 (RFC 7540,
+                                     section 3.2) */
+    BH_HTTP_2_PRIOR_KNOWLEDGE = 3 /* over TLS as BH_HTTP_DEFAULT; without TLS, HTTP/2 without an upgrade
+                                     (RFC 9113, section 3.3) */
 };
 
 /* Which redirects are followed (RFC 9110, section 15.4). A redirect from https to http is never followed. Headers and
@@ -575,7 +587,8 @@ BH_ENUM(bh_redirects) {
     BH_REDIRECTS_DEFAULT = 0,     /* BH_REDIRECTS_FOLLOW */
     BH_REDIRECTS_FOLLOW = 1,
     BH_REDIRECTS_SAME_ORIGIN = 2, /* redirects to another origin fail with BH_REDIRECT_REFUSED */
-    BH_REDIRECTS_NONE = 3         /* a redirect is a response like any other: accepted_statuses decides */
+    BH_REDIRECTS_NONE = 3         /* a redirect is a response like any other: accepted_statuses decides whether it is
+                                     accepted */
 };
 
 /* Which responses are accepted, and how long a task waits for them. */
@@ -584,20 +597,21 @@ typedef struct bh_transfer_rules {
                                       timeoutIntervalForRequest) */
     bh_http_version http_version;
     uint64_t resource_timeout_ms;  /* default 604,800,000, 7 days from the enqueue (Apple: timeoutIntervalForResource).
-                                      It does not count the time in which the task is suspended */
+                                      The time in which the task is suspended does not count */
     bh_redirects redirects;
     uint32_t maximum_redirects;    /* default 20; at most 100 */
-    const char *accepted_statuses; /* default "200-299": statuses and ranges; others are failures. The body of an
-                                      accepted response is the file. The file is empty for 204, 205 and 304, and for a
-                                      response to HEAD. 206 is accepted if 200 is */
+    const char *accepted_statuses; /* default "200-299": the accepted statuses and ranges of statuses. Any other status
+                                      is a failure. The body of an accepted response is the file. The file is empty for
+                                      204, 205 and 304, and for a response to HEAD. 206 is accepted if 200 is
+                                      accepted */
     uint64_t maximum_size;         /* limit of a file's size in bytes; a larger file fails with BH_TOO_LARGE. Default:
                                       no limit */
     uint64_t reserved[2];
 } bh_transfer_rules;
 
-/* A predefined set of constraints. A field that is set replaces the preset's value of that field. A preset's
- * constraints end at bh_request.latest_start_ms. Constraints that are set by their own fields do not end.
- * docs/conditions.md */
+/* A predefined set of constraints. If the host sets the field of a constraint, this value replaces the preset's value.
+ * After bh_request.latest_start_ms, the preset's constraints do not apply any more. Constraints that the host has set
+ * in their own fields still apply. docs/conditions.md */
 BH_ENUM(bh_preset) {
     BH_PRESET_DEFAULT = 0,       /* no constraints */
     BH_PRESET_DISCRETIONARY = 1, /* requires_external_power, requires_unmetered, maximum_thermal_state
@@ -609,8 +623,8 @@ BH_ENUM(bh_preset) {
 BH_ENUM(bh_thermal_state) {
     BH_THERMAL_DEFAULT = 0,
     BH_THERMAL_NOMINAL = 1,
-    BH_THERMAL_FAIR = 2,    /* above a passive or active trip point, or a cooling device slows a processor down; whether
-                               a fan runs does not count */
+    BH_THERMAL_FAIR = 2,    /* above a passive or active trip point, or a cooling device slows a processor down. A fan
+                               that runs does not count */
     BH_THERMAL_SERIOUS = 3, /* above a hot trip point, or within 10 degrees of a critical one */
     BH_THERMAL_CRITICAL = 4 /* within 3 degrees of a critical trip point, or above it: no task runs */
 };
@@ -625,9 +639,9 @@ BH_FLAGS(bh_network_kinds) {
     BH_NETWORK_OTHER = 32
 };
 
-/* What a task needs to run; while a condition does not meet a constraint, the task is held. In structs that the library
- * returns, the constraints have the values that the host has set; their defaults are not filled in. If session and
- * request both have a constraint, the stricter one applies. */
+/* What a task needs to run. While a condition does not meet a constraint, the task is held. In structs that the library
+ * returns, the constraints have the values that the host has set; their defaults are not filled in. If the session and
+ * the request have different values for a constraint, the stricter value applies. */
 typedef struct bh_constraints {
     bh_preset preset;
     bh_choice requires_external_power;        /* BH_YES: held while the machine runs on battery */
@@ -635,21 +649,23 @@ typedef struct bh_constraints {
                                                  allowsExpensiveNetworkAccess and allowsConstrainedNetworkAccess) */
     bh_network_kinds networks;                /* default: all (Apple's allowsCellularAccess = false: all but
                                                  BH_NETWORK_CELLULAR) */
-    uint32_t minimum_battery_percent;         /* held while the machine runs on battery with less charge than this. A
-                                                 held task waits until the charge is 5 % above this, or there is
-                                                 external power; 1 to 100 */
+    uint32_t minimum_battery_percent;         /* 1 to 100: tasks are held while the machine runs on battery and its
+                                                 charge is below this value. A held task waits until the charge is 5
+                                                 percentage points above this value, or the machine has external
+                                                 power */
     bh_thermal_state maximum_thermal_state;   /* default BH_THERMAL_SERIOUS */
-    uint32_t maximum_cpu_pressure_percent;    /* percentage of the last ten seconds in which a process waited for a
-                                                 processor (/proc/pressure); 1 to 100; default: no limit */
-    uint32_t maximum_io_pressure_percent;     /* the same for disks */
-    uint32_t maximum_memory_pressure_percent; /* the same for memory */
+    uint32_t maximum_cpu_pressure_percent;    /* 1 to 100: limit of the pressure, which is the percentage of the last
+                                                 ten seconds in which a process waited for a processor (/proc/pressure);
+                                                 default: no limit */
+    uint32_t maximum_io_pressure_percent;     /* the same, for waits for disks */
+    uint32_t maximum_memory_pressure_percent; /* the same, for waits for memory */
     uint32_t reserved_number;
-    uint64_t minimum_bytes_per_second;        /* tasks are held when an origin, or the network, was slower than this for
-                                                 slow_after_ms. After slow_pause_ms one task, the slow probe, tests the
-                                                 throughput again. Default: no minimum */
+    uint64_t minimum_bytes_per_second;        /* if an origin or the network is slower than this for slow_after_ms,
+                                                 tasks are held. After slow_pause_ms, the engine starts one task, the
+                                                 slow probe, to test the throughput again. Default: no minimum */
     const char *quiet_hours;                  /* hours of local time in which tasks are held: "22:00-06:30", or several
-                                                 with days: "mon-fri 08:00-18:00, sat 10:00-14:00". If the end is before
-                                                 the beginning, it is on the next day. Default: none */
+                                                 with days: "mon-fri 08:00-18:00, sat 10:00-14:00". An end that is
+                                                 before its beginning is on the next day. Default: none */
     uint64_t reserved[2];
 } bh_constraints;
 
@@ -662,9 +678,11 @@ BH_ENUM(bh_tls_version) {
 
 /* The certificates that a session trusts, and the session's own certificate. */
 typedef struct bh_tls_settings {
-    const char *ca_file;            /* absolute path of PEM certificates in place of the system's */
-    const char *client_certificate; /* absolute path of PEM: a certificate and its chain */
-    const char *client_key;         /* absolute path of PEM; default: in client_certificate */
+    const char *ca_file;            /* absolute path of a PEM file with the trusted certificates, in place of the
+                                       system's certificates */
+    const char *client_certificate; /* absolute path of a PEM file with a certificate and its chain */
+    const char *client_key;         /* absolute path of a PEM file; default: the key is in the file
+                                       client_certificate */
     const char *pinned_public_keys; /* "sha256//BASE64;sha256//…": keys of the server (RFC 7469) */
     bh_tls_version minimum_version;
     uint32_t reserved_number;
@@ -688,7 +706,8 @@ typedef struct bh_proxy_settings {
 /* Bytes that may move on one network, in both directions together. The struct never grows. */
 typedef struct bh_budget {
     uint64_t daily;   /* bytes in a day of local time; 0: no limit; BH_BUDGET_NOTHING: no bytes */
-    uint64_t monthly; /* bytes in a calendar month; 0: no limit; BH_BUDGET_NOTHING: no bytes */
+    uint64_t monthly; /* bytes in a calendar month; for a network's budget, the month begins on month_starts_on. 0: no
+                         limit; BH_BUDGET_NOTHING: no bytes */
 } bh_budget;
 
 /* A header field (RFC 9110, section 5). The struct never grows. */
@@ -697,13 +716,15 @@ typedef struct bh_header {
     const char *value;
 } bh_header;
 
-/* Settings of one task, which replace those of its session. 0 and NULL: the session's setting. */
+/* Settings of one task, which replace the settings of its session. For a field that is 0 or NULL, the session's setting
+ * applies. */
 typedef struct bh_policy {
     size_t struct_size;
     bh_retry_policy retry;
     bh_transfer_rules rules;
     bh_constraints constraints;
-    uint64_t bytes_per_second; /* limit of this task; the session's limit also applies; bh_tasks_set_rate changes it */
+    uint64_t bytes_per_second; /* limit of this task, which bh_tasks_set_rate changes. The session's limit also
+                                  applies */
 } bh_policy;
 
 /* ---------------------------------------------------------------------------------------------------------------
@@ -712,13 +733,14 @@ typedef struct bh_policy {
 
 /* What a handle may do. Every role lists tasks. */
 BH_ENUM(bh_role) {
-    BH_ROLE_CONSUME = 1,          /* polls, acknowledges and completes; one handle at a time. This role has the rights
-                                     of all other roles */
+    BH_ROLE_CONSUME = 1,          /* polls, acknowledges and completes. Only one handle at a time consumes a session.
+                                     This role also has the rights of all other roles */
     BH_ROLE_PRODUCE = 2,          /* enqueues and controls tasks, claims kept files, responds to challenges, configures
                                      and invalidates the session, sets activities */
     BH_ROLE_OBSERVE = 3,          /* lists tasks and watches progress */
-    BH_ROLE_CONSUME_WHEN_FREE = 4 /* as BH_ROLE_CONSUME, but waits until no other handle consumes the session. The other
-                                     handle gets BH_ATTENTION_YIELD. Releasing the ticket ends the wait */
+    BH_ROLE_CONSUME_WHEN_FREE = 4 /* as BH_ROLE_CONSUME, but waits until no other handle consumes the session. The
+                                     handle that consumes it gets BH_ATTENTION_YIELD. If the host releases the ticket of
+                                     the wait, the wait ends */
 };
 
 /* Violations by servers that a session tolerates. */
@@ -727,8 +749,8 @@ BH_FLAGS(bh_tolerances) {
                                              as complete even without close_notify (RFC 9112, section 9.8). Without
                                              this flag the task fails with BH_TLS_TRUNCATED, because an attacker can
                                              truncate the body */
-    BH_TOLERATE_EARLY_RESPONSE = 2        /* a successful response makes an upload succeed even if its body was not sent
-                                             completely. Without this flag the whole body must be sent */
+    BH_TOLERATE_EARLY_RESPONSE = 2        /* a successful response makes an upload succeed, even if the upload's body
+                                             was not sent completely. Without this flag the whole body must be sent */
 };
 
 /* Where a session's cookies are kept (RFC 6265). */
@@ -752,32 +774,33 @@ typedef struct bh_session_configuration {
     bh_constraints constraints;
     bh_tls_settings tls;
     bh_proxy_settings proxy;
-    bh_budget budget;                    /* of this session on each network */
-    uint64_t bytes_per_second;           /* of all its tasks together, both directions; default: no limit */
+    bh_budget budget;                    /* bytes that this session may move on each network */
+    uint64_t bytes_per_second;           /* limit of the rate of all tasks of the session together, in both directions;
+                                            default: no limit */
     const bh_header *headers;            /* sent with each request to the origin of its URL. A request's own header of
                                             the same name replaces it (Apple: httpAdditionalHeaders) */
     size_t header_count;
     uint32_t connections_per_origin;     /* default 6; at most 256. Tasks over HTTP/2 share one connection */
     uint32_t maximum_running_tasks;      /* default 64; at most 1,024 */
-    uint32_t history_limit;              /* default 1,000: ended tasks that bh_session_history keeps; at most 100,000.
-                                            With BH_HISTORY_NONE the history is empty, and a task's attempts are
-                                            kept only until the event of its end is acknowledged */
+    uint32_t history_limit;              /* default 1,000: how many ended tasks bh_session_history can list; at most
+                                            100,000. With BH_HISTORY_NONE the history is empty, and a task's attempts
+                                            are kept only until the task's event is acknowledged */
     bh_cookies cookies;
     bh_tolerances tolerances;
     bh_choice sends_launch_events;       /* BH_YES, the default: finished rounds and challenges of the session launch
                                             the application (Apple: sessionSendsLaunchEvents) */
     bh_choice asks_for_credentials;      /* BH_YES: 401 and 407 open a challenge, and tasks wait for the response to it.
-                                            BH_NO, the default: these statuses are failures, like others that are not
-                                            accepted */
-    bh_choice discretionary_if_launched; /* BH_YES: tasks of a launched host get BH_PRESET_DISCRETIONARY, as Apple does
-                                            with tasks of an app in the background. Default BH_NO */
+                                            BH_NO, the default: these statuses are failures, like all statuses that are
+                                            not accepted */
+    bh_choice discretionary_if_launched; /* BH_YES: tasks that a launched host enqueues get BH_PRESET_DISCRETIONARY.
+                                            Apple does the same with tasks of an app in the background. Default BH_NO */
     uint32_t launch_if_stopped_ms;       /* if the consumer's process was stopped for this long (SIGSTOP, debugger,
                                             freezer), and the session needs its host, the engine launches another host.
                                             0: never. The library does not continue stopped processes */
-    uint32_t slow_after_ms;              /* default 60,000: how long the rate must be below
+    uint32_t slow_after_ms;              /* default 60,000: how long the throughput must be below
                                             constraints.minimum_bytes_per_second before tasks are held */
     uint32_t slow_pause_ms;              /* default 300,000: pause before the first slow probe of an origin. The pause
-                                            doubles after each failed probe, until it is twelve times this value */
+                                            doubles after each failed slow probe, until it is twelve times this value */
     uint32_t reserved;
 } bh_session_configuration;
 
@@ -795,16 +818,17 @@ BH_API BH_CHECK_RESULT bh_status bh_session_create(bh_application *application,
                                                    int32_t timeout_ms, bh_session **session,
                                                    bh_session_disposition *disposition, bh_error *error);
 
-/* Attaches a session by its identifier. Errors: BH_NOT_FOUND; BH_IN_USE when another handle consumes it (`detail` is
- * its process id); BH_INVALIDATED. */
+/* Attaches a session by its identifier. Errors: BH_NOT_FOUND; BH_IN_USE when another handle consumes the session
+ * (`detail` is the id of that handle's process); BH_INVALIDATED. */
 BH_API BH_CHECK_RESULT bh_status bh_session_attach(bh_application *application, const char *identifier, bh_role role,
                                                    int32_t timeout_ms, bh_session **session, bh_error *error);
 
 /* Frees the handle and releases its role. Transfers continue; events that are not acknowledged stay. */
 BH_API void bh_session_close(bh_session *session);
 
-/* A descriptor like that of bh_application_event_fd, readable while this session has events that no poll of this handle
- * has returned, and no poll is under way. The library owns it until the session is closed. */
+/* A descriptor like the descriptor of bh_application_event_fd. It is readable while this session has events that no
+ * poll of this handle has returned, and no poll of this handle is under way. The library owns it until the session is
+ * closed. */
 BH_API BH_CHECK_RESULT bh_status bh_session_event_fd(bh_session *session, int *descriptor, bh_error *error);
 
 /* The stored configuration with its defaults filled in: a batch with one bh_session_configuration. */
@@ -820,10 +844,10 @@ BH_API BH_CHECK_RESULT bh_status bh_session_set_configuration(bh_session *sessio
 
 /* Reports that the host has processed all events that its polls have returned (Apple: the completion handler of
  * handleEventsForBackgroundURLSession). The call ends the launch for this session. If a launched host attached the
- * handle for that launch, the handle ends too: later calls return BH_COMPLETED. The session can be created or attached
- * again immediately, in any process. Other handles stay valid. An open challenge whose event is acknowledged causes no
- * further launch. Without a launch the call has no effect. Errors: BH_EVENTS_OUTSTANDING, with their number in
- * `detail`, when events that this handle has polled are not acknowledged. */
+ * handle for that launch, the call also ends the handle: later calls return BH_COMPLETED. The session can be created or
+ * attached again immediately, in any process. Other handles stay valid. An open challenge whose event is acknowledged
+ * causes no further launch. Without a launch the call has no effect. Errors: BH_EVENTS_OUTSTANDING when this handle has
+ * polled events that are not acknowledged; `detail` is the number of these events. */
 BH_API bh_status bh_session_complete(bh_session *session, int32_t timeout_ms, bh_error *error);
 
 /* What happens to the tasks of a session that is invalidated. */
@@ -832,15 +856,15 @@ BH_ENUM(bh_invalidation) {
     BH_INVALIDATE_CANCEL = 2  /* its tasks are cancelled (Apple: invalidateAndCancel) */
 };
 
-/* Ends the session: no further task can be enqueued. It is removed, and its identifier is free, when all its tasks have
- * ended and all its events are acknowledged. */
+/* Ends the session: no further task can be enqueued. When all its tasks have ended and all its events are acknowledged,
+ * the session is removed and its identifier is free. */
 BH_API BH_CHECK_RESULT bh_status bh_session_invalidate(bh_session *session, bh_invalidation mode, int32_t timeout_ms,
                                                        bh_error *error);
 
 /* Why a session needs attention. */
 BH_FLAGS(bh_attention) {
     BH_ATTENTION_EVENTS = 1,    /* events are not acknowledged */
-    BH_ATTENTION_FINISHED = 2,  /* one of them is BH_EVENT_SESSION_FINISHED */
+    BH_ATTENTION_FINISHED = 2,  /* one of its events is BH_EVENT_SESSION_FINISHED */
     BH_ATTENTION_CHALLENGE = 4, /* a challenge is open */
     BH_ATTENTION_YIELD = 8,     /* another handle waits to consume the session: finish, complete and close */
     BH_ATTENTION_ACTIVITY = 16  /* one of its events is BH_EVENT_ACTIVITY */
@@ -858,7 +882,8 @@ typedef struct bh_session_info {
     int64_t consumer_stopped_ms; /* since when the consumer's process is stopped, or 0 */
     int64_t next_launch_ms;      /* time of the next launch for this session, or 0 */
     bh_attention attention;
-    bh_launch_state launch_state; /* of the application, if this session needs its host; else BH_LAUNCH_NONE */
+    bh_launch_state launch_state; /* state of the application's launch if this session needs its host; else
+                                     BH_LAUNCH_NONE */
     uint32_t waiting_consumers;  /* handles that wait with BH_ROLE_CONSUME_WHEN_FREE */
     bool is_invalidated;
     uint8_t reserved[3];
@@ -868,8 +893,8 @@ typedef struct bh_session_info {
 typedef struct bh_launch {
     size_t struct_size;
     uint64_t id;                     /* grows with each launch of the store */
-    uint32_t launches;               /* launches in a row without completing, including this one: 1 if the launch before
-                                        it was completed */
+    uint32_t launches;               /* launches in a row without a completed session, including this launch: 1 if a
+                                        session was completed in the launch before */
     bh_attention attention;          /* BH_ATTENTION_FINISHED, …_CHALLENGE and …_ACTIVITY of its sessions */
     const bh_session_info *const *sessions; /* pointers to the sessions that need a host and are not completed */
     size_t session_count;
@@ -879,11 +904,11 @@ typedef struct bh_launch {
  * Enqueue: a host passes requests to the engine.
  * ------------------------------------------------------------------------------------------------------------ */
 
-/* What the engine does with an existing file that has the destination's name, at the enqueue and when the download is
+/* What the engine does if a file with the destination's name exists, at the enqueue or when the download is
  * finished. */
 BH_ENUM(bh_if_exists) {
     BH_IF_EXISTS_FAIL = 0,
-    BH_IF_EXISTS_REPLACE = 1, /* replaced atomically by rename(2); a directory is never replaced */
+    BH_IF_EXISTS_REPLACE = 1, /* the file is replaced atomically by rename(2); a directory is never replaced */
     BH_IF_EXISTS_SKIP = 2     /* requires checksum or expected_size. If the file has the given checksum and size, the
                                  task succeeds without a request (attempts and http_status are 0). Otherwise the file is
                                  replaced */
@@ -892,39 +917,42 @@ BH_ENUM(bh_if_exists) {
 /* Flags of a request. */
 BH_FLAGS(bh_request_flags) {
     BH_REQUEST_STARTS_SUSPENDED = 1, /* the task is enqueued suspended */
-    BH_REQUEST_IF_CHANGED = 2,      /* a conditional request (RFC 9110, section 13.1). It applies to a file that an
-                                       earlier task with this flag downloaded from this URL. If the server's
-                                       representation is the same, the task succeeds with http_status 304 and the file
-                                       stays. A file that was changed or removed since then is downloaded again.
-                                       Requires BH_IF_EXISTS_REPLACE */
-    BH_REQUEST_NAMED_BY_SERVER = 4, /* `destination` is an existing directory. The engine names the file as
-                                       Content-Disposition says (RFC 6266), else by the last segment of the URL's path.
-                                       The name is never a path, never hidden, and has at most 255 bytes. bh_event.path
-                                       contains it */
+    BH_REQUEST_IF_CHANGED = 2,      /* if an earlier task with this flag downloaded the file from this URL, the request
+                                       is conditional (RFC 9110, section 13.1). If the server's representation has not
+                                       changed, the task succeeds with http_status 304 and the file stays. If the file
+                                       was changed or removed since the earlier task, it is downloaded again. Requires
+                                       BH_IF_EXISTS_REPLACE */
+    BH_REQUEST_NAMED_BY_SERVER = 4, /* `destination` is an existing directory. The engine takes the file's name from
+                                       Content-Disposition (RFC 6266), else from the last segment of the URL's path. The
+                                       name is never a path, never hidden, and has at most 255 bytes. bh_event.path ends
+                                       with the name */
     BH_REQUEST_IGNORES_DIGESTS = 8  /* Repr-Digest and Content-Digest (RFC 9530) are not verified */
 };
 
 /* What the engine does with the files of a request's body. docs/uploads.md */
 BH_ENUM(bh_body_source) {
-    BH_BODY_REFERENCE = 0, /* reads them where they are; a change after the enqueue is BH_BODY_CHANGED */
+    BH_BODY_REFERENCE = 0, /* reads them in place; if a file changes after the enqueue, the task fails with
+                              BH_BODY_CHANGED */
     BH_BODY_SNAPSHOT = 1,  /* copies them into the store at the enqueue, by reflink if the file system supports it */
     BH_BODY_CONSUME = 2    /* moves them into the store at the enqueue and removes them after success. If the task fails
-                              or is cancelled, bh_event.path is the file's path in the store. With a form, it is the
-                              path of the first file, which ends in ".0"; the others are beside it, ending in ".1" and
-                              so on. When the event is acknowledged, each file gets its old path back, or "NAME.~TASK"
-                              beside it if that path is taken. The acknowledgement returns after the files are returned.
-                              If a file cannot be returned, it stays in the store, and the engine tries again.
-                              bh_task_claim can move a file elsewhere before the acknowledgement. Symbolic links are
+                              or is cancelled, bh_event.path is the file's path in the store. For a form, bh_event.path
+                              is the path of the first file, and ends in ".0". The paths of the other files end in ".1"
+                              and so on. When the event is acknowledged, the engine moves each file to its old path. If
+                              another file has that path, the moved file gets the name "NAME.~TASK" in the same
+                              directory. The call that acknowledges the event returns after the files are moved. If a
+                              file cannot be moved, it stays in the store, and the engine tries again later. Before the
+                              acknowledgement, bh_task_claim can move a file to another path. Symbolic links are
                               refused */
 };
 
-/* Which part of the request expires. The engine then opens a challenge of the kind BH_CHALLENGE_REFRESH. */
+/* Which part of the request expires. When it has expired, the engine opens a challenge of the kind
+ * BH_CHALLENGE_REFRESH. */
 BH_ENUM(bh_refresh) {
     BH_REFRESH_NONE = 0,
-    BH_REFRESH_HEADERS = 1, /* the headers: one challenge for all tasks of the session and origin. BH_RESPOND_HEADERS
-                               applies to all tasks that were enqueued before it */
-    BH_REFRESH_URL = 2      /* the URL: one challenge for each task, for BH_RESPOND_URL or …_HEADERS. A partial
-                               download continues only if the strong entity tag and the size are the same */
+    BH_REFRESH_HEADERS = 1, /* the headers: one challenge for all tasks of the session and origin. A response
+                               BH_RESPOND_HEADERS applies to all tasks that were enqueued before the response */
+    BH_REFRESH_URL = 2      /* the URL: one challenge for each task. The host responds with BH_RESPOND_URL or …_HEADERS.
+                               A partial download continues only if the strong entity tag and the size are the same */
 };
 
 /* One part of a multipart/form-data body (RFC 7578): a file or a value. */
@@ -934,12 +962,13 @@ typedef struct bh_part {
     const char *file;       /* absolute path, or NULL */
     const void *value;      /* bytes of a part without a file */
     size_t value_size;
-    const char *file_name;  /* the name that the server gets; NULL: the last part of `file`, none for a value */
-    const char *media_type; /* NULL: application/octet-stream for a file, none for a value */
+    const char *file_name;  /* the file name that the server gets; NULL: the last segment of `file`, or no file name for
+                               a value */
+    const char *media_type; /* NULL: application/octet-stream for a file, no media type for a value */
 } bh_part;
 
 /* Priority of a task that starts immediately, even if its session's limits are reached. If the engine's limits are
- * reached, it preempts the task with the lowest priority. */
+ * reached, the engine preempts the task with the lowest priority in favour of this task. */
 #define BH_PRIORITY_NOW 101
 #define BH_URL_SIZE_MAXIMUM 16384
 #define BH_USER_DATA_SIZE_MAXIMUM 65536
@@ -951,50 +980,54 @@ typedef struct bh_part {
 #define BH_ENQUEUE_COUNT_MAXIMUM 10000000
 
 /* A download or an upload. A request with a body and without a destination is an upload, and its event has the
- * response's body. A request with a body and a destination is a download that sends the body; after each broken
- * connection it starts again from the first byte. Fields that contradict each other are refused, and the message names
- * both. */
+ * response's body. A request with a body and a destination is a download that sends the body. After each broken
+ * connection, such a download starts again from the first byte. If two fields contradict each other, the request is
+ * refused, and the message names both fields. */
 typedef struct bh_request {
     size_t struct_size;
     const char *url;             /* required: http or https, without user and password */
-    const char *destination;     /* absolute path of the file to make; NULL: the file is kept in the store until it is
-                                    claimed, or the request is an upload */
-    const char *idempotency_key; /* 1 to 255 bytes. If the session has used the key, the request finds the earlier task,
-                                    and existing files are not checked. Both requests must be the same, except for rate,
-                                    constraints, priority, start times and expiry; otherwise the call fails with
-                                    BH_KEY_CONFLICT. After a failure or cancellation, the key is free when the task's
-                                    event is acknowledged. After a success, it is free when the event at the end of the
-                                    round is acknowledged */
-    const bh_header *headers;    /* sent to the URL's origin only; stored with mode 0600. At most
+    const char *destination;     /* absolute path of the file to make; NULL: the request is an upload, or the downloaded
+                                    file is kept in the store until it is claimed */
+    const char *idempotency_key; /* 1 to 255 bytes. If an earlier request of the session has the same key, the new
+                                    request makes no task: the call returns the earlier task, and does not check files.
+                                    Both requests must be the same, except for rate, constraints, priority, start times
+                                    and expiry. Otherwise the call fails with BH_KEY_CONFLICT. If the task has failed or
+                                    was cancelled, the key is free when the task's event is acknowledged. If the task
+                                    has succeeded, the key is free when the event at the end of the round is
+                                    acknowledged */
+    const bh_header *headers;    /* sent only to the URL's origin; stored with mode 0600. At most
                                     BH_HEADER_COUNT_MAXIMUM headers. All names and values together have at most
                                     BH_HEADERS_SIZE_MAXIMUM bytes */
     size_t header_count;
     const void *user_data;       /* any bytes, which are returned with events and lists */
     size_t user_data_size;
-    const char *method;          /* a token (RFC 9110, section 9.1) except CONNECT and TRACE. NULL: GET; with body_file
-                                    or body PUT; with parts POST */
-    const char *group;           /* 1 to 255 bytes: the name of a group. When its last task has ended, there is one
-                                    BH_EVENT_GROUP_FINISHED */
-    const char *checksum;        /* of a download: "sha-256:" with 64, or "sha-512:" with 128 hexadecimal digits. A file
-                                    with another digest is downloaded once more; after that the task fails with
-                                    BH_CHECKSUM_MISMATCH. The file never gets its final name. With a checksum, digests
-                                    of the server are not verified */
-    uint64_t expected_size;      /* size of the file in bytes. A file of another size is downloaded once more; after
-                                    that the task fails with BH_SIZE_MISMATCH. 0: any size */
+    const char *method;          /* a token (RFC 9110, section 9.1) except CONNECT and TRACE. NULL: PUT with body_file
+                                    or body, POST with parts, otherwise GET */
+    const char *group;           /* 1 to 255 bytes: the name of a group. When the last task of the group has ended, the
+                                    session gets one BH_EVENT_GROUP_FINISHED */
+    const char *checksum;        /* expected digest of a download: "sha-256:" with 64 hexadecimal digits, or "sha-512:"
+                                    with 128. A file with another digest is downloaded a second time. If the second file
+                                    also has another digest, the task fails with BH_CHECKSUM_MISMATCH. Such a file never
+                                    gets its final name. With a checksum, the engine does not verify digests of the
+                                    server */
+    uint64_t expected_size;      /* size of the file in bytes. A file of another size is downloaded a second time. If
+                                    the second file also has another size, the task fails with BH_SIZE_MISMATCH. 0: any
+                                    size */
     const char *body_file;       /* the body: absolute path of a regular file */
     const void *body;            /* or the body as bytes, which are kept in the store */
     size_t body_size;            /* at most BH_BODY_SIZE_MAXIMUM */
     const bh_part *parts;        /* or the body as a form */
     size_t part_count;
-    const bh_policy *policy;     /* NULL: the session's rules. Requests may share one */
-    int64_t expires_ms;          /* until when the headers or the URL (see `refresh`) are valid. An attempt after that
-                                    time first opens a challenge. 0: not known; only a 401 or 403 opens a challenge */
+    const bh_policy *policy;     /* NULL: the session's rules. Several requests may point to one policy */
+    int64_t expires_ms;          /* the time at which the headers or the URL (see `refresh`) expire. An attempt after
+                                    that time first opens a challenge. 0: not known; only a 401 or 403 opens a
+                                    challenge */
     int64_t earliest_start_ms;   /* the task does not start before this time (Apple: earliestBeginDate); 0: no limit */
-    int64_t latest_start_ms;     /* after this time no preset of the task or its session holds the task; not before
-                                    earliest_start_ms; 0: no such time */
-    uint64_t expected_bytes_received; /* upper bound of the received bytes: the task is held while less than this is
-                                         left of a budget (Apple: countOfBytesClientExpectsToReceive); 0: expected_size,
-                                         or not known */
+    int64_t latest_start_ms;     /* after this time no preset of the task or its session holds the task. It must not be
+                                    before earliest_start_ms. 0: no such time */
+    uint64_t expected_bytes_received; /* upper bound of the received bytes. While a budget has fewer bytes left, the
+                                         task is held (Apple: countOfBytesClientExpectsToReceive). 0: expected_size, or
+                                         not known */
     uint64_t expected_bytes_sent; /* the same for the sent bytes (Apple: countOfBytesClientExpectsToSend); 0: the size
                                      of the body */
     bh_request_flags flags;
@@ -1028,19 +1061,21 @@ typedef struct bh_enqueued {
     size_t struct_size;
     uint64_t request;         /* number of the request in the array, from 0 */
     uint64_t task_id;
-    uint64_t event_id;        /* if the idempotency key found a task that has ended: the id of the event of its end,
-                                 until this event is acknowledged; else 0 */
+    uint64_t event_id;        /* id of the task's event, if the idempotency key found a task that has ended and this
+                                 event is not acknowledged; else 0 */
     bh_enqueue_disposition disposition;
-    bh_task_state task_state; /* state of the task that the key found. BH_TASK_SUCCEEDED without event_id: its event was
-                                 acknowledged and is not delivered again; another transfer needs another key */
+    bh_task_state task_state; /* state of the task that the key found. If it is BH_TASK_SUCCEEDED and event_id is 0, the
+                                 task's event was acknowledged and is not delivered again; another transfer needs
+                                 another key */
 } bh_enqueued;
 
-/* Makes `count` tasks, durably: on BH_OK they survive kill -9 and power loss. All requests are checked first. If one is
- * invalid, the call is refused, and error->index is its number. Then the requests are applied in chunks, each
- * atomically. If the engine refuses one, error->index is its number and no request of its chunk is applied; later
- * chunks may be applied. `results` (optional) is a batch of bh_enqueued, one for each applied request. It is also set
- * when the engine refuses a request; it is then NULL if no request was applied. With BH_START, the call copies all
- * requests; otherwise a few thousand are in memory at a time.
+/* Makes `count` tasks, durably: after BH_OK they survive kill -9 and power loss. First, all requests are checked. If a
+ * request is invalid, the call is refused, and error->index is the number of this request. Then the requests are
+ * applied in chunks, each chunk atomically. If the engine refuses a request, error->index is the number of this
+ * request, and no request of the same chunk is applied. Later chunks may still be applied. `results` (optional) is a
+ * batch of bh_enqueued, one for each applied request. `results` is also set when the engine refuses a request. If no
+ * request was applied, `results` is then NULL. With BH_START, the call copies all requests at once; otherwise it copies
+ * a few thousand requests at a time.
  * Errors: BH_INVALID_ARGUMENT, BH_DESTINATION_EXISTS, BH_DESTINATION_UNAVAILABLE, BH_DESTINATION_IN_USE,
  * BH_BODY_UNAVAILABLE, BH_KEY_CONFLICT, BH_STORE_FULL, BH_STORE_UNAVAILABLE. */
 BH_API BH_CHECK_RESULT bh_status bh_session_enqueue(bh_session *session, const bh_request *requests, size_t count,
@@ -1054,11 +1089,11 @@ BH_API BH_CHECK_RESULT bh_status bh_session_enqueue(bh_session *session, const b
 BH_ENUM(bh_event_kind) {
     BH_EVENT_TASK_ENDED = 1,       /* a task has ended; one event for each task, in the order of commit */
     BH_EVENT_SESSION_FINISHED = 2, /* the round's last task has ended (Apple: urlSessionDidFinishEvents) */
-    BH_EVENT_CHALLENGE = 3,        /* a challenge was opened: one for each protection space. Acknowledging it does not
-                                      respond to it */
+    BH_EVENT_CHALLENGE = 3,        /* a challenge was opened: one for each protection space. If its event is
+                                      acknowledged, the challenge stays open */
     BH_EVENT_GROUP_FINISHED = 4,   /* the last task of a group has ended */
-    BH_EVENT_ACTIVITY = 5          /* an activity without a request is due. It launches a host. Until it is
-                                      acknowledged, further windows of the activity make no event */
+    BH_EVENT_ACTIVITY = 5          /* an activity without a request is due. This event launches a host. Until the event
+                                      is acknowledged, further windows of the activity make no event */
 };
 
 /* What demands a credential. */
@@ -1078,9 +1113,10 @@ BH_FLAGS(bh_schemes) {
     BH_SCHEME_OTHER = 16
 };
 
-/* A demand for a credential, for one protection space: origin and realm (RFC 9110, section 11.5). It is open until
- * bh_session_respond, or until no task waits for it; acknowledging its event does not end it. When the server refuses
- * the credential, a new challenge opens with a new id, and its `failures` is one higher. docs/credentials.md */
+/* A demand for a credential, for one protection space: origin and realm (RFC 9110, section 11.5). The challenge is open
+ * until the host calls bh_session_respond, or until no task waits for the challenge. If its event is acknowledged, the
+ * challenge stays open. If the server refuses the credential, a new challenge with a new id opens, and `failures` of
+ * the new challenge is one higher. docs/credentials.md */
 typedef struct bh_challenge {
     size_t struct_size;
     uint64_t id;            /* grows; never used twice in a store */
@@ -1090,9 +1126,9 @@ typedef struct bh_challenge {
     const char *realm;      /* NULL if none was named */
     const char *url;        /* for BH_CHALLENGE_REFRESH of a URL: the present URL; else NULL */
     uint64_t task_id;       /* for BH_CHALLENGE_REFRESH of a URL: its task; else 0 */
-    uint64_t waiting_tasks; /* tasks that waited for it when the challenge was read */
+    uint64_t waiting_tasks; /* tasks that waited for the challenge when the host read it */
     int64_t time_ms;        /* when the challenge was opened */
-    uint32_t failures;      /* credentials in a row that were refused. A host should stop after a few */
+    uint32_t failures;      /* credentials in a row that were refused. After a few refusals, a host should give up */
     uint32_t reserved;
 } bh_challenge;
 
@@ -1127,11 +1163,12 @@ typedef struct bh_event {
     int64_t error_detail;
     const char *error_message; /* one sentence; NULL if and only if status is BH_OK */
     const char *url;         /* as enqueued */
-    const char *final_url;   /* after redirects; NULL without a response */
-    const char *path;        /* path of the complete, synced file. If the task did not succeed: path of its consumed
-                                body, until the event is acknowledged. Else NULL */
+    const char *final_url;   /* the URL after redirects; NULL without a response */
+    const char *path;        /* path of the complete, synced file. If the task did not succeed and has a consumed body,
+                                this is the body's path until the event is acknowledged. Else NULL */
     const char *media_type;  /* of the last response, or NULL */
-    const char *checksum;    /* of the file, as bh_request.checksum, if its digest was computed; else NULL */
+    const char *checksum;    /* digest of the file, in the form of bh_request.checksum; NULL if no digest was
+                                computed */
     const char *idempotency_key;
     const void *user_data;
     size_t user_data_size;
@@ -1141,9 +1178,9 @@ typedef struct bh_event {
     const bh_header *headers; /* of the last response, at most 16 KiB: the important ones first, such as validators and
                                  Content-Type */
     size_t header_count;
-    const void *error_body;  /* of a response that was not accepted: first 4,096 bytes of its body, or NULL */
+    const void *error_body;  /* first 4,096 bytes of the body of a response that was not accepted, or NULL */
     size_t error_body_size;
-    const void *response_body; /* of a successful upload: first 65,536 bytes, or NULL */
+    const void *response_body; /* first 65,536 bytes of the response's body of a successful upload, or NULL */
     size_t response_body_size;
     uint32_t attempts;       /* requests that were sent */
     uint32_t reserved;
@@ -1155,9 +1192,9 @@ typedef struct bh_event {
     const char *activity;    /* identifier of the activity */
 } bh_event;
 
-/* Returns up to `maximum` (1 to 10,000; fewer when they are large) events with ids greater than `after`, a batch of
- * bh_event. With `after` 0 the batch starts at the first event that is not acknowledged. The call waits up to
- * timeout_ms for the first event. An empty batch is not an error: it means that all events committed so far were
+/* Returns events with ids greater than `after`: a batch of bh_event. It has at most `maximum` events (1 to 10,000), and
+ * fewer if they are large. With `after` 0 the batch starts at the first event that is not acknowledged. The call waits
+ * up to timeout_ms for the first event. An empty batch is not an error: it means that all events committed so far were
  * returned. The engine has five seconds to reply, even if timeout_ms is 0. In an event loop use BH_START, which does
  * not wait for events. The same `after` returns the same events until they are acknowledged. bh_batch_more returns
  * whether more events follow. Only consumers may call it. */
@@ -1166,8 +1203,8 @@ BH_API BH_CHECK_RESULT bh_status bh_session_poll(bh_session *session, uint64_t a
 
 /* Acknowledges events: they are not delivered again, and their kept files are removed unless they were claimed. Events
  * that no longer exist are skipped, so the call may be repeated. It needs no earlier poll: a host may store ids and use
- * them after a restart. `acknowledged` (optional) is the number of events removed. An id that the session has not used
- * is BH_INVALID_ARGUMENT. */
+ * them after a restart. `acknowledged` (optional) is the number of events removed. If the session has not used one of
+ * the ids, the call returns BH_INVALID_ARGUMENT. */
 BH_API bh_status bh_session_acknowledge(bh_session *session, const uint64_t *ids, size_t count,
                                         int32_t timeout_ms, uint64_t *acknowledged, bh_error *error);
 
@@ -1182,14 +1219,14 @@ BH_API BH_CHECK_RESULT bh_status bh_session_challenges(bh_session *session, int3
 /* How a host responds to a challenge. */
 BH_ENUM(bh_challenge_response_kind) {
     BH_RESPOND_REFUSE = 1,     /* waiting tasks fail with BH_AUTHENTICATION_REQUIRED */
-    BH_RESPOND_CREDENTIAL = 2, /* user and password, for Basic and Digest. Both empty, for Negotiate: the user's
-                                  Kerberos credentials */
+    BH_RESPOND_CREDENTIAL = 2, /* user and password, for Basic and Digest. If both are empty, the engine uses the user's
+                                  Kerberos credentials, for Negotiate */
     BH_RESPOND_HEADERS = 3,    /* header fields such as "Authorization: Bearer …". For a refresh they replace the tasks'
                                   headers of the same name, durably */
-    BH_RESPOND_DEFAULT = 4,    /* no credential: for waiting tasks, the status 401 or 407 counts as any other (Apple:
-                                  performDefaultHandling). For a refresh: requests are sent unchanged */
-    BH_RESPOND_URL = 5         /* for a refresh of a URL: the new URL, which must be https if the old one was. Headers
-                                  of request and session are not sent to another origin */
+    BH_RESPOND_DEFAULT = 4,    /* no credential: for waiting tasks, the status 401 or 407 is treated like any other
+                                  status (Apple: performDefaultHandling). For a refresh: requests are sent unchanged */
+    BH_RESPOND_URL = 5         /* for a refresh of a URL: the new URL, which must be https if the old one was. The
+                                  headers of the request and of the session are not sent to another origin */
 };
 
 /* Flags of a response to a challenge. */
@@ -1197,26 +1234,26 @@ BH_FLAGS(bh_challenge_response_flags) {
     BH_RESPOND_AND_KEEP = 1 /* the credential is stored (mode 0600) for later engines */
 };
 
-/* The response to a challenge. The engine uses it for the challenge's origin or proxy and for this session only, and
- * keeps it in memory. A later engine opens a new challenge. */
+/* The response to a challenge. The engine keeps the response in memory. It uses the response only for this session, and
+ * only for the challenge's origin or proxy. Without BH_RESPOND_AND_KEEP, a later engine opens a new challenge. */
 typedef struct bh_challenge_response {
     size_t struct_size;
     bh_challenge_response_kind kind;
     bh_challenge_response_flags flags;
     const char *user;         /* required for BH_RESPOND_CREDENTIAL; without ':' (RFC 7617). At most 4,096 bytes */
     const char *password;     /* required for BH_RESPOND_CREDENTIAL; at most 4,096 bytes */
-    const bh_header *headers; /* for BH_RESPOND_HEADERS; for a proxy Proxy-Authorization */
+    const bh_header *headers; /* for BH_RESPOND_HEADERS; for a proxy: Proxy-Authorization */
     size_t header_count;
     const char *url;          /* for BH_RESPOND_URL */
-    int64_t expires_ms;       /* until when the credential is valid. A request after that time first opens a new
-                                 challenge; 0: until the server refuses the credential */
+    int64_t expires_ms;       /* the time at which the credential expires. A request after that time first opens a new
+                                 challenge. 0: the credential is valid until the server refuses it */
 } bh_challenge_response;
 
 /* Responds to an open challenge, and acknowledges its event. One of the waiting tasks uses the response first; the
- * others follow. Consumers and producers may call it. Errors: BH_NOT_FOUND when the challenge is not open.
- * BH_INVALID_ARGUMENT for a credential if the challenge offers neither BH_SCHEME_BASIC nor _DIGEST; for an empty
- * credential if it does not offer _NEGOTIATE; for Authorization to a proxy; for a URL if the challenge is not for a
- * URL; and for an expires_ms in the past. */
+ * other waiting tasks follow. Consumers and producers may call it. Errors: BH_NOT_FOUND when the challenge is not open.
+ * BH_INVALID_ARGUMENT in these cases: the response is a credential, and the challenge does not offer BH_SCHEME_BASIC or
+ * _DIGEST; the credential is empty, and the challenge does not offer _NEGOTIATE; the response is the header
+ * Authorization to a proxy; the response is a URL, and the challenge is not for a URL; expires_ms is in the past. */
 BH_API BH_CHECK_RESULT bh_status bh_session_respond(bh_session *session, uint64_t challenge_id,
                                                     const bh_challenge_response *response, int32_t timeout_ms,
                                                     bh_error *error);
@@ -1228,25 +1265,27 @@ BH_API BH_CHECK_RESULT bh_status bh_session_respond(bh_session *session, uint64_
 /* Why a task does not progress. */
 BH_ENUM(bh_reason) {
     BH_REASON_NONE = 0,      /* the task runs, or has ended */
-    BH_REASON_SLOT = 1,      /* other tasks run before it: limits on connections or running tasks */
+    BH_REASON_SLOT = 1,      /* the limits of connections or running tasks are reached, and other tasks run first */
     BH_REASON_SUSPENDED = 2, /* until it is resumed */
     BH_REASON_RETRY = 3,     /* an error occurred, and the next attempt is at next_attempt_ms */
     BH_REASON_CONNECTING = 4, /* the task has not received a response yet */
     BH_REASON_STALLED = 5,   /* the server sends nothing */
     BH_REASON_FINISHING = 6, /* all bytes have been received, and the file is being made durable */
     BH_REASON_DISK_FULL = 7, /* until there is space for the rest of the file and for a reserve, which is 32 MiB or 1 %
-                                of the file system, whichever is smaller. Checked again at next_attempt_ms. A file
-                                larger than the file system fails immediately with BH_TOO_LARGE */
-    BH_REASON_CREDENTIAL = 8, /* until its challenge gets a response: bh_session_challenges */
+                                of the file system, whichever is smaller. The engine checks again at next_attempt_ms. If
+                                a file is larger than the file system, the task fails immediately with BH_TOO_LARGE */
+    BH_REASON_CREDENTIAL = 8, /* until the host responds to the task's challenge: bh_session_challenges */
     BH_REASON_CONNECTIVITY = 9, /* until there is a route to the server */
     BH_REASON_RATE = 10,     /* the task has used up its share of a rate limit */
     BH_REASON_POWER = 11,    /* requires_external_power, and the machine runs on battery */
-    BH_REASON_BATTERY = 12,  /* until the battery has minimum_battery_percent, or there is external power */
+    BH_REASON_BATTERY = 12,  /* until the battery has 5 percentage points more than minimum_battery_percent, or there is
+                                external power */
     BH_REASON_HEAT = 13,     /* the machine is hotter than maximum_thermal_state */
     BH_REASON_PRESSURE = 14, /* processors, disks or memory are under more pressure than the limits allow */
     BH_REASON_METERED = 15,  /* requires_unmetered, and the network is metered */
     BH_REASON_NETWORK = 16,  /* the network's kind is not in `networks` */
-    BH_REASON_THROUGHPUT = 17, /* slower than minimum_bytes_per_second; the next probe is at next_attempt_ms */
+    BH_REASON_THROUGHPUT = 17, /* the throughput is below minimum_bytes_per_second; the next slow probe is at
+                                  next_attempt_ms */
     BH_REASON_EARLIEST_START = 18, /* until earliest_start_ms */
     BH_REASON_QUIET_HOURS = 19, /* until next_attempt_ms */
     BH_REASON_BUDGET = 20,   /* the bytes of the day or month on this network are used up, until next_attempt_ms */
@@ -1264,13 +1303,13 @@ typedef struct bh_task_info {
     bh_task_kind kind;
     bh_task_state state;
     bh_reason reason;
-    bh_status status;         /* of the last failed attempt or of the end, else BH_OK */
+    bh_status status;         /* status of the last failed attempt or of the task's end, else BH_OK */
     const char *reason_text;  /* one sentence; NULL with BH_REASON_NONE */
-    const char *error_message; /* of `status`, or NULL */
+    const char *error_message; /* message about `status`, or NULL */
     int64_t next_attempt_ms;  /* when the engine tries or checks again, or 0 */
     const char *url;
     const char *destination;  /* NULL: kept in the store */
-    const char *path;         /* of a successful download's file, or NULL */
+    const char *path;         /* path of a successful download's file, or NULL */
     const char *idempotency_key;
     const char *group;        /* or NULL */
     const void *user_data;
@@ -1290,15 +1329,15 @@ typedef struct bh_task_info {
     int64_t latest_start_ms;
     uint64_t expected_bytes_received;
     uint64_t expected_bytes_sent;
-    const bh_constraints *constraints; /* the task's own constraints, as enqueued or set since; NULL if it has none, and
-                                          in the history */
+    const bh_constraints *constraints; /* the task's own constraints, as enqueued or as set later; NULL if the task has
+                                          none or is in the history */
 } bh_task_info;
 
 /* The bit of a state, for bh_task_selection.states. */
 #define BH_STATE(state) (1u << (state))
 
-/* Selects tasks. A selected task is one of `ids` (all if id_count is 0), in one of `states` (0: any) and in `group`
- * (NULL: any). A NULL selection selects all tasks. */
+/* Selects tasks. A task is selected if its id is in `ids` (id_count 0: any id), its state is in `states` (0: any
+ * state), and it is in `group` (NULL: any group or none). A NULL selection selects all tasks. */
 typedef struct bh_task_selection {
     size_t struct_size;
     const uint64_t *ids;
@@ -1308,8 +1347,8 @@ typedef struct bh_task_selection {
     uint32_t reserved;
 } bh_task_selection;
 
-/* Lists tasks with ids greater than `after`, by id, up to `maximum` (1 to 10,000): a batch of bh_task_info. Ended tasks
- * are listed until their event is acknowledged. */
+/* Lists at most `maximum` tasks (1 to 10,000) with ids greater than `after`, in the order of their ids: a batch of
+ * bh_task_info. Ended tasks are listed until their event is acknowledged. */
 BH_API BH_CHECK_RESULT bh_status bh_session_tasks(bh_session *session, const bh_task_selection *selection,
                                                   uint64_t after, size_t maximum, int32_t timeout_ms,
                                                   bh_batch **tasks, bh_error *error);
@@ -1318,8 +1357,9 @@ BH_API BH_CHECK_RESULT bh_status bh_session_tasks(bh_session *session, const bh_
 BH_API BH_CHECK_RESULT bh_status bh_session_task(bh_session *session, uint64_t task_id, int32_t timeout_ms,
                                                  bh_batch **task, bh_error *error);
 
-/* Ended tasks whose event was acknowledged, with ids greater than `after`, by id, up to `maximum` (1 to 10,000): a
- * batch of bh_task_info. The history keeps the history_limit tasks that ended last. */
+/* Lists at most `maximum` tasks (1 to 10,000) of the history with ids greater than `after`, in the order of their ids:
+ * a batch of bh_task_info. The history has ended tasks whose event was acknowledged. It keeps the tasks that ended
+ * last, as many as history_limit permits. */
 BH_API BH_CHECK_RESULT bh_status bh_session_history(bh_session *session, uint64_t after, size_t maximum,
                                                     int32_t timeout_ms, bh_batch **tasks, bh_error *error);
 
@@ -1334,17 +1374,17 @@ BH_API bh_status bh_tasks_suspend(bh_session *session, const bh_task_selection *
                                   int32_t timeout_ms, uint64_t *affected, bh_error *error);
 
 /* Resumes suspended tasks. It also starts the next attempt of waiting tasks immediately, if their conditions allow it.
- * Tasks with BH_REASON_CREDENTIAL or …_EARLIEST_START keep waiting. Of those with BH_REASON_PORTAL it starts only
+ * Tasks with BH_REASON_CREDENTIAL or …_EARLIEST_START keep waiting. Of the tasks with BH_REASON_PORTAL, it starts only
  * one. */
 BH_API bh_status bh_tasks_resume(bh_session *session, const bh_task_selection *selection,
                                  int32_t timeout_ms, uint64_t *affected, bh_error *error);
 
-/* Sets the tasks' priority, as bh_request.priority. */
+/* Sets the tasks' priority, with the values of bh_request.priority. */
 BH_API bh_status bh_tasks_set_priority(bh_session *session, const bh_task_selection *selection,
                                        int32_t priority, int32_t timeout_ms, uint64_t *affected,
                                        bh_error *error);
 
-/* Limits the rate of each of the tasks, both directions. 0: only the limits of session and store apply. */
+/* Limits the rate of each of the tasks, both directions. 0: only the limits of the session and the store apply. */
 BH_API bh_status bh_tasks_set_rate(bh_session *session, const bh_task_selection *selection,
                                    uint64_t bytes_per_second, int32_t timeout_ms, uint64_t *affected,
                                    bh_error *error);
@@ -1358,17 +1398,19 @@ BH_API bh_status bh_tasks_set_constraints(bh_session *session, const bh_task_sel
 /* For bh_tasks_reschedule: the time stays as it is. */
 #define BH_TIME_UNCHANGED (-1)
 
-/* Sets when the tasks may start. Each time is as in bh_request, 0 for none, or BH_TIME_UNCHANGED. A running task
- * continues; the times apply to its next attempt. If the latest start of a task would be before its earliest start, the
- * call returns BH_INVALID_ARGUMENT: the message names the task, and no task is changed. */
+/* Sets when the tasks may start. Each of the two times is a time as in bh_request, 0 for no time, or BH_TIME_UNCHANGED.
+ * A running task continues; the times apply to its next attempt. If the latest start of a task would be before its
+ * earliest start, the call returns BH_INVALID_ARGUMENT: the message names the task, and no task is changed. */
 BH_API bh_status bh_tasks_reschedule(bh_session *session, const bh_task_selection *selection,
                                      int64_t earliest_start_ms, int64_t latest_start_ms,
                                      int32_t timeout_ms, uint64_t *affected, bh_error *error);
 
-/* Moves the kept file of a successful task to `destination` (absolute path), synced, across file systems if needed.
- * The task's event then has the new path. A repeated call with the same destination has no effect.
- * Errors: BH_NOT_FOUND, BH_WRONG_STATE (no success, or claimed elsewhere), BH_DESTINATION_EXISTS,
- * BH_DESTINATION_UNAVAILABLE, BH_DISK_…. */
+/* Moves a file of a task from the store to `destination` (absolute path). The file is the kept file of a successful
+ * task, or the consumed body file of a task that failed or was cancelled. The file is synced. It is copied if
+ * `destination` is on another file system. The task's event then has the new path. A repeated call with the same
+ * destination has no effect.
+ * Errors: BH_NOT_FOUND, BH_WRONG_STATE (the task has no such file, or the file was claimed with another destination),
+ * BH_DESTINATION_EXISTS, BH_DESTINATION_UNAVAILABLE, BH_DISK_…. */
 BH_API BH_CHECK_RESULT bh_status bh_task_claim(bh_session *session, uint64_t task_id, const char *destination,
                                                bh_if_exists if_exists, int32_t timeout_ms, bh_error *error);
 
@@ -1380,9 +1422,9 @@ BH_ENUM(bh_next_step) {
     BH_NEXT_STOPPED = 4    /* nothing: the task was suspended, or its engine ended */
 };
 
-/* One request of a task, redirects included (Apple: URLSessionTaskTransactionMetrics). Fields whose names end in _us
- * are microseconds after the start. The value is -1 if the attempt did not reach the step, or did not need it because
- * the connection was open. */
+/* One attempt of a task, including its redirects (Apple: URLSessionTaskTransactionMetrics). Fields whose names end in
+ * _us are microseconds after the start of the attempt. The value is -1 if the attempt did not reach the step, or did
+ * not need it because the connection was open. */
 typedef struct bh_attempt {
     size_t struct_size;
     uint64_t task_id;
@@ -1422,8 +1464,9 @@ typedef struct bh_attempt {
     uint8_t reserved[2];
 } bh_attempt;
 
-/* The attempts of a task, oldest first: a batch of at most 100 bh_attempt. If there were more, the batch has the first
- * and the 99 newest ones. BH_NOT_FOUND if the task is neither listed nor in the session's history. */
+/* The attempts of a task, oldest first: a batch of at most 100 bh_attempt. If the task had more attempts, the batch has
+ * the first one and the 99 newest ones. Errors: BH_NOT_FOUND if the task is not listed and not in the session's
+ * history. */
 BH_API BH_CHECK_RESULT bh_status bh_task_attempts(bh_session *session, uint64_t task_id, int32_t timeout_ms,
                                                   bh_batch **attempts, bh_error *error);
 
@@ -1437,9 +1480,9 @@ typedef struct bh_wait_record {
     int64_t ended_ms;        /* or 0 while the wait lasts */
 } bh_wait_record;
 
-/* When and why a task waited: a batch of the newest bh_wait_record, at most 1,000, oldest first. The task may also be
- * in the history. Waits for a slot, for a rate limit and for a response are not recorded, because they are short and
- * frequent. Errors: BH_NOT_FOUND if the task is neither listed nor in the history. */
+/* When and why a task waited: a batch of bh_wait_record, oldest first, with at most the 1,000 newest records. The task
+ * may be in the history. Waits for a slot, for a rate limit and for a response are not recorded, because they are short
+ * and frequent. Errors: BH_NOT_FOUND if the task is not listed and not in the history. */
 BH_API BH_CHECK_RESULT bh_status bh_task_waits(bh_session *session, uint64_t task_id, int32_t timeout_ms,
                                                bh_batch **waits, bh_error *error);
 
@@ -1459,17 +1502,19 @@ typedef struct bh_progress {
     uint64_t body_size;        /* bytes of the request's body; 0 without a body */
 } bh_progress;
 
-/* Makes the engine send readings of the session's running tasks to this handle: for each task, at most one in
- * interval_ms (100 to 60,000; 0: no more readings). Handles of any role may call it. */
+/* Makes the engine send readings of the session's running tasks to this handle: for each task, at most one reading in
+ * interval_ms (100 to 60,000; 0: the engine sends no more readings). Handles of any role may call it. */
 BH_API bh_status bh_session_watch_progress(bh_session *session, uint32_t interval_ms,
                                            int32_t timeout_ms, bh_error *error);
 
-/* The newest reading of each task that has changed since the last call, of at most 1,024 tasks: a batch of bh_progress,
- * which may be empty. The call waits up to timeout_ms for the first reading. BH_START is refused. */
+/* The newest reading of each task whose reading has changed since the last call: a batch of bh_progress. It has the
+ * readings of at most 1,024 tasks, and may be empty. The call waits up to timeout_ms for the first reading. BH_START is
+ * refused. */
 BH_API BH_CHECK_RESULT bh_status bh_session_poll_progress(bh_session *session, int32_t timeout_ms,
                                                           bh_batch **progress, bh_error *error);
 
-/* A descriptor like that of bh_session_event_fd, readable while bh_session_poll_progress has readings. */
+/* A descriptor like the descriptor of bh_session_event_fd. It is readable while bh_session_poll_progress has
+ * readings. */
 BH_API BH_CHECK_RESULT bh_status bh_session_progress_fd(bh_session *session, int *descriptor, bh_error *error);
 
 /* ---------------------------------------------------------------------------------------------------------------
@@ -1478,13 +1523,14 @@ BH_API BH_CHECK_RESULT bh_status bh_session_progress_fd(bh_session *session, int
 
 /* What a condition is about, and what its value means. */
 BH_ENUM(bh_condition_kind) {
-    BH_CONDITION_EXTERNAL_POWER = 1,  /* value: 1 or 0 */
+    BH_CONDITION_EXTERNAL_POWER = 1,  /* 1: the machine has external power; 0: it runs on battery */
     BH_CONDITION_BATTERY = 2,         /* percentage of the charge of all batteries together */
     BH_CONDITION_THERMAL_STATE = 3,   /* BH_THERMAL_… */
     BH_CONDITION_CPU_PRESSURE = 4,    /* percentage, as maximum_cpu_pressure_percent */
     BH_CONDITION_IO_PRESSURE = 5,
     BH_CONDITION_MEMORY_PRESSURE = 6,
-    BH_CONDITION_NETWORK = 7,         /* one of BH_NETWORK_…, or 0 without a default route. `name` is the network's */
+    BH_CONDITION_NETWORK = 7,         /* one of BH_NETWORK_…, or 0 without a default route. `name` is the name of the
+                                         network */
     BH_CONDITION_METERED = 8,         /* 1 or 0 */
     BH_CONDITION_CONNECTIVITY = 9,    /* BH_CONNECTIVITY_… */
     BH_CONDITION_SLEEP = 10,          /* 1: the machine is about to sleep */
@@ -1502,12 +1548,13 @@ BH_ENUM(bh_connectivity) {
 typedef struct bh_condition {
     size_t struct_size;
     bh_condition_kind kind;
-    bool is_known;      /* false: the condition cannot be read, and holds no task */
+    bool is_known;      /* false: the condition cannot be read, so it holds no task */
     uint8_t reserved[3];
     int64_t value;      /* its meaning depends on `kind` */
-    const char *name;   /* of the network; else NULL */
+    const char *name;   /* name of the network, for BH_CONDITION_NETWORK; else NULL */
     const char *text;   /* the value in words: "on battery" */
-    const char *source; /* where the value was read: a path, "NetworkManager", "configured"; or why it cannot be read */
+    const char *source; /* where the engine read the value: a path, "NetworkManager" or "configured"; or why the value
+                           cannot be read */
     int64_t since_ms;   /* when the engine first read the present value */
 } bh_condition;
 
@@ -1534,15 +1581,16 @@ typedef struct bh_hold {
 BH_API BH_CHECK_RESULT bh_status bh_store_holds(bh_application *application, int32_t timeout_ms, bh_batch **holds,
                                                 bh_error *error);
 
-/* A network, and the administrator's settings for it. With NetworkManager a network is one of its connections, else the
- * interface of the default route. bh_store_set_network ignores read-only fields. */
+/* A network, and the administrator's settings for it. With NetworkManager, a network is a connection of NetworkManager.
+ * Without NetworkManager, a network is the interface of the default route. bh_store_set_network ignores read-only
+ * fields. */
 typedef struct bh_network {
     size_t struct_size;
     const char *name;          /* required: 1 to 255 bytes, as conditions and lists show it */
     bh_choice metered;         /* BH_YES or BH_NO in place of the system's value; BH_DEFAULT: the system's value */
-    uint32_t month_starts_on;  /* first day of the budget's month: 1 to 28; 0: 1 */
+    uint32_t month_starts_on;  /* day on which the budget's month begins: 1 to 28; 0 means 1 */
     bh_budget budget;          /* of all sessions together */
-    bh_network_kinds kind;     /* read only: one kind, or 0 when this engine has not seen it */
+    bh_network_kinds kind;     /* read only: one kind, or 0 when this engine has not seen the network */
     bool is_current;           /* read only: the default route uses it */
     uint8_t reserved[3];
     uint64_t used_today;       /* read only: bytes; a killed engine does not count the bytes of its last seconds */
@@ -1551,7 +1599,8 @@ typedef struct bh_network {
     int64_t month_ends_ms;     /* read only */
 } bh_network;
 
-/* Stores the settings of a network; they apply immediately. If all are defaults, they are removed. */
+/* Stores the settings of a network; they apply immediately. If all settings are defaults, the stored settings are
+ * removed. */
 BH_API BH_CHECK_RESULT bh_status bh_store_set_network(bh_application *application, const bh_network *network,
                                                       int32_t timeout_ms, bh_error *error);
 
@@ -1576,25 +1625,28 @@ BH_ENUM(bh_quality_of_service) {
 typedef struct bh_activity {
     size_t struct_size;
     const char *identifier;    /* required: 1 to 255 bytes, the activity's name within the session */
-    uint64_t interval_ms;      /* required: from one window's opening to the next; 1,000 to ten years */
-    uint64_t tolerance_ms;     /* how long a window is open; less than interval_ms; 0: half of it */
+    uint64_t interval_ms;      /* required: time from the opening of one window to the opening of the next; 1,000 ms to
+                                  ten years */
+    uint64_t tolerance_ms;     /* how long a window is open; less than interval_ms; 0: half of interval_ms */
     bh_choice repeats;         /* BH_NO: it runs once and is removed. Default BH_YES */
     bh_quality_of_service quality_of_service;
-    const bh_request *request; /* the request that the engine enqueues. It has no idempotency_key, body files, earliest
-                                  and latest start; a destination needs BH_IF_EXISTS_REPLACE or
-                                  BH_REQUEST_NAMED_BY_SERVER. While a task of the activity has not ended, no second task
-                                  is made. NULL: the engine makes a BH_EVENT_ACTIVITY instead */
-    int64_t first_ms;          /* when the first window opens, or the next window of an existing activity. 0:
-                                  interval_ms after the call; for an existing activity: unchanged */
+    const bh_request *request; /* the request that the engine enqueues. The request must have no idempotency_key, no
+                                  body files, no earliest start and no latest start. If it has a destination, it also
+                                  needs BH_IF_EXISTS_REPLACE or BH_REQUEST_NAMED_BY_SERVER. While a task of the activity
+                                  has not ended, no second task is made. NULL: the engine makes a BH_EVENT_ACTIVITY
+                                  instead */
+    int64_t first_ms;          /* when the first window of a new activity opens, or the next window of an existing
+                                  activity. 0: interval_ms after the call for a new activity, no change for an existing
+                                  activity */
     int64_t next_ms;           /* read only: when the present window opened, or when the next one opens */
     int64_t next_ends_ms;      /* read only: end of that window */
     int64_t last_started_ms;   /* read only: time of the last start, or 0 */
     uint64_t last_task;        /* read only: id of the last task, or 0 */
-    const char *url;           /* read only: of the request, or NULL */
+    const char *url;           /* read only: URL of the request, or NULL */
 } bh_activity;
 
-/* Makes the activity, durably, or replaces the activity with the same identifier. In the second case, the next window
- * stays as it was, unless first_ms or interval_ms changes. A session has at most 1,000 activities. Consumers and
+/* Makes the activity, durably, or replaces the activity with the same identifier. The next window of a replaced
+ * activity changes only if first_ms or interval_ms changes. A session has at most 1,000 activities. Consumers and
  * producers may call it. */
 BH_API BH_CHECK_RESULT bh_status bh_session_set_activity(bh_session *session, const bh_activity *activity,
                                                          int32_t timeout_ms, bh_error *error);
@@ -1667,8 +1719,8 @@ BH_API void bh_batch_release(bh_batch *batch);
  * ------------------------------------------------------------------------------------------------------------ */
 
 /* Returns an ended ticket of this application that this function has not returned before, in the order in which
- * operations end. `ticket` is NULL if there is none. It is the pointer that the host got from the call; the host still
- * releases it. */
+ * operations end. `ticket` is NULL if there is no such ticket. Otherwise it is the pointer that the host got from the
+ * call that started the operation. The host still has to release the ticket. */
 BH_API BH_CHECK_RESULT bh_status bh_application_next_ticket(bh_application *application, bh_ticket **ticket,
                                                             bh_error *error);
 
@@ -1676,12 +1728,13 @@ BH_API BH_CHECK_RESULT bh_status bh_application_next_ticket(bh_application *appl
  * engine's process is stopped. May be repeated. BH_START is refused. */
 BH_API bh_status bh_ticket_wait(bh_ticket *ticket, int32_t timeout_ms, bh_error *error);
 
-/* Each returns the result of an ended operation: what a waiting call sets in its output parameter. The result of create
- * and attach is a session. The result of acknowledge and of the functions that change tasks is a count. The result of
- * functions with a bh_batch ** parameter is a batch. For operations without a result call bh_ticket_wait with
- * timeout_ms 0. Errors: the operation's own status when it failed; BH_TIMEOUT or BH_ENGINE_UNRESPONSIVE while it has
- * not ended; BH_WRONG_STATE when it has no such result, or when its session or batch was already taken. bh_ticket_batch
- * also returns the results of a refused enqueue. */
+/* Each of these functions returns the result of an ended operation, which a waiting call sets in its output parameter.
+ * The result of create and attach is a session. The result of acknowledge and of the functions that change tasks is a
+ * count. The result of functions with a bh_batch ** parameter is a batch. For operations without a result, call
+ * bh_ticket_wait with timeout_ms 0. Errors: the operation's own status when the operation failed; BH_TIMEOUT or
+ * BH_ENGINE_UNRESPONSIVE while the operation has not ended; BH_WRONG_STATE when the operation has no such result, or
+ * when the host has already taken its session or batch. bh_ticket_batch also returns the results of a refused
+ * enqueue. */
 BH_API BH_CHECK_RESULT bh_status bh_ticket_session(bh_ticket *ticket, bh_session **session,
                                                    bh_session_disposition *disposition, bh_error *error);
 BH_API BH_CHECK_RESULT bh_status bh_ticket_batch(bh_ticket *ticket, bh_batch **batch, bh_error *error);

@@ -1,4 +1,4 @@
-"""Puts the built library and the daemon into the wheel, beside the package, and sets the platform tag."""
+"""Puts the built library and the daemon into the package's directory in the wheel, and sets the platform tag."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ class LibraryHook(BuildHookInterface[Any]):
 
     def initialize(self, version: str, build_data: Dict[str, Any]) -> None:
         if version == "editable":
-            return  # An editable package loads the library from BACKHAUL_LIBRARY or the system, so nothing is included.
+            # An editable package loads the library from BACKHAUL_LIBRARY or the system, so the wheel has no library.
+            return
         platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{platform}"
-        # The library also searches its own directory for the daemon.
+        # Both files are in one directory, because the library also searches its own directory for the daemon.
         for variable, built, name in (
             ("BACKHAUL_LIBRARY", "lib/libbackhaul.so.1", "libbackhaul.so.1"),
             ("BACKHAUL_DAEMON", "libexec/backhaul/backhauld", "backhauld"),

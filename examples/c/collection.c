@@ -1,11 +1,12 @@
 /*
- * A host that may be killed: it enqueues a list of files, and the daemon starts it again when all files have arrived.
+ * A host that may be killed. It enqueues a list of files. When all files have arrived, the daemon starts the host
+ * again.
  *
  *   collection STORE LOG LIST   enqueues the files of LIST and reports their ends. Each line is "URL<tab>destination"
  *   collection STORE LOG        only reports the ends; the daemon uses this command when no host is connected
  *
- * The transfers continue if the program is killed. It writes its reports to LOG, because a program that the daemon
- * starts has no terminal.
+ * If the program is killed, the transfers continue. The program writes its reports to LOG, because a program that the
+ * daemon starts has no terminal.
  */
 #define _DEFAULT_SOURCE
 #include <backhaul.h>
@@ -23,10 +24,10 @@ static int log_file;
 static void check(bh_status status, const char *what) {
     if (status == BH_OK) return;
     dprintf(log_file, "cannot %s: %s (%s)\n", what, error.message, bh_status_name(status));
-    exit(1); /* the launch has failed, so the daemon starts the program again later */
+    exit(1); /* if the daemon started the program, it repeats the failed launch later */
 }
 
-/* The daemon starts the registered program without a shell and without PATH, so its path must be absolute. */
+/* The daemon starts the registered program without a shell and without PATH, so the program's path must be absolute. */
 static bh_application *open_application(char *store, char *log) {
     static char program[PATH_MAX], absolute_log[PATH_MAX];
     const char *arguments[] = {store, absolute_log};
@@ -90,7 +91,7 @@ static int show(const bh_event *event) {
     return event->kind == BH_EVENT_SESSION_FINISHED;
 }
 
-/* Reports the launch that started this process, if the daemon started it. */
+/* If the daemon started this process, reports the launch. */
 static void report_launch(bh_application *application) {
     bh_batch *batch = NULL;
     check(bh_application_current_launch(application, BH_WAIT_DEFAULT, &batch, &error), "ask for the launch");

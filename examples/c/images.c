@@ -41,7 +41,7 @@ static void say(const char *format, ...) {
     strcat(line, "\n");
     if (!is_launched) fputs(line, stdout);
     snprintf(path, sizeof path, "%s/%s", folder, LOG_NAME);
-    /* The file is opened for appending and written once, so the lines of two processes do not mix. */
+    /* The file is opened for appending, and each line is one write, so the lines of two processes do not mix. */
     int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (file < 0 || write(file, line, strlen(line)) < 0) perror(path);
     if (file >= 0) close(file);
@@ -50,7 +50,7 @@ static void say(const char *format, ...) {
 static _Noreturn void give_up(const char *what, const char *why) {
     fprintf(stderr, "images: cannot %s: %s\n", what, why);
     if (is_launched) say("cannot %s: %s", what, why);
-    exit(1); /* if the engine launched the program, it launches it again later */
+    exit(1); /* if the engine launched the program, it repeats the failed launch later */
 }
 
 static void check(bh_status status, const char *what) {
@@ -71,7 +71,7 @@ static void find_folder(void) {
     }
 }
 
-/* Each run registers its own path as the launch command. So after the program was moved, one run corrects the path. */
+/* Each run registers its own path as the launch command. If the program was moved, its next run corrects the path. */
 static void open_application(void) {
     char program[4096];
     const char *const arguments[] = {"launched"};
@@ -103,7 +103,7 @@ static bh_session *session(void) {
 
 /* ---- Enqueue ---- */
 
-/* Makes a file name of the last segment of the URL's path. The name has no directories and no control characters, and
+/* Makes a file name from the last segment of the URL's path. The name has no directories and no control characters, and
  * does not begin with a dot. */
 static void name_of(const char *url, char name[NAME_SIZE]) {
     const char *path = strstr(url, "://");
@@ -111,7 +111,7 @@ static void name_of(const char *url, char name[NAME_SIZE]) {
     size_t length = strcspn(path, "?#"), start = length;
     while (start > 0 && path[start - 1] != '/') start--;
     if (start == 0) start = length; /* the URL has no path */
-    if (length - start > NAME_SIZE - 1) start = length - (NAME_SIZE - 1); /* keeps the end, which has the type */
+    if (length - start > NAME_SIZE - 1) start = length - (NAME_SIZE - 1); /* keeps the end with the file type */
     size_t size = length - start;
     memcpy(name, path + start, size);
     name[size] = '\0';
@@ -130,7 +130,7 @@ static int enqueue_download(const char *url) {
     snprintf(destination, sizeof destination, "%s/%s", folder, name);
     request.url = url;
     request.destination = destination;
-    request.idempotency_key = name; /* a second enqueue finds the same download */
+    request.idempotency_key = name; /* a second enqueue with this key finds the same task */
     bh_status status = bh_session_enqueue(session(), &request, 1, BH_WAIT_DEFAULT, &results, &error);
     if (status == BH_DESTINATION_EXISTS) {
         say("%s exists already", name);
@@ -157,8 +157,8 @@ static void use(const bh_event *event) {
         say("%s does not come: %s", event->idempotency_key, event->error_message);
 }
 
-/* Waits up to timeout_ms for the first event, and handles all events. It acknowledges the events after it has handled
- * them: if this program is killed before that, the events are delivered again. */
+/* Waits up to timeout_ms for the first event, and handles all events. Then it acknowledges the events. If this program
+ * is killed before the acknowledgement, the events are delivered again. */
 static void handle_events(int32_t timeout_ms) {
     for (size_t count = 1; count > 0; timeout_ms = 0) {
         bh_batch *events = NULL;
@@ -220,7 +220,7 @@ static void show(void) {
     handle_events(0); /* handles the events since the last run */
     show_pictures();
     while (show_tasks() > 0) handle_events(500);
-    handle_events(0); /* handles downloads that ended between the two calls */
+    handle_events(0); /* handles the downloads that ended after the last call */
     check(bh_session_complete(session(), BH_WAIT_DEFAULT, &error), "complete");
 }
 
@@ -233,7 +233,7 @@ int main(int argc, char **argv) {
         return 2;
     }
     setvbuf(stdout, NULL, _IOLBF, 0);
-    /* `get` needs no events. The program that the user opens waits until a launched process has ended. */
+    /* `get` needs no events. If the user opens the program, it waits until a launched process has ended. */
     role = gets ? BH_ROLE_PRODUCE : is_launched ? BH_ROLE_CONSUME : BH_ROLE_CONSUME_WHEN_FREE;
     find_folder();
     open_application();

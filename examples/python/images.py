@@ -25,14 +25,15 @@ UNFINISHED = (TaskState.WAITING, TaskState.RUNNING, TaskState.SUSPENDED)
 
 
 def this_program():
-    """Returns the launch command, which is the interpreter with this file. A launched program does not have the
-    variables of this process. So the command adds those that this process needed to find the library."""
+    """Returns the launch command, which is the Python interpreter with this file. A launched program does not have the
+    environment variables of this process. So the command has the variables that this process needed to find the
+    library."""
     needed = {name: os.environ[name] for name in ("PYTHONPATH", "BACKHAUL_LIBRARY") if name in os.environ}
     return LaunchCommand(sys.executable, [Path(__file__).resolve(), "launched"], environment=needed)
 
 
 def name_of(url):
-    """Makes a file name of the last segment of the URL's path. The name has no directories and no control characters,
+    """Makes a file name from the last segment of the URL's path. The name has no directories and no control characters,
     and does not begin with a dot."""
     name = re.sub(r"[^A-Za-z0-9._-]", "_", urlsplit(url).path.rsplit("/", 1)[-1])[-99:]
     name = re.sub(r"^\.", "_", name)
@@ -47,7 +48,7 @@ def pictures():
 
 def note(line):
     """Writes a line to the log. A launched program has no terminal."""
-    # The file is opened for appending and written once, so the lines of two processes do not mix.
+    # The file is opened for appending, and each line is one write, so the lines of two processes do not mix.
     with open(LOG, "a", encoding="utf-8") as log:
         log.write(f"{line}\n")
 
@@ -57,7 +58,7 @@ class Images:
 
     def __init__(self, role, is_launched=False):
         self.role, self.is_launched = role, is_launched
-        # Each run registers its own path as the launch command. So after the program was moved, one run corrects the
+        # Each run registers its own path as the launch command. If the program was moved, its next run corrects the
         # path.
         self.application = Application("org.example.images.python", launch=this_program())
 
@@ -81,7 +82,7 @@ class Images:
         name = name_of(url)
         if name in pictures():
             return self.say(f"{name} exists already")
-        task = self.session.download(url, FOLDER / name, key=name)  # a second enqueue finds the same task
+        task = self.session.download(url, FOLDER / name, key=name)  # a second enqueue with this key finds this task
         self.say(f"enqueued {name}" if task.is_new else f"{name} was enqueued before")
 
     # Events: how downloads ended
@@ -93,11 +94,12 @@ class Images:
             self.say(f"{event.key} is there, {event.size} bytes")
         elif event.is_task_ended:
             self.say(f"{event.key} does not come: {event.error_message}")
-        # The event is acknowledged after it was handled. If this program is killed before, it gets the event again.
+        # The event is acknowledged after it was handled. If this program is killed before that, it gets the event
+        # again.
         event.acknowledge()
 
     def handle_events(self, timeout=0):
-        """Handles all events, until no event has come for ``timeout`` seconds."""
+        """Handles events until no event has come for ``timeout`` seconds."""
         for event in self.session.events(timeout=timeout):
             self.use(event)
 
@@ -116,8 +118,8 @@ class Images:
     # When the user opens the program
 
     def tasks(self):
-        """Yields the downloads that have not ended: the name, the percentage or None, and the reason of a wait or
-        None."""
+        """Yields three values for each download that has not ended: its name, its percentage or None, and the reason
+        why it waits or None."""
         for task in self.session.tasks(states=UNFINISHED):
             yield task.key, 100 * task.offset // task.size if task.size else None, task.reason_text
 
@@ -129,12 +131,12 @@ class Images:
             for name, percent, why in on_their_way:
                 print(f"on its way: {name}{'' if percent is None else f' {percent} %'}{f', {why}' if why else ''}")
             self.handle_events(timeout=0.5)
-        self.handle_events()  # handles downloads that ended between the two calls
+        self.handle_events()  # handles the downloads that ended after the last call
         self.session.complete()
 
     def listen(self):
-        """Handles each event when it comes, until the program is closed. Meanwhile the engine does not launch the
-        program."""
+        """Handles each event when it comes, until the program is closed. While this method runs, the engine does not
+        launch the program."""
         with suppress(InvalidHandle):  # the application was closed, which ends the wait
             for event in self.session.events():
                 self.use(event)
@@ -152,7 +154,7 @@ def gallery(images, port):
 
 
 def get(urls):
-    """Enqueues the URLs, and returns the exit status. If a URL is invalid, the others are still enqueued."""
+    """Enqueues the URLs, and returns the exit status. If a URL is invalid, the other URLs are still enqueued."""
     failed = 0
     with closing(Images(Role.PRODUCE)) as images:  # `get` needs no events
         for url in urls:

@@ -1,8 +1,8 @@
 """The gallery of images.py: one page on loopback, with the pictures, a button and live progress.
 
 Any page in the browser can send requests to a server on this machine. So this server accepts requests only for its own
-host name, and starts a download only if the request has the token of the form. No request contains a path of the file
-system. The page runs no scripts and shows no content of other servers.
+host name, and starts a download only if the request has the token of the form. The server does not use the path of a
+request as a path of the file system. The page runs only its own script, and loads nothing from other servers.
 """
 
 import html
@@ -14,7 +14,8 @@ from urllib.parse import parse_qs, quote, unquote
 
 from backhaul import BackhaulError
 
-#: The types of pictures that are shown. SVG is left out, because an SVG file that is opened directly may run a script.
+#: The types of pictures that are shown. SVG is left out, because an SVG file may run a script if the browser opens the
+#: file directly.
 TYPES = {
     ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".png": "image/png", ".gif": "image/gif", ".webp": "image/webp",
     ".avif": "image/avif",
@@ -99,8 +100,8 @@ class Gallery(BaseHTTPRequestHandler):
         self.answer(HTTPStatus.SEE_OTHER, "text/plain", b"", Location="/")
 
     def has_own_host_header(self):
-        """Returns whether the request is for the host name of this server. Otherwise refuses the request: an attacker
-        may have made another host name resolve to this machine."""
+        """Returns whether the request is for the host name of this server. If not, refuses the request, because an
+        attacker may have made another host name resolve to this machine."""
         port = self.server.server_port
         if self.headers.get("Host") in (f"127.0.0.1:{port}", f"localhost:{port}"):
             return True

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.0
 // A small host. Run `make`, and then `swift run --package-path examples/swift/photos photos STORE [LIST]`.
-// The package is not in the folder `examples/swift`, because Swift identifies a package by the name of its folder. The
-// package on which it depends is already in a folder with the name `swift`.
+// Swift identifies a package by the name of its folder. This package depends on the package in `bindings/swift`. So
+// this package is not in the folder `examples/swift`, which has the same name.
 import PackageDescription
 
 let package = Package(

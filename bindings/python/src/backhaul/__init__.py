@@ -1,4 +1,4 @@
-"""Background transfer sessions: transfers that continue when this program exits or crashes, or the machine restarts.
+"""Background transfer sessions: transfers that continue after this program exits or crashes, or the machine restarts.
 
     from backhaul import Application
 
@@ -12,10 +12,10 @@
                     break
             session.complete()
 
-A program that was killed opens the same session again, and reads the remaining events. An acknowledged event is not
-delivered again, and no other event is lost. The transfers continue in Backhaul's daemon. The daemon launches a
-registered ``LaunchCommand`` when a session needs its host. In asyncio use ``async for event in session.events()`` and
-``await session.start.download(…)``.
+The transfers run in Backhaul's daemon. A program that was killed opens the same session again, and reads the remaining
+events. An event is delivered again until the program acknowledges it, so no event is lost. If the program has
+registered a ``LaunchCommand``, the daemon launches the program when a session needs it. In asyncio, use ``async for
+event in session.events()`` and ``await session.start.download(…)``.
 """
 
 from ._activity import Activity, ActivityInfo

@@ -14,27 +14,30 @@ from ._types import Moment, moment, moment_or_none
 class Activity:
     """Work that repeats in windows of time.
 
-    Each window opens ``interval_ms`` after the previous one was due, and stays open for ``tolerance_ms``. The activity
-    starts once in each window: when the conditions meet its quality of service, or at the end of the window. If
-    several windows passed while no engine was running, the activity starts once for all of them.
+    A window begins every ``interval_ms``, and stays open for ``tolerance_ms``. The activity starts once in each window:
+    when the conditions meet its quality of service, or else at the end of the window. If several windows begin while no
+    engine runs, the activity starts once for all of them.
     """
 
     #: The name of the activity in its session, 1 to 255 bytes.
     identifier: str
-    #: The time from the opening of one window to the opening of the next: 1,000 milliseconds to ten years.
+    #: The time from the beginning of one window to the beginning of the next window. It is 1,000 milliseconds at least,
+    #: and ten years at most.
     interval_ms: int
-    #: How long a window stays open, which is less than ``interval_ms``. 0: half of ``interval_ms``.
+    #: How long a window stays open. It must be less than ``interval_ms``. 0: half of ``interval_ms``.
     tolerance_ms: int = 0
-    #: False: the activity starts once, and is then removed. None and True: it repeats.
+    #: False: the activity starts one time, and is then removed. None and True: the activity repeats.
     repeats: bool | None = None
     #: "background" (the default), "utility" or "user_initiated".
     quality_of_service: str | QualityOfService | None = None
-    #: The request that the activity enqueues. It has no key, no body files, and no earliest or latest start. It has
-    #: ``if_exists="replace"`` or ``named_by_server=True``. While its last task has not ended, no second task is made.
-    #: None: the activity delivers an event of EventKind.ACTIVITY, for which the application is launched. While that
-    #: event is not acknowledged, no second event is made.
+    #: The request that the activity enqueues. It must have no ``key``, ``body_file``, ``parts``, ``earliest_start`` or
+    #: ``latest_start``, and must not be ``suspended``. A request with a destination must have ``if_exists="replace"``
+    #: or ``named_by_server=True``. Until the last task of the activity has ended, the activity makes no further task.
+    #: None: the activity makes an event of EventKind.ACTIVITY, and the engine launches the application for this event.
+    #: Until the event is acknowledged, the activity makes no further event.
     request: Request | None = None
-    #: When the first window opens. None: one interval after now. For an existing activity this sets the next window.
+    #: When the first window opens. None: ``interval_ms`` after the call. If the activity exists already, this field is
+    #: the time when the next window opens, and None leaves this time unchanged.
     first: Moment | None = None
 
 
@@ -47,15 +50,15 @@ class ActivityInfo:
     tolerance_ms: int
     repeats: bool
     quality_of_service: QualityOfService
-    #: When the present window opened or the next window opens, in Unix milliseconds.
+    #: When the present window opened, in Unix milliseconds. If no window is open: when the next window opens.
     next_ms: int
-    #: When that window ends, in Unix milliseconds.
+    #: When the window of ``next_ms`` ends, in Unix milliseconds.
     next_ends_ms: int
-    #: When the activity last started, in Unix milliseconds, or 0.
+    #: When the activity last started, in Unix milliseconds. 0 if it has not started yet.
     last_started_ms: int
     #: The id of the last task that the activity has enqueued, or None.
     last_task: int | None
-    #: The URL of the request. None: the activity has no request, and delivers events.
+    #: The URL of the request. None if the activity has no request and makes events instead.
     url: str | None
 
     @property

@@ -25,16 +25,17 @@ if TYPE_CHECKING:
 
 
 class Application:
-    """An application, opened on its store. A store is one directory with all durable data.
+    """An application that has opened a store. A store is one directory with all durable data.
 
     Without ``store``, the application opens the user's default store, which all programs of the user share. The
-    constructor waits until an engine replies. The engine is one that runs already, or the daemon, which the library
-    starts. With ``hosting=Hosting.EMBEDDED`` it runs in this process. ``launch`` is registered as by ``set_launch``.
-    ``observes=True`` is for programs that only read: the engine launches the application's program even while they are
-    connected. ``daemon`` is the path of backhauld, if the library does not find it.
+    constructor waits until the engine of the store replies. If no engine runs, the library starts the daemon as engine.
+    With ``hosting=Hosting.EMBEDDED``, the engine runs in this process. The constructor registers the launch command
+    ``launch`` in the same way as ``set_launch``. ``observes=True`` is for programs that only read: while such a program
+    is connected, the engine still launches the application's host. ``daemon`` is the path of backhauld. It is needed
+    only if the library does not find backhauld.
 
-    ``application.start`` has the methods in a form that returns a Ticket immediately. In asyncio use ``async with await
-    Application.open_async(…)``.
+    ``application.start`` has the same methods in a form that returns a Ticket immediately. In asyncio, use ``async with
+    await Application.open_async(…)``.
     """
 
     def __init__(
@@ -85,7 +86,8 @@ class Application:
         launch: LaunchCommand | None,
         observes: bool,
     ) -> None:
-        # This call does not wait for an engine. The first verb waits: it can be awaited, and Ctrl-C can interrupt it.
+        # This call does not wait for an engine. The first verb waits for the engine, because a program can await a verb
+        # or interrupt it with Ctrl-C.
         options = _writing.application_options(identifier, store, hosting, daemon, launch, observes)
         self._handle = ApplicationHandle(take(bh_application, library.bh_application_open, byref(options), 0))
         self.identifier = identifier
@@ -105,7 +107,7 @@ class Application:
     def session(
         self, identifier: str, *, role: Role = Role.CONSUME, timeout: float | None = None, **configuration: Any
     ) -> Session:
-        """Creates a session, or attaches to it if it exists. The keyword arguments are fields of
+        """Creates a session. If the session exists, attaches to it instead. The keyword arguments are fields of
         ``SessionConfiguration``. An existing session keeps its stored configuration, and its ``created`` is False."""
         return self.start.session(identifier, role=role, **configuration).result(timeout)
 
@@ -116,8 +118,8 @@ class Application:
         return self.start.create(configuration, role).result(timeout)
 
     def attach(self, identifier: str, *, role: Role = Role.CONSUME, timeout: float | None = None) -> Session:
-        """Attaches to an existing session. Raises NotFound if it does not exist, and InUse if another process is its
-        consumer."""
+        """Attaches to an existing session. Raises NotFound if the session does not exist. Raises InUse if another
+        process is the session's consumer."""
         return self.start.attach(identifier, role).result(timeout)
 
     def sessions(self, *, timeout: float | None = None) -> list[SessionInfo]:
@@ -129,35 +131,35 @@ class Application:
         return self.start.engine().result(timeout)
 
     def limits(self, *, timeout: float | None = None) -> Limits:
-        """Returns the limits of all sessions of the store together. Limits that are not set have their defaults."""
+        """Returns the limits for all sessions of the store together. A limit that is not set has its default value."""
         return self.start.limits().result(timeout)
 
     def set_limits(self, limits: Limits, *, timeout: float | None = None) -> None:
-        """Sets the limits of the store. They are stored, and apply immediately. To change single limits, pass
+        """Sets the limits of the store. The limits are stored, and apply immediately. To change only some limits, pass
         ``dataclasses.replace(application.limits(), …)``."""
         self.start.set_limits(limits).result(timeout)
 
     def conditions(self, *, timeout: float | None = None) -> list[Condition]:
-        """Returns the present conditions, one of each kind. The engine reads a condition for this call if no task
-        depends on it."""
+        """Returns the present conditions, one of each kind. If no task depends on a condition, the engine reads this
+        condition for this call."""
         return self.start.conditions().result(timeout)
 
     def holds(self, *, timeout: float | None = None) -> list[Hold]:
-        """Returns the tasks that conditions hold now, in all sessions of the store."""
+        """Returns the present holds of all sessions of the store. A hold reports tasks that wait for a condition."""
         return self.start.holds().result(timeout)
 
     def networks(self, *, timeout: float | None = None) -> list[Network]:
-        """Returns the current network, and all networks that have settings or were used in this month."""
+        """Returns the current network, all networks that have settings, and all networks that were used this month."""
         return self.start.networks().result(timeout)
 
     def set_network(self, network: Network, *, timeout: float | None = None) -> None:
-        """Sets whether a network is metered, and its budget in bytes. The settings are stored, and apply immediately. A
-        ``Network`` that has only a name removes the settings."""
+        """Sets the budget of a network in bytes, and whether the network is metered. The settings are stored, and apply
+        immediately. If ``network`` has only a name, the engine removes the stored settings of this network."""
         self.start.set_network(network).result(timeout)
 
     def set_launch(self, command: LaunchCommand | None, *, timeout: float | None = None) -> None:
-        """Registers the program that the engine launches when a session needs its host, and no host is connected. The
-        registration is stored, and replaces an earlier one. None removes the registration."""
+        """Registers the program that the engine launches when a session needs its host and no host is connected. The
+        registration is stored, and replaces an earlier registration. None removes the registration."""
         self.start.set_launch(command).result(timeout)
 
     def launches(self, *, timeout: float | None = None) -> list[LaunchInfo]:
@@ -165,31 +167,33 @@ class Application:
         return self.start.launches().result(timeout)
 
     def current_launch(self, *, timeout: float | None = None) -> Launch | None:
-        """Returns the launch that started this program. None if the engine did not start it, or if the launch is
-        over."""
+        """Returns the launch that started this program. Returns None if the engine did not start this program, or if
+        the launch is over."""
         return self.start.current_launch().result(timeout)
 
     def poll(self, *, timeout: float | None = 0) -> list[SessionInfo]:
-        """Returns sessions that need attention, whether or not they are attached. A session is returned once each time
-        that it begins to need attention. Waits for the first one up to ``timeout`` seconds (None: without a limit)."""
+        """Returns the sessions that need attention, attached or not. A session is returned again only if it has a new
+        reason. Waits up to ``timeout`` seconds for the first session. None: waits without a limit."""
         return poll_attention(self._handle, timeout)
 
     def attention(self, *, timeout: float | None = None) -> AttentionStream:
-        """Yields each session when it begins to need attention, for ``for`` and ``async for``.
+        """Returns a stream for ``for`` and ``async for``. It yields a session when this session begins to need
+        attention.
 
-        A connected program is notified in this way, and is not launched. With a ``timeout``, the stream ends when no
-        session has needed attention for this number of seconds.
+        While a program is connected, the engine notifies it in this way, and launches no second program. If ``timeout``
+        is set, the stream ends when no session has begun to need attention for this number of seconds.
         """
         return AttentionStream(self._handle, timeout)
 
     def fileno(self) -> int:
-        """Returns a descriptor that is readable while an attached session has undelivered events, ``poll`` would return
-        a session, or a Ticket has its reply. Wait for the descriptor, but do not read from it."""
+        """Returns a descriptor. It is readable while at least one of these is true: an attached session has undelivered
+        events, ``poll`` has a session to return, or a Ticket has a result. Use the descriptor only to wait: do not read
+        from it."""
         return self._handle.descriptor
 
     def close(self) -> None:
-        """Closes the application. The transfers continue. With embedded hosting, the last close in a process ends the
-        engine, which takes up to about a second. Closing twice has no effect."""
+        """Closes the application. The transfers continue. If the engine is embedded, the last ``close`` in the process
+        ends the engine. This call then takes about a second at most. A second ``close`` has no effect."""
         self._handle.close()
 
     def __enter__(self) -> Application:
@@ -208,5 +212,5 @@ class Application:
     ) -> None:
         import asyncio
 
-        # `close` blocks and has no form that returns a Ticket, so it runs in a thread.
+        # `close` blocks, and there is no form of it that returns a Ticket. So it runs in a thread.
         await asyncio.get_running_loop().run_in_executor(None, self.close)

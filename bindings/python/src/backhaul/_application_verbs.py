@@ -1,4 +1,4 @@
-"""The methods of an application in a form that returns a Ticket."""
+"""The methods of an application, in a form that returns a Ticket immediately."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Result = TypeVar("Result")
 
 
 class ApplicationVerbs:
-    """The methods of an application in a form that returns a Ticket."""
+    """The methods of an application, in a form that returns a Ticket immediately."""
 
     def __init__(self, application: ApplicationHandle) -> None:
         self._application = application
@@ -105,7 +105,7 @@ class ApplicationVerbs:
         )
 
     def session(self, identifier: str, *, role: Role = Role.CONSUME, **configuration: Any) -> Ticket[Session]:
-        """Creates a session with this configuration, or attaches to it if it exists."""
+        """Creates a session with this configuration. If the session exists, attaches to it instead."""
         return self.create(SessionConfiguration(identifier, **configuration), role)
 
     def _listing(self, read: Callable[[BatchHandle], Result], function: Callable[..., int]) -> Ticket[Result]:

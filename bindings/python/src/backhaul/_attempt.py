@@ -14,8 +14,9 @@ from ._types import moment, moment_or_none
 class Attempt:
     """One attempt of a task, including its redirects.
 
-    Fields that end in ``_us`` are microseconds since the start of the attempt. A field is None if the attempt did not
-    reach the step, or did not need it because it reused a connection.
+    A field whose name ends in ``_us`` is the time of a step, in microseconds since the start of the attempt. Such a
+    field is None if the attempt did not reach the step. It is also None if the attempt reused a connection, and
+    therefore did not need the step.
     """
 
     task_id: int
@@ -25,7 +26,7 @@ class Attempt:
     next: Next
     #: When the attempt started, in Unix milliseconds.
     started_ms: int
-    #: When the next attempt starts, in Unix milliseconds, or 0.
+    #: When the next attempt starts, in Unix milliseconds. 0 if no time is set for a next attempt.
     next_attempt_ms: int
     #: The status of the attempt's error, or OK.
     status: Status
@@ -39,7 +40,7 @@ class Attempt:
     redirects: int
     #: The offset in the file at which the attempt began.
     offset: int
-    #: The number of the file's bytes that were stored when the attempt ended.
+    #: How many bytes of the file were stored when the attempt ended.
     end_offset: int
     #: When the host name was resolved.
     domain_lookup_us: int | None

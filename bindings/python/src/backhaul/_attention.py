@@ -1,4 +1,4 @@
-"""Waiting for sessions that need attention, in blocking code and in asyncio."""
+"""Functions that wait for sessions that need attention, in blocking code and in asyncio."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ._waiting import Backoff, Deadline, readable
 
 
 def poll_attention(handle: ApplicationHandle, timeout: float | None) -> list[SessionInfo]:
-    """Returns the sessions that have begun to need attention since the last call on this handle."""
+    """Returns the sessions that have begun to need attention since the previous call with this handle."""
     deadline = Deadline(timeout)
     while True:
         batch = take(bh_batch, library.bh_application_poll, handle.pointer, deadline.slice_ms())
@@ -25,7 +25,7 @@ def poll_attention(handle: ApplicationHandle, timeout: float | None) -> list[Ses
 
 
 class AttentionStream(Iterator[SessionInfo], AsyncIterator[SessionInfo]):
-    """Yields each session of an application when it begins to need attention, for ``for`` and ``async for``."""
+    """An iterator for ``for`` and ``async for``. It yields a session when the session begins to need attention."""
 
     def __init__(self, handle: ApplicationHandle, timeout: float | None) -> None:
         self._handle = handle

@@ -12,7 +12,7 @@ from ._types import moment, moment_or_none
 
 @dataclass(frozen=True)
 class Wait:
-    """A wait record: a time in which a task did not run, with the reason."""
+    """A wait record: a period in which a task did not run, with the reason."""
 
     reason: Reason
     #: The reason in one sentence.
@@ -37,13 +37,14 @@ class Condition:
     """The current value of one condition of the system."""
 
     kind: ConditionKind
-    #: The value, whose meaning depends on the kind. None: the condition cannot be read, so it holds no task.
+    #: The value. Its meaning depends on the kind. None: the condition cannot be read, and therefore holds no task.
     value: int | None
-    #: The name of the network, if the condition is a network.
+    #: The name of the network if the condition is about a network, otherwise None.
     name: str | None
     #: The value in a few words, such as "on battery".
     text: str
-    #: The source of the value: a path, "NetworkManager" or "configured". If the condition cannot be read, the reason.
+    #: The source of the value: a path, "NetworkManager" or "configured". If the condition cannot be read, this field
+    #: has the reason.
     source: str
     #: When the engine first read the present value, in Unix milliseconds.
     since_ms: int
@@ -60,19 +61,19 @@ class Condition:
 
 @dataclass(frozen=True)
 class Hold:
-    """Tasks of a session that one condition holds."""
+    """Tasks that wait because of one condition. All of them belong to one session."""
 
     application: str
     #: The identifier of the session.
     session: str
-    #: The origin, if only tasks of one origin are held.
+    #: The origin if only tasks of one origin are held, otherwise None.
     origin: str | None
     reason: Reason
     #: The reason in one sentence.
     reason_text: str
     #: When the hold began, in Unix milliseconds.
     began_ms: int
-    #: When the engine checks the condition again, in Unix milliseconds. 0: when the condition changes.
+    #: When the engine checks the condition again, in Unix milliseconds. 0: only when the condition changes.
     next_check_ms: int
     #: The number of held tasks.
     tasks: int
@@ -83,20 +84,20 @@ class Hold:
 
     @property
     def next_check(self) -> datetime | None:
-        """When the engine checks the condition again. None: when the condition changes."""
+        """When the engine checks the condition again. None: only when the condition changes."""
         return moment_or_none(self.next_check_ms)
 
 
 @dataclass(frozen=True)
 class Network:
-    """A network with its settings. A program can set the fields before ``kind``; the others are only read."""
+    """A network with its settings. ``set_network`` stores the fields before ``kind``, and ignores all other fields."""
 
-    #: The name of the connection in NetworkManager. Without NetworkManager, the name of the interface of the default
-    #: route. Conditions and listings have the same name.
+    #: The name of the connection in NetworkManager. Without NetworkManager, the name of the interface that the default
+    #: route uses. Conditions and listings show the same name.
     name: str
-    #: Whether the network is metered. None: the system decides.
+    #: Whether the network is metered. None: the value of the system applies.
     metered: bool | None = None
-    #: The day of the month on which a month of the budget begins, 1 to 28. 0: the first day.
+    #: The day of the calendar month on which the budget's month begins, from 1 to 28. 0 means 1.
     month_starts_on: int = 0
     #: The budget of all sessions together on this network.
     budget: Budget = Budget()
@@ -104,10 +105,11 @@ class Network:
     kind: NetworkKind | None = None
     #: Whether the default route uses this network.
     is_current: bool = False
-    #: The bytes that were moved on this network. If an engine is killed, the bytes of its last seconds are not counted.
+    #: The bytes that were moved on this network on the present day and in the present month of the budget. If an engine
+    #: is killed, the bytes of its last seconds are not counted.
     used_today: int = 0
     used_this_month: int = 0
-    #: When the day and the month of the budget end, in Unix milliseconds.
+    #: When the present day and the present month of the budget end, in Unix milliseconds.
     day_ends_ms: int = 0
     month_ends_ms: int = 0
 

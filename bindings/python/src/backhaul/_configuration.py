@@ -21,9 +21,9 @@ class SessionConfiguration:
     constraints: Constraints = Constraints()
     tls: TLS = TLS()
     proxy: Proxy = Proxy()
-    #: Of this session on each network.
+    #: Bytes that this session may move on each network.
     budget: Budget = Budget()
-    #: Of all its tasks together, both directions; default: no limit.
+    #: Limit of the rate of all tasks of the session together, in both directions; default: no limit.
     bytes_per_second: int = 0
     #: Sent with each request to the origin of its URL. A request's own header of the same name replaces it (Apple:
     #: httpAdditionalHeaders). Not shown by ``repr``.
@@ -32,8 +32,8 @@ class SessionConfiguration:
     connections_per_origin: int = 0
     #: Default 64; at most 1,024.
     maximum_running_tasks: int = 0
-    #: Default 1,000: ended tasks that ``history`` keeps; at most 100,000. With HISTORY_NONE the history is empty, and a
-    #: task's attempts are kept only until the event of its end is acknowledged.
+    #: Default 1,000: how many ended tasks ``history`` can list; at most 100,000. With HISTORY_NONE the history is
+    #: empty, and a task's attempts are kept only until the task's event is acknowledged.
     history_limit: int = 0
     #: Where a session's cookies are kept (RFC 6265). Default: Cookies.NONE. "none", "memory" or "persistent".
     cookies: str | Cookies | None = None
@@ -43,18 +43,19 @@ class SessionConfiguration:
     #: sessionSendsLaunchEvents).
     sends_launch_events: bool | None = None
     #: True: 401 and 407 open a challenge, and tasks wait for the response to it. False, the default: these statuses are
-    #: failures, like others that are not accepted.
+    #: failures, like all statuses that are not accepted.
     asks_for_credentials: bool | None = None
-    #: True: tasks of a launched host get Preset.DISCRETIONARY, as Apple does with tasks of an app in the background.
-    #: Default False.
+    #: True: tasks that a launched host enqueues get Preset.DISCRETIONARY. Apple does the same with tasks of an app in
+    #: the background. Default False.
     discretionary_if_launched: bool | None = None
     #: If the consumer's process was stopped for this long (SIGSTOP, debugger, freezer), and the session needs its host,
     #: the engine launches another host. 0: never. The library does not continue stopped processes.
     launch_if_stopped_ms: int = 0
-    #: Default 60,000: how long the rate must be below ``constraints.minimum_bytes_per_second`` before tasks are held.
+    #: Default 60,000: how long the throughput must be below ``constraints.minimum_bytes_per_second`` before tasks are
+    #: held.
     slow_after_ms: int = 0
-    #: Default 300,000: pause before the first slow probe of an origin. The pause doubles after each failed probe, until
-    #: it is twelve times this value.
+    #: Default 300,000: pause before the first slow probe of an origin. The pause doubles after each failed slow probe,
+    #: until it is twelve times this value.
     slow_pause_ms: int = 0
 
 
@@ -68,5 +69,5 @@ class Limits:
     maximum_running_tasks: int = 0
     #: Default 256; at most 1,024.
     maximum_connections: int = 0
-    #: Of all sessions together to one origin; default: each session's own limit.
+    #: Limit for one origin, for all sessions together; default: only each session's own limit.
     connections_per_origin: int = 0

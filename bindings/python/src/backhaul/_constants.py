@@ -139,8 +139,8 @@ class Choice(OpenEnum):
 
 
 class Hosting(OpenEnum):
-    """Where a new engine runs, if no process holds the store's lock. If an engine runs already, it is used, wherever it
-    runs."""
+    """Where a new engine runs, if no process holds the store's lock. If an engine runs already, the library uses this
+    engine, wherever it runs."""
 
     #: Hosting.DAEMON.
     DEFAULT = 0
@@ -162,12 +162,11 @@ class LaunchState(OpenEnum):
 
     #: No command is registered, or no session needs its host.
     NONE = 0
-    #: The host is launched at ``next_launch_ms``, unless a host connects before.
+    #: If no host connects before ``next_launch_ms``, the engine launches the host at this time.
     DUE = 1
-    #: A launched host runs and has not completed.
+    #: A launched host runs, and has not completed its sessions.
     RUNNING = 2
-    #: Too many launches without completing: the engine has stopped launching, until a host connects that was started in
-    #: another way.
+    #: Too many launches have failed. The engine launches no host, until a host that the engine did not launch connects.
     GAVE_UP = 3
 
 
@@ -182,7 +181,7 @@ class RetryErrors(IntFlag):
     LOST = 4
     #: Status.REQUEST_TIMEOUT.
     TIMEOUT = 8
-    #: Status.TLS_FAILED because of a broken handshake, but never because of a certificate that does not verify.
+    #: Status.TLS_FAILED if the handshake broke; an attempt with a certificate that does not verify is never repeated.
     TLS = 16
     #: A response whose status is in ``RetryPolicy.statuses``.
     STATUS = 32
@@ -198,9 +197,9 @@ class HTTPVersion(OpenEnum):
     #: HTTP/2 over TLS if the server supports it, else HTTP/1.1.
     DEFAULT = 0
     HTTP_1_1 = 1
-    #: Over TLS as the default; without TLS by an upgrade from HTTP/1.1 (RFC 7540, 3.2).
+    #: Over TLS as HTTPVersion.DEFAULT; without TLS by an upgrade from HTTP/1.1 (RFC 7540, section 3.2).
     HTTP_2 = 2
-    #: HTTP/2 without negotiation, also without TLS (RFC 9113, section 3.3).
+    #: Over TLS as HTTPVersion.DEFAULT; without TLS, HTTP/2 without an upgrade (RFC 9113, section 3.3).
     HTTP_2_PRIOR_KNOWLEDGE = 3
 
 
@@ -213,14 +212,14 @@ class Redirects(OpenEnum):
     FOLLOW = 1
     #: Redirects to another origin fail with Status.REDIRECT_REFUSED.
     SAME_ORIGIN = 2
-    #: A redirect is a response like any other: ``accepted_statuses`` decides.
+    #: A redirect is a response like any other: ``accepted_statuses`` decides whether it is accepted.
     NONE = 3
 
 
 class Preset(OpenEnum):
-    """A predefined set of constraints. A field that is set replaces the preset's value of that field. A preset's
-    constraints end at ``Request.latest_start``. Constraints that are set by their own fields do not end.
-    docs/conditions.md."""
+    """A predefined set of constraints. If the host sets the field of a constraint, this value replaces the preset's
+    value. After ``Request.latest_start``, the preset's constraints do not apply any more. Constraints that the host has
+    set in their own fields still apply. docs/conditions.md."""
 
     #: No constraints.
     DEFAULT = 0
@@ -236,8 +235,7 @@ class ThermalState(OpenEnum):
 
     DEFAULT = 0
     NOMINAL = 1
-    #: Above a passive or active trip point, or a cooling device slows a processor down; whether a fan runs does not
-    #: count.
+    #: Above a passive or active trip point, or a cooling device slows a processor down. A fan that runs does not count.
     FAIR = 2
     #: Above a hot trip point, or within 10 degrees of a critical one.
     SERIOUS = 3
@@ -269,15 +267,16 @@ class TLSVersion(OpenEnum):
 class Role(OpenEnum):
     """What a handle may do. Every role lists tasks."""
 
-    #: Polls, acknowledges and completes; one handle at a time. This role has the rights of all other roles.
+    #: Polls, acknowledges and completes. Only one handle at a time consumes a session. This role also has the rights of
+    #: all other roles.
     CONSUME = 1
     #: Enqueues and controls tasks, claims kept files, responds to challenges, configures and invalidates the session,
     #: sets activities.
     PRODUCE = 2
     #: Lists tasks and watches progress.
     OBSERVE = 3
-    #: As Role.CONSUME, but waits until no other handle consumes the session. The other handle gets Attention.YIELD.
-    #: Releasing the ticket ends the wait.
+    #: As Role.CONSUME, but waits until no other handle consumes the session. The handle that consumes it gets
+    #: Attention.YIELD. If the host releases the ticket of the wait, the wait ends.
     CONSUME_WHEN_FREE = 4
 
 
@@ -288,8 +287,8 @@ class Tolerances(IntFlag):
     #: ``close_notify`` (RFC 9112, section 9.8). Without this flag the task fails with Status.TLS_TRUNCATED, because an
     #: attacker can truncate the body.
     MISSING_CLOSE_NOTIFY = 1
-    #: A successful response makes an upload succeed even if its body was not sent completely. Without this flag the
-    #: whole body must be sent.
+    #: A successful response makes an upload succeed, even if the upload's body was not sent completely. Without this
+    #: flag the whole body must be sent.
     EARLY_RESPONSE = 2
 
 
@@ -328,7 +327,7 @@ class Attention(IntFlag):
 
     #: Events are not acknowledged.
     EVENTS = 1
-    #: One of them is EventKind.SESSION_FINISHED.
+    #: One of its events is EventKind.SESSION_FINISHED.
     FINISHED = 2
     #: A challenge is open.
     CHALLENGE = 4
@@ -339,11 +338,11 @@ class Attention(IntFlag):
 
 
 class IfExists(OpenEnum):
-    """What the engine does with an existing file that has the destination's name, at the enqueue and when the download
-    is finished."""
+    """What the engine does if a file with the destination's name exists, at the enqueue or when the download is
+    finished."""
 
     FAIL = 0
-    #: Replaced atomically by rename(2); a directory is never replaced.
+    #: The file is replaced atomically by rename(2); a directory is never replaced.
     REPLACE = 1
     #: Requires checksum or ``expected_size``. If the file has the given checksum and size, the task succeeds without a
     #: request (attempts and ``http_status`` are 0). Otherwise the file is replaced.
@@ -355,13 +354,14 @@ class RequestFlags(IntFlag):
 
     #: The task is enqueued suspended.
     STARTS_SUSPENDED = 1
-    #: A conditional request (RFC 9110, section 13.1). It applies to a file that an earlier task with this flag
-    #: downloaded from this URL. If the server's representation is the same, the task succeeds with ``http_status`` 304
-    #: and the file stays. A file that was changed or removed since then is downloaded again. Requires IfExists.REPLACE.
+    #: If an earlier task with this flag downloaded the file from this URL, the request is conditional (RFC 9110,
+    #: section 13.1). If the server's representation has not changed, the task succeeds with ``http_status`` 304 and the
+    #: file stays. If the file was changed or removed since the earlier task, it is downloaded again. Requires
+    #: IfExists.REPLACE.
     IF_CHANGED = 2
-    #: ``destination`` is an existing directory. The engine names the file as Content-Disposition says (RFC 6266), else
-    #: by the last segment of the URL's path. The name is never a path, never hidden, and has at most 255 bytes.
-    #: ``Event.path`` contains it.
+    #: ``destination`` is an existing directory. The engine takes the file's name from Content-Disposition (RFC 6266),
+    #: else from the last segment of the URL's path. The name is never a path, never hidden, and has at most 255 bytes.
+    #: ``Event.path`` ends with the name.
     NAMED_BY_SERVER = 4
     #: Repr-Digest and Content-Digest (RFC 9530) are not verified.
     IGNORES_DIGESTS = 8
@@ -370,28 +370,30 @@ class RequestFlags(IntFlag):
 class BodySource(OpenEnum):
     """What the engine does with the files of a request's body. docs/uploads.md."""
 
-    #: Reads them where they are; a change after the enqueue is Status.BODY_CHANGED.
+    #: Reads them in place; if a file changes after the enqueue, the task fails with Status.BODY_CHANGED.
     REFERENCE = 0
     #: Copies them into the store at the enqueue, by reflink if the file system supports it.
     SNAPSHOT = 1
     #: Moves them into the store at the enqueue and removes them after success. If the task fails or is cancelled,
-    #: ``Event.path`` is the file's path in the store. With a form, it is the path of the first file, which ends in
-    #: ".0"; the others are beside it, ending in ".1" and so on. When the event is acknowledged, each file gets its old
-    #: path back, or "NAME.~TASK" beside it if that path is taken. The acknowledgement returns after the files are
-    #: returned. If a file cannot be returned, it stays in the store, and the engine tries again. ``claim`` can move a
-    #: file elsewhere before the acknowledgement. Symbolic links are refused.
+    #: ``Event.path`` is the file's path in the store. For a form, ``Event.path`` is the path of the first file, and
+    #: ends in ".0". The paths of the other files end in ".1" and so on. When the event is acknowledged, the engine
+    #: moves each file to its old path. If another file has that path, the moved file gets the name "NAME.~TASK" in the
+    #: same directory. The call that acknowledges the event returns after the files are moved. If a file cannot be
+    #: moved, it stays in the store, and the engine tries again later. Before the acknowledgement, ``claim`` can move a
+    #: file to another path. Symbolic links are refused.
     CONSUME = 2
 
 
 class Refresh(OpenEnum):
-    """Which part of the request expires. The engine then opens a challenge of the kind ChallengeKind.REFRESH."""
+    """Which part of the request expires. When it has expired, the engine opens a challenge of the kind
+    ChallengeKind.REFRESH."""
 
     NONE = 0
-    #: The headers: one challenge for all tasks of the session and origin. ChallengeResponseKind.HEADERS applies to all
-    #: tasks that were enqueued before it.
+    #: The headers: one challenge for all tasks of the session and origin. A response ChallengeResponseKind.HEADERS
+    #: applies to all tasks that were enqueued before the response.
     HEADERS = 1
-    #: The URL: one challenge for each task, for ChallengeResponseKind.URL or …_HEADERS. A partial download continues
-    #: only if the strong entity tag and the size are the same.
+    #: The URL: one challenge for each task. The host responds with ChallengeResponseKind.URL or …_HEADERS. A partial
+    #: download continues only if the strong entity tag and the size are the same.
     URL = 2
 
 
@@ -423,12 +425,12 @@ class EventKind(OpenEnum):
     TASK_ENDED = 1
     #: The round's last task has ended (Apple: urlSessionDidFinishEvents).
     SESSION_FINISHED = 2
-    #: A challenge was opened: one for each protection space. Acknowledging it does not respond to it.
+    #: A challenge was opened: one for each protection space. If its event is acknowledged, the challenge stays open.
     CHALLENGE = 3
     #: The last task of a group has ended.
     GROUP_FINISHED = 4
-    #: An activity without a request is due. It launches a host. Until it is acknowledged, further windows of the
-    #: activity make no event.
+    #: An activity without a request is due. This event launches a host. Until the event is acknowledged, further
+    #: windows of the activity make no event.
     ACTIVITY = 5
 
 
@@ -466,16 +468,17 @@ class ChallengeResponseKind(OpenEnum):
 
     #: Waiting tasks fail with Status.AUTHENTICATION_REQUIRED.
     REFUSE = 1
-    #: User and password, for Basic and Digest. Both empty, for Negotiate: the user's Kerberos credentials.
+    #: User and password, for Basic and Digest. If both are empty, the engine uses the user's Kerberos credentials, for
+    #: Negotiate.
     CREDENTIAL = 2
     #: Header fields such as "Authorization: Bearer …". For a refresh they replace the tasks' headers of the same name,
     #: durably.
     HEADERS = 3
-    #: No credential: for waiting tasks, the status 401 or 407 counts as any other (Apple: performDefaultHandling). For
-    #: a refresh: requests are sent unchanged.
+    #: No credential: for waiting tasks, the status 401 or 407 is treated like any other status (Apple:
+    #: performDefaultHandling). For a refresh: requests are sent unchanged.
     DEFAULT = 4
-    #: For a refresh of a URL: the new URL, which must be https if the old one was. Headers of request and session are
-    #: not sent to another origin.
+    #: For a refresh of a URL: the new URL, which must be https if the old one was. The headers of the request and of
+    #: the session are not sent to another origin.
     URL = 5
 
 
@@ -491,7 +494,7 @@ class Reason(OpenEnum):
 
     #: The task runs, or has ended.
     NONE = 0
-    #: Other tasks run before it: limits on connections or running tasks.
+    #: The limits of connections or running tasks are reached, and other tasks run first.
     SLOT = 1
     #: Until it is resumed.
     SUSPENDED = 2
@@ -504,10 +507,10 @@ class Reason(OpenEnum):
     #: All bytes have been received, and the file is being made durable.
     FINISHING = 6
     #: Until there is space for the rest of the file and for a reserve, which is 32 MiB or 1 % of the file system,
-    #: whichever is smaller. Checked again at ``next_attempt_ms``. A file larger than the file system fails immediately
-    #: with Status.TOO_LARGE.
+    #: whichever is smaller. The engine checks again at ``next_attempt_ms``. If a file is larger than the file system,
+    #: the task fails immediately with Status.TOO_LARGE.
     DISK_FULL = 7
-    #: Until its challenge gets a response: ``challenges``.
+    #: Until the host responds to the task's challenge: ``challenges``.
     CREDENTIAL = 8
     #: Until there is a route to the server.
     CONNECTIVITY = 9
@@ -515,7 +518,7 @@ class Reason(OpenEnum):
     RATE = 10
     #: ``requires_external_power``, and the machine runs on battery.
     POWER = 11
-    #: Until the battery has ``minimum_battery_percent``, or there is external power.
+    #: Until the battery has 5 percentage points more than ``minimum_battery_percent``, or there is external power.
     BATTERY = 12
     #: The machine is hotter than ``maximum_thermal_state``.
     HEAT = 13
@@ -525,7 +528,7 @@ class Reason(OpenEnum):
     METERED = 15
     #: The network's kind is not in ``networks``.
     NETWORK = 16
-    #: Slower than ``minimum_bytes_per_second``; the next probe is at ``next_attempt_ms``.
+    #: The throughput is below ``minimum_bytes_per_second``; the next slow probe is at ``next_attempt_ms``.
     THROUGHPUT = 17
     #: Until ``earliest_start_ms``.
     EARLIEST_START = 18
@@ -555,7 +558,7 @@ class Next(OpenEnum):
 class ConditionKind(OpenEnum):
     """What a condition is about, and what its value means."""
 
-    #: Value: 1 or 0.
+    #: 1: the machine has external power; 0: it runs on battery.
     EXTERNAL_POWER = 1
     #: Percentage of the charge of all batteries together.
     BATTERY = 2
@@ -565,7 +568,7 @@ class ConditionKind(OpenEnum):
     CPU_PRESSURE = 4
     IO_PRESSURE = 5
     MEMORY_PRESSURE = 6
-    #: One of NetworkKind, or 0 without a default route. ``name`` is the network's.
+    #: One of NetworkKind, or 0 without a default route. ``name`` is the name of the network.
     NETWORK = 7
     #: 1 or 0.
     METERED = 8

@@ -47,7 +47,7 @@ def choice_value(raw: int) -> bool | None:
 
 
 def has_more(batch: BatchHandle) -> bool:
-    """Whether there were more items than the caller requested."""
+    """Whether more items exist than the caller has requested."""
     more: bool = library.bh_batch_more(batch.pointer)
     return more
 

@@ -38,8 +38,8 @@ class bh_batch(c_void_p):
 
 class bh_error(Structure):
     """The error of a call; the caller owns the struct. A call that returns Status.OK sets ``status`` to Status.OK and
-    ``ticket`` to None, and does not change the other fields. Any other call sets all fields. Release a ticket, or copy
-    its pointer, before the struct is used again. An error whose ``struct_size`` is not set counts as None."""
+    ``ticket`` to None, and does not change the other fields. Any other call sets all fields. Before the struct is used
+    again, release its ticket or copy the ticket's pointer. An error whose ``struct_size`` is not set counts as None."""
 
     _fields_ = [
         ("struct_size", c_size_t),
@@ -161,9 +161,9 @@ class bh_transfer_rules(Structure):
 
 
 class bh_constraints(Structure):
-    """What a task needs to run; while a condition does not meet a constraint, the task is held. In structs that the
-    library returns, the constraints have the values that the host has set; their defaults are not filled in. If session
-    and request both have a constraint, the stricter one applies."""
+    """What a task needs to run. While a condition does not meet a constraint, the task is held. In structs that the
+    library returns, the constraints have the values that the host has set; their defaults are not filled in. If the
+    session and the request have different values for a constraint, the stricter value applies."""
 
     _fields_ = [
         ("preset", c_int32),
@@ -227,7 +227,8 @@ class bh_header(Structure):
 
 
 class bh_policy(Structure):
-    """Settings of one task, which replace those of its session. 0 and None: the session's setting."""
+    """Settings of one task, which replace the settings of its session. For a field that is 0 or None, the session's
+    setting applies."""
 
     _fields_ = [
         ("struct_size", c_size_t),
@@ -317,9 +318,9 @@ class bh_part(Structure):
 
 class bh_request(Structure):
     """A download or an upload. A request with a body and without a destination is an upload, and its event has the
-    response's body. A request with a body and a destination is a download that sends the body; after each broken
-    connection it starts again from the first byte. Fields that contradict each other are refused, and the message names
-    both."""
+    response's body. A request with a body and a destination is a download that sends the body. After each broken
+    connection, such a download starts again from the first byte. If two fields contradict each other, the request is
+    refused, and the message names both fields."""
 
     _fields_ = [
         ("struct_size", c_size_t),
@@ -368,9 +369,10 @@ class bh_enqueued(Structure):
 
 
 class bh_challenge(Structure):
-    """A demand for a credential, for one protection space: origin and realm (RFC 9110, section 11.5). It is open until
-    ``respond``, or until no task waits for it; acknowledging its event does not end it. When the server refuses the
-    credential, a new challenge opens with a new id, and its ``failures`` is one higher. docs/credentials.md."""
+    """A demand for a credential, for one protection space: origin and realm (RFC 9110, section 11.5). The challenge is
+    open until the host calls ``respond``, or until no task waits for the challenge. If its event is acknowledged, the
+    challenge stays open. If the server refuses the credential, a new challenge with a new id opens, and ``failures`` of
+    the new challenge is one higher. docs/credentials.md."""
 
     _fields_ = [
         ("struct_size", c_size_t),
@@ -434,8 +436,9 @@ class bh_event(Structure):
 
 
 class bh_challenge_response(Structure):
-    """The response to a challenge. The engine uses it for the challenge's origin or proxy and for this session only,
-    and keeps it in memory. A later engine opens a new challenge."""
+    """The response to a challenge. The engine keeps the response in memory. It uses the response only for this session,
+    and only for the challenge's origin or proxy. Without ChallengeResponseFlags.KEEP, a later engine opens a new
+    challenge."""
 
     _fields_ = [
         ("struct_size", c_size_t),
@@ -489,8 +492,8 @@ class bh_task_info(Structure):
 
 
 class bh_task_selection(Structure):
-    """Selects tasks. A selected task is one of ``ids`` (all if ``id_count`` is 0), in one of ``states`` (0: any) and in
-    ``group`` (None: any). A None selection selects all tasks."""
+    """Selects tasks. A task is selected if its id is in ``ids`` (``id_count`` 0: any id), its state is in ``states``
+    (0: any state), and it is in ``group`` (None: any group or none). A None selection selects all tasks."""
 
     _fields_ = [
         ("struct_size", c_size_t),
@@ -503,9 +506,9 @@ class bh_task_selection(Structure):
 
 
 class bh_attempt(Structure):
-    """One request of a task, redirects included (Apple: URLSessionTaskTransactionMetrics). Fields whose names end in
-    _us are microseconds after the start. The value is -1 if the attempt did not reach the step, or did not need it
-    because the connection was open."""
+    """One attempt of a task, including its redirects (Apple: URLSessionTaskTransactionMetrics). Fields whose names end
+    in _us are microseconds after the start of the attempt. The value is -1 if the attempt did not reach the step, or
+    did not need it because the connection was open."""
 
     _fields_ = [
         ("struct_size", c_size_t),
@@ -606,8 +609,9 @@ class bh_hold(Structure):
 
 
 class bh_network(Structure):
-    """A network, and the administrator's settings for it. With NetworkManager a network is one of its connections, else
-    the interface of the default route. ``bh_store_set_network`` ignores read-only fields."""
+    """A network, and the administrator's settings for it. With NetworkManager, a network is a connection of
+    NetworkManager. Without NetworkManager, a network is the interface of the default route. ``bh_store_set_network``
+    ignores read-only fields."""
 
     _fields_ = [
         ("struct_size", c_size_t),

@@ -1,4 +1,4 @@
-"""Exceptions: one class for each group of statuses. A table maps the header's names of the statuses to the classes."""
+"""Exceptions: one class for each group of statuses. A table maps the C names of the statuses to the classes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ._requests import Enqueued
 
 
 class Outcome(Protocol):
-    """The methods of a ``Ticket`` that a program may call on ``error.ticket``."""
+    """The methods of a ``Ticket`` that a program can call on ``error.ticket``."""
 
     @property
     def done(self) -> bool: ...
@@ -44,12 +44,13 @@ class BackhaulError(Exception):
         self.domain = domain
         #: A number that describes the error more precisely, or 0.
         self.detail = detail
-        #: The index of the first invalid item, if an argument was a list.
+        #: If an argument was a list, the index of its first invalid item. Otherwise None.
         self.index = index
-        #: After a time-out, the ticket of the verb, which continues. Read the result from the ticket; do not call the
-        #: verb again.
+        #: If the call timed out, the ticket of its verb. The verb continues, so do not call it again: read its result
+        #: from the ticket.
         self.ticket: Outcome | None = None
-        #: After a refused enqueue, the results of the requests that were applied, in the order of the requests.
+        #: If the engine refused a request of an enqueue: the results of the requests that were applied, in the order of
+        #: the requests.
         self.applied: Sequence[Enqueued] = ()
 
     def __str__(self) -> str:
@@ -86,7 +87,7 @@ class Conflict(BackhaulError):
 
 
 class AlreadyExists(Conflict, FileExistsError):
-    """A file or another object already exists at the destination."""
+    """A file exists at the destination, or another object already has this name."""
 
 
 class InUse(BackhaulError):
@@ -94,12 +95,12 @@ class InUse(BackhaulError):
 
     @property
     def process(self) -> int | None:
-        """The process id of the other consumer."""
+        """The process id of the attached consumer, or None if the error does not have it."""
         return self.detail if self.domain is Domain.PROCESS else None
 
 
 class Timeout(BackhaulError, TimeoutError):
-    """The call timed out before its operation ended. The operation continues; ``ticket`` returns its result later."""
+    """The call timed out before its verb ended. The verb continues, and ``ticket`` returns the verb's result later."""
 
 
 class WrongState(BackhaulError):
@@ -119,17 +120,17 @@ class Completed(WrongState):
 
 
 class StoreError(BackhaulError):
-    """The store cannot be used. It is unavailable, read-only, full, damaged, of a newer version, or on a network file
-    system."""
+    """The store cannot be used. It is unavailable, read-only, full or damaged, was written by a newer library, or is on
+    a network file system."""
 
 
 class EngineError(BackhaulError):
-    """The engine does not reply, uses another protocol, or has stopped."""
+    """The engine does not reply, uses another protocol version, or has stopped because of an error."""
 
     @property
     def process(self) -> int | None:
-        """The process id of an engine that does not reply. If the error has a ``ticket``, the verb continues when the
-        engine runs again."""
+        """The process id of the engine if the engine does not reply, otherwise None. If the error has a ``ticket``, the
+        verb continues when the engine runs again."""
         return self.detail if self.domain is Domain.PROCESS else None
 
 
@@ -142,11 +143,11 @@ class ResourceError(BackhaulError):
 
 
 class TransferError(BackhaulError):
-    """The base class of the reasons why a task did not succeed."""
+    """A task did not succeed. The ``status`` has the reason."""
 
 
 class AuthenticationRequired(TransferError):
-    """The server or proxy demands a credential, and the engine has no credential that it accepts."""
+    """The server or proxy demands a credential, and has received no credential that it accepts."""
 
 
 _FAMILIES: dict[str, type[BackhaulError]] = {
@@ -203,8 +204,8 @@ _FAMILIES: dict[str, type[BackhaulError]] = {
 def error_for(
     status: int, message: str = "", *, domain: int = 0, detail: int = 0, index: int | None = None
 ) -> BackhaulError:
-    """Returns the exception for a status. A status without its own class, such as a status of a newer library, gets the
-    base class."""
+    """Returns the exception for a status. If the status has no class of its own, such as a status of a newer library,
+    returns a BackhaulError."""
     name: bytes = library.bh_status_name(status)
     family = _FAMILIES.get(name.decode(), BackhaulError)
     text = message or library.bh_status_text(status).decode()

@@ -15,7 +15,7 @@ from ._values import Challenge
 
 
 class Acknowledging(Protocol):
-    """The method of a session that its events call."""
+    """The method of a session that ``Event.acknowledge`` calls."""
 
     def acknowledge(self, events: Iterable[Identity], *, timeout: float | None = None) -> int: ...
 
@@ -44,8 +44,9 @@ class Event:
     url: str | None
     #: The URL after redirects. None if there was no response.
     final_url: str | None
-    #: The path of the complete, synced file. If a task with a consumed body file did not succeed, the path of that
-    #: file, which the host gets back. Otherwise None.
+    #: If a download succeeded, the path of the complete, synced file. If the task did not succeed and the engine has
+    #: consumed its body file, the path of this body file in the store. The host gets the body file back when the event
+    #: is acknowledged. Otherwise None.
     path: str | None
     media_type: str | None
     #: The idempotency key.
@@ -56,25 +57,25 @@ class Event:
     attempts: int
     #: The size of the file in bytes.
     size: int
-    #: The bytes of bodies that were received in all attempts together.
+    #: How many bytes of bodies were received in all attempts together.
     bytes_received: int
     user_data: bytes
-    #: The header fields of the last response that the engine stores.
+    #: The stored header fields of the last response. The engine stores 16 KiB at most, the important fields first.
     headers: tuple[tuple[str, str], ...]
-    #: The first bytes of the body of a response that was not accepted.
+    #: If the last response was not accepted, the first 4,096 bytes of its body.
     error_body: bytes
-    #: The open challenge. None if the challenge is not open any more, and for other kinds of events.
+    #: For EventKind.CHALLENGE: the challenge, or None if the challenge is no longer open. For other kinds: None.
     challenge: Challenge | None
     #: The group of the task, or the group that has finished.
     group: str | None
-    #: For EventKind.GROUP_FINISHED: how many tasks of the group have succeeded, failed, and were cancelled, since the
-    #: group last finished.
+    #: For EventKind.GROUP_FINISHED: the numbers of tasks that have succeeded, failed, and were cancelled. They count
+    #: tasks that have ended since the previous event of this kind for the same group.
     group_succeeded: int
     group_failed: int
     group_cancelled: int
-    #: The digest that the engine computed of the file, in the form of ``Request.checksum``.
+    #: The digest of the file in the form of ``Request.checksum``. None if the engine has not computed the digest.
     checksum: str | None
-    #: The bytes of bodies that were sent in all attempts together.
+    #: How many bytes of bodies were sent in all attempts together.
     bytes_sent: int
     #: For an upload that succeeded: the first 65,536 bytes of the response's body.
     response_body: bytes
@@ -86,12 +87,12 @@ class Event:
 
     @property
     def is_session_finished(self) -> bool:
-        """Whether the event reports that the last task of the round has ended."""
+        """Whether the event reports that all tasks of the round have ended."""
         return self.kind is EventKind.SESSION_FINISHED
 
     @property
     def is_group_finished(self) -> bool:
-        """Whether the event reports that the last live task of a group has ended."""
+        """Whether the event reports that all tasks of a group have ended."""
         return self.kind is EventKind.GROUP_FINISHED
 
     @property
@@ -120,17 +121,17 @@ class Event:
 
     @property
     def error(self) -> BackhaulError | None:
-        """The reason why the task did not succeed, as an exception, which a program can raise or show."""
+        """The reason why the task did not succeed, as an exception that can be raised. None if the status is OK."""
         if self.status is Status.OK:
             return None
         return error_for(self.status, self.error_message or "", domain=self.error_domain, detail=self.error_detail)
 
     def header(self, name: str) -> str | None:
-        """Returns the value of a header field of the last response, or None. Names match in upper and lower case. The
-        engine stores only some header fields."""
+        """Returns the value of a header field of the last response, or None if the engine has not stored this field.
+        The comparison of names ignores case."""
         return next((value for key, value in self.headers if key.lower() == name.lower()), None)
 
     def acknowledge(self, *, timeout: float | None = None) -> None:
-        """Acknowledges the event. Call it after the host has processed the event. The event is not delivered again, and
-        a kept file that was not claimed is removed."""
+        """Acknowledges the event. Call this method after the host has processed the event. The event is then not
+        delivered again. If the host has not claimed the kept file of the event, the engine removes this file."""
         self._session.acknowledge([self], timeout=timeout)

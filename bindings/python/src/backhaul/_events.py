@@ -1,4 +1,4 @@
-"""Polling for events and iterating over them, in blocking code and in asyncio."""
+"""Polls for events and iterates over events, in blocking code and in asyncio."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ._waiting import Backoff, Deadline, readable, wait_readable
 
 
 class EventSource:
-    """Reads the events of one session handle. ``Event.acknowledge`` calls the given session."""
+    """Reads the events of one session handle. ``Event.acknowledge`` calls the method of ``session``."""
 
     def __init__(self, session: Acknowledging, application: ApplicationHandle, handle: SessionHandle) -> None:
         self._session = session
@@ -31,7 +31,7 @@ class EventSource:
         return self._handle.descriptor
 
     def start(self, after: int, maximum: int) -> Ticket[Events]:
-        """Starts a poll that returns the available events, without waiting for others."""
+        """Starts a poll. The poll returns the available events, and does not wait for further events."""
         cursor, size = _writing.cursor(after), _writing.maximum(maximum)
         return Ticket.start(
             self._application, self._read, library.bh_session_poll, self._handle.pointer, cursor, size
@@ -43,16 +43,16 @@ class EventSource:
             found = self.start(after, maximum).result_soon(deadline)
             if found.items or deadline.is_over:
                 return found
-            # Events before this cursor may make the descriptor readable. The pause prevents a busy loop.
+            # Events before ``after`` can make the descriptor readable. The pause prevents a busy loop.
             if wait_readable(self.descriptor, deadline.slice_ms() / 1000):
                 backoff.sleep(deadline)
 
 
 class EventStream(Iterator[Event], AsyncIterator[Event]):
-    """Yields each event of a session once, in the order in which the events were stored. For ``for`` and ``async for``.
+    """An iterator for ``for`` and ``async for``. It yields each event of a session one time.
 
-    The stream acknowledges no event. Another stream, in this or another process, returns an event again until it is
-    acknowledged.
+    The events come in the order in which they were stored. The stream acknowledges no event. Until an event is
+    acknowledged, each new stream yields the event again, in this process and in other processes.
     """
 
     def __init__(self, source: EventSource, after: int, timeout: float | None, maximum: int) -> None:
@@ -61,7 +61,7 @@ class EventStream(Iterator[Event], AsyncIterator[Event]):
         self._maximum = maximum
         self._fetched: deque[Event] = deque()
         self._fetched_through = after
-        #: The id of the last event that was returned.
+        #: The id of the last event that the stream has yielded.
         self.cursor = after
 
     def __iter__(self) -> EventStream:
@@ -86,7 +86,7 @@ class EventStream(Iterator[Event], AsyncIterator[Event]):
                 return self._next()
             if deadline.is_over:
                 raise StopAsyncIteration
-            # Events before this stream's cursor may make the descriptor readable. The pause prevents a busy loop.
+            # Events before this stream's cursor can make the descriptor readable. The pause prevents a busy loop.
             if await readable(self._source.descriptor, deadline.remaining):
                 await backoff.pause()
 

@@ -1,4 +1,4 @@
-"""Owners of C handles. Each object owns one handle, closes it once, and does not return it afterwards."""
+"""Owners of C handles. Each object owns one handle and closes it once. A closed object does not return its handle."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ Pointer = TypeVar("Pointer", bound=c_void_p)
 
 
 def new_error() -> bh_error:
-    """Returns a bh_error that is initialized as by BH_INIT."""
+    """Returns a bh_error with the initial values of BH_INIT."""
     return bh_error(sizeof(bh_error))
 
 
 def call(function: Callable[..., int], *arguments: Any) -> None:
-    """Calls a function that returns a bh_status, and that takes a bh_error as its last argument. Raises an exception if
-    the status is not BH_OK."""
+    """Calls a function whose result is a bh_status and whose last parameter is a bh_error. Raises an exception if the
+    status is not BH_OK."""
     details = new_error()
     status = function(*arguments, byref(details))
     if status != Status.OK:
@@ -30,7 +30,7 @@ def call(function: Callable[..., int], *arguments: Any) -> None:
 
 
 def start(function: Callable[..., int], *arguments: Any) -> TicketHandle:
-    """Starts a verb: calls its function with BH_START as the time-out, and NULL for each result."""
+    """Starts a verb: calls its function with BH_START as the time-out, and with NULL for each result."""
     details = new_error()
     # In all functions, the parameters for results and for the error follow the time-out.
     results = len(function.argtypes) - len(arguments) - 2  # type: ignore[attr-defined]
@@ -41,11 +41,11 @@ def start(function: Callable[..., int], *arguments: Any) -> TicketHandle:
 
 
 class Handle(Generic[Pointer]):
-    """One C handle. Closing it twice, from several threads, or by the garbage collector is harmless."""
+    """One C handle. Several threads and the garbage collector may close it: only the first close has an effect."""
 
-    #: The name of the object in the message of the exception that reports a closed handle.
+    #: The word for the object in messages.
     noun = "handle"
-    #: Whether the garbage collection of an open handle causes a ResourceWarning, as for files.
+    #: Whether the garbage collection of an open handle causes a ResourceWarning, as it does for an open file.
     warns = False
 
     def __init__(self, pointer: Pointer, release: Callable[[Pointer], None]) -> None:
@@ -54,7 +54,7 @@ class Handle(Generic[Pointer]):
 
     @property
     def pointer(self) -> Pointer:
-        """The C handle. Another thread may close it at any time. The library then returns BH_INVALID_HANDLE."""
+        """The C handle. If another thread closes it before its use, the library returns BH_INVALID_HANDLE."""
         pointer: Pointer | None = self.__dict__.get("_pointer")
         if pointer is None:
             raise error_for(Status.INVALID_HANDLE, f"the {self.noun} is closed; open it again")
@@ -65,8 +65,8 @@ class Handle(Generic[Pointer]):
         return "_pointer" not in self.__dict__
 
     def close(self) -> None:
-        # Removing the attribute is one atomic step, so no mutex is needed. A mutex could stay locked forever in a child
-        # process that was forked while another thread had locked it.
+        # The removal of the attribute is one atomic step, so no mutex is needed. A mutex would have a risk: if the
+        # process forks while another thread has locked the mutex, the mutex stays locked forever in the child process.
         pointer: Pointer | None = self.__dict__.pop("_pointer", None)
         if pointer is not None:
             self._release(pointer)
@@ -131,7 +131,7 @@ def _descriptor(function: Callable[..., int], pointer: c_void_p) -> int:
 
 
 def take(kind: type[Pointer], function: Callable[..., int], *arguments: Any) -> Pointer:
-    """Calls a function whose last output is a handle, and returns that handle."""
+    """Calls a function whose last output parameter is a handle, and returns this handle."""
     pointer = kind()
     call(function, *arguments, byref(pointer))
     return pointer

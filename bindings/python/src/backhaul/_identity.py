@@ -1,4 +1,4 @@
-"""Types for arguments that identify a task or an event, by its id or by an object with the id, and that select
+"""Types of arguments. Some types identify a task or an event, by its id or by an object with this id. One type selects
 tasks."""
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Identity = Union[int, Identified]
 
 
 class Among(TypedDict, total=False):
-    """Restricts a selection to tasks that are in one of the states and belong to the group."""
+    """Restricts a selection of tasks. Each selected task is in one of ``states``, and belongs to ``group``."""
 
     states: Iterable[TaskState]
     group: str | None

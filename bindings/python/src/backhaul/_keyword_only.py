@@ -1,4 +1,4 @@
-"""``dataclass`` with ``kw_only``. Python 3.9 does not have ``kw_only``; there, only type checkers enforce it."""
+"""``dataclass`` with the option ``kw_only``. Python 3.9 lacks this option, so only type checkers enforce it there."""
 
 from __future__ import annotations
 

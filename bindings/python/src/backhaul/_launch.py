@@ -1,5 +1,4 @@
-"""Launches and engines: the program that the engine launches when a session needs its host, and the process that runs
-the engine."""
+"""The values that describe launch commands, launches, and the process that runs the engine."""
 
 from __future__ import annotations
 
@@ -14,8 +13,8 @@ from ._values import SessionInfo
 
 @dataclass(frozen=True)
 class LaunchCommand:
-    """A program that the engine launches when a session needs its host, and no host is connected. The engine starts it
-    without a shell. In each field 0 means the default."""
+    """A program that the engine launches when a session needs its host and no host is connected. The engine starts the
+    program without a shell. In each field that is a number, 0 means the default."""
 
     #: The absolute path of an executable file. For a script, the path of its interpreter, such as ``sys.executable``.
     program: Path
@@ -25,12 +24,14 @@ class LaunchCommand:
     environment: Mapping[str, str] = field(default_factory=dict)
     #: The absolute path of the working directory. None: the user's home directory.
     working_directory: Path | None = None
-    #: A launched host gets SIGTERM, and is launched again, if it has attached no session after this time.
+    #: If a launched host has attached no session after this time, the engine sends SIGTERM to it, and launches a host
+    #: again.
     attach_timeout_ms: int = 0
-    #: The delay after the first failed launch. It doubles after each further one, up to ``longest_delay_ms``.
+    #: The delay after the first failed launch. It doubles after each further failed launch, up to ``longest_delay_ms``.
     first_delay_ms: int = 0
     longest_delay_ms: int = 0
-    #: After this number of failed launches in a row, the engine launches no host until one connects by itself.
+    #: After this number of failed launches in a row, the engine stops launching. It begins again when a host connects
+    #: that the engine did not launch.
     maximum_launches: int = 0
 
 
@@ -45,13 +46,13 @@ class LaunchInfo:
     environment: Mapping[str, str]
     working_directory: str | None
     state: LaunchState
-    #: The number of launches in a row that did not complete their sessions.
+    #: The number of launches in a row that have not completed a session.
     launches: int
-    #: The time of the next launch in Unix milliseconds, or 0.
+    #: The time of the next launch in Unix milliseconds. 0 if no launch is due.
     next_launch_ms: int
-    #: The process id of the launched host, or None.
+    #: The process id of the launched host. None if no launched host runs.
     process_id: int | None
-    #: When the launched host was started, in Unix milliseconds, or 0.
+    #: When the launched host was started, in Unix milliseconds. 0 if no launch is in progress.
     started_ms: int
     #: The reason why the last launch failed.
     error_message: str | None
@@ -71,11 +72,12 @@ class Launch:
 
     #: The id. It increases with each launch of the store.
     id: int
-    #: The number of this launch in a row of failed ones. 1 if the previous launch completed its sessions.
+    #: The number of launches in a row that have not completed a session, including this launch. 1 if the previous
+    #: launch has completed a session.
     launches: int
-    #: The reasons of the launch: the flags FINISHED, CHALLENGE and ACTIVITY of ``Attention``, for all its sessions.
+    #: The reasons why the sessions of the launch need their host: FINISHED, CHALLENGE and ACTIVITY of ``Attention``.
     attention: Attention
-    #: The sessions that need their host, and that the host has not completed yet.
+    #: The sessions that need their host and that are not completed yet.
     sessions: tuple[SessionInfo, ...]
 
 
@@ -92,8 +94,8 @@ class EngineInfo:
     started_ms: int
     #: The path by which this program opened the store.
     store: str
-    #: Whether the engine is a daemon in the control group of this process. Then a service manager that stops the
-    #: service of this program ends the daemon, too.
+    #: Whether the engine is a daemon in the control group of this process. If so, a service manager that stops the
+    #: service of this program also ends the daemon.
     shares_control_group: bool
     #: The number of open handles on the store, including this one.
     connections: int

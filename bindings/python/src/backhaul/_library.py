@@ -1,4 +1,4 @@
-"""Finds and loads libbackhaul.so, and checks that its structs and constants are those that this package declares."""
+"""Finds and loads libbackhaul.so, and checks that it has the structs and constants that this package declares."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _NAME = "libbackhaul.so.1"
 
 
 def _candidates() -> list[str]:
-    """Returns the paths at which to search for the library, in this order. If BACKHAUL_LIBRARY is set, only its path is
-    returned."""
+    """Returns the paths of the library, in the order in which they are tried. If BACKHAUL_LIBRARY is set, returns only
+    the path in this variable."""
     chosen = os.environ.get("BACKHAUL_LIBRARY")
     if chosen:
         return [chosen]
@@ -63,7 +63,7 @@ def differences(manifest: Mapping[str, Any]) -> list[str]:
         grown = declared in _ctypes.GROWING and built["size"] > size
         if built["size"] != size and not grown:
             found.append(f"{name} has {built['size']} bytes instead of {size}")
-        # Fields that are reserved here may have a meaning in a newer library, so they are not compared.
+        # A newer library may use a field that is reserved in this package, so reserved fields are not compared.
         for field in (entry[0] for entry in declared._fields_ if not entry[0].startswith("reserved")):
             offset = getattr(declared, field).offset
             if built["fields"].get(field) != offset:
@@ -87,7 +87,7 @@ def _check(loaded: ctypes.CDLL) -> None:
 
 
 def load() -> ctypes.CDLL:
-    """Returns the loaded and checked library. Raises ImportError with one sentence that says what to do."""
+    """Returns the loaded library after the checks. On failure, raises an ImportError that says what to do."""
     loaded = _open()
     _declare(loaded)
     _check(loaded)

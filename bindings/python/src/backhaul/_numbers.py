@@ -18,7 +18,7 @@ BUDGET_NOTHING = 2**64 - 1
 #: For ``SessionConfiguration.history_limit``: no ended task is kept.
 HISTORY_NONE = 2**32 - 1
 #: Priority of a task that starts immediately, even if its session's limits are reached. If the engine's limits are
-#: reached, it preempts the task with the lowest priority.
+#: reached, the engine preempts the task with the lowest priority in favour of this task.
 PRIORITY_NOW = 101
 URL_SIZE_MAXIMUM = 16_384
 USER_DATA_SIZE_MAXIMUM = 65_536

@@ -1,4 +1,4 @@
-"""Enumerations that also accept values which only a newer library has."""
+"""Enumerations that accept unknown values, because a newer library can have more values than this package."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class OpenEnum(IntEnum):
-    """An enumeration that also accepts values which only a newer library has."""
+    """An enumeration that accepts unknown values. An unknown value becomes a member such as ``UNKNOWN_7``."""
 
     @classmethod
     def _missing_(cls, value: object) -> OpenEnum | None:

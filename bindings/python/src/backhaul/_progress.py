@@ -1,4 +1,4 @@
-"""Live progress of running tasks, in blocking code and in asyncio. A newer reading of a task replaces an unread one."""
+"""Live progress of running tasks, in blocking code and in asyncio. A new reading of a task replaces an unread one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ._waiting import Backoff, Deadline, readable
 
 
 def poll_progress(handle: SessionHandle, timeout: float | None) -> list[Progress]:
-    """Returns the newest readings of all tasks that have changed since the last call on this handle."""
+    """Returns the newest readings of all tasks whose progress has changed since the previous call with this handle."""
     deadline = Deadline(timeout)
     while True:
         batch = take(bh_batch, library.bh_session_poll_progress, handle.pointer, deadline.slice_ms())
@@ -25,10 +25,10 @@ def poll_progress(handle: SessionHandle, timeout: float | None) -> list[Progress
 
 
 class ProgressStream(Iterator["list[Progress]"], AsyncIterator["list[Progress]"]):
-    """Yields the progress of a session's running tasks, for ``for`` and ``async for``.
+    """An iterator for ``for`` and ``async for``. It yields the progress of a session's running tasks.
 
-    Each step waits until a task has changed. It returns a list with the newest reading of every task that has changed
-    since the previous step. The first step makes the engine send readings.
+    Each step waits until the progress of a task has changed. It yields a list with the newest readings of all tasks
+    whose progress has changed since the previous step. At the first step, the engine begins to send readings.
     """
 
     def __init__(self, verbs: SessionVerbs, handle: SessionHandle, interval: float, timeout: float | None) -> None:
@@ -64,6 +64,6 @@ class ProgressStream(Iterator["list[Progress]"], AsyncIterator["list[Progress]"]
                 return found
             if deadline.is_over:
                 raise StopAsyncIteration
-            # Another coroutine or thread of this program may have read the readings. The pause prevents a busy loop.
+            # Another coroutine or thread of this program may read the readings first. The pause prevents a busy loop.
             if await readable(self._handle.progress_descriptor, deadline.remaining):
                 await backoff.pause()

@@ -1,5 +1,5 @@
-"""Converts structs of the library to Python objects, field by field. A field with the same name in both needs no
-entry."""
+"""Converts structs of the library to Python objects, field by field. A field that has the same name in the struct and
+in the object needs no entry in ``renamed``."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _CONVERSIONS: Mapping[str, Conversion | None] = {
 
 
 def _sized(name: str) -> Conversion:
-    """Returns the conversion of bytes, which are a pointer and, in another field, a size."""
+    """Returns the conversion of bytes. In C, bytes are two fields: a pointer and a size."""
     both = attrgetter(name, f"{name}_size")
     return lambda raw: data(*both(raw))
 
 
 def _counted(convert: Callable[[Any, int], Any]) -> Callable[[str], Conversion]:
-    """Returns the conversion of an array, which is a pointer and, in another field, a count. Example: ``headers`` and
-    ``header_count``."""
+    """Returns a function that makes the conversion of an array. In C, an array is two fields: a pointer, such as
+    ``headers``, and a count, such as ``header_count``."""
 
     def of(name: str) -> Conversion:
         both = attrgetter(name, f"{name[:-1]}_count")
@@ -47,7 +47,8 @@ def _counted(convert: Callable[[Any, int], Any]) -> Callable[[str], Conversion]:
     return of
 
 
-#: For values that are made of two C fields: maps the annotation to the conversion, which gets the whole struct.
+#: Values that are two fields in C. Maps the annotation of such a value to a function. The function takes the name of
+#: the field, and returns the conversion. The conversion gets the whole struct.
 _PAIRS: Mapping[str, Callable[[str], Conversion]] = {
     "bytes": _sized,
     "Headers": _counted(header_pairs),
@@ -57,12 +58,12 @@ _PAIRS: Mapping[str, Callable[[str], Conversion]] = {
 
 
 def enumeration(annotation: str) -> Any:
-    """Returns the enumeration that an annotation such as ``str | Preset | None`` names, or None."""
+    """Returns the enumeration in an annotation such as ``str | Preset | None``, or None if there is no enumeration."""
     return next((vars(_constants)[word] for word in annotation.split(" | ") if word in vars(_constants)), None)
 
 
 def part(annotation: str) -> Any:
-    """Returns the part of a configuration that an annotation such as ``RetryPolicy`` names, or None."""
+    """Returns the class of a part of a configuration, such as ``RetryPolicy``. None if the annotation names no part."""
     kind = vars(_rules).get(annotation)
     return kind if dataclasses.is_dataclass(kind) else None
 
@@ -81,22 +82,22 @@ def _conversion(annotation: str, kind_of_c: Any) -> Conversion | None:
 
 
 def _member(kind: Any) -> Conversion:
-    """Returns a function that does the same as ``kind``, four times as fast. For unknown values it calls ``kind``."""
+    """Returns a function that does the same as ``kind``, four times as fast. It calls ``kind`` for unknown values."""
     known = {int(member): member for member in kind}
     return lambda raw: known.get(raw) or kind(raw)
 
 
 def _optional(convert: Conversion) -> Conversion:
-    """Returns a conversion that makes None of 0, and calls ``convert`` for other values."""
+    """Returns a conversion whose result is None for 0, and the result of ``convert`` for other values."""
     return lambda raw: convert(raw) if raw else None
 
 
 class Reader(Generic[Value]):
     """Makes objects of a dataclass or named tuple from structs. The annotation of each field determines its conversion.
 
-    ``renamed`` maps the names of fields in Python to those in C. ``converted`` has the conversions of fields whose
-    annotation does not determine it. ``computed`` has conversions that get the whole struct. Fields whose names begin
-    with ``_`` are not read: the caller passes their values.
+    ``renamed`` maps the names of fields in Python to their names in C. ``converted`` has the conversions of fields
+    whose annotations do not determine the conversion. ``computed`` has conversions that get the whole struct. Fields
+    whose names begin with ``_`` are not read from the struct: the caller passes their values.
     """
 
     def __init__(
@@ -118,13 +119,14 @@ class Reader(Generic[Value]):
             name = (renamed or {}).get(field, field)
             computation = of_struct.get(field) or (_PAIRS[annotation](name) if annotation in _PAIRS else None)
             if computation:
-                # The computation replaces the value, so any field can be read here.
+                # The computation later replaces the value that is read, so the name of any field is correct here.
                 name = next(iter(types))
                 self._computations.append((position, computation))
             elif conversion := of_field.get(field) or _conversion(annotation, types[name]):
                 self._conversions.append((position, conversion))
             names.append(name)
-        # One call reads all fields. This is faster, and half the time of a listing is spent here.
+        # One call reads all fields, because that is faster than one call for each field. The speed is important: the
+        # reads take half the time of a listing.
         self._get = attrgetter(*names)
 
     def __call__(self, raw: Structure, *more: Any) -> Value:
@@ -145,8 +147,8 @@ def _fields(value: Any) -> list[tuple[str, str]]:
 
 
 def _by_position(value: Any) -> Any:
-    """Returns a function that makes the object from its fields in order. The initializer of a part of a configuration
-    accepts only keywords."""
+    """Returns a function that makes the object from the values of its fields, by position. The initializer of a part of
+    a configuration accepts only keywords, so such a part needs a special function."""
     if part(value.__name__) is not value:
         return value
     names = [field.name for field in dataclasses.fields(value)]

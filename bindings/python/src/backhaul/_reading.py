@@ -1,4 +1,4 @@
-"""Converts structs of the library to Python objects. All data is copied, so that the batch can be released."""
+"""Converts structs of the library to Python objects. All data is copied, so the batch can be released afterwards."""
 
 from __future__ import annotations
 

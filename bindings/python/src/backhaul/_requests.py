@@ -19,9 +19,9 @@ class Part:
     value: str | bytes | None = field(default=None, repr=False)
     #: The absolute path of a file. The request's ``body_source`` determines how the engine takes the file.
     file: Path | None = None
-    #: The file name that is sent to the server. None: the last component of ``file``; a value has no file name.
+    #: The file name that is sent to the server. None: the last component of ``file``, or no file name for a value.
     file_name: str | None = None
-    #: The media type that is sent to the server. None: application/octet-stream for a file; a value has no media type.
+    #: The media type that is sent to the server. None: application/octet-stream for a file, no media type for a value.
     media_type: str | None = None
 
 
@@ -38,13 +38,14 @@ class Request:
     #: The absolute path at which the file is placed. None: the request is an upload, or the file is kept in the store
     #: until the host claims it.
     destination: Path | None = None
-    #: The idempotency key. A later request with the same key finds the same task, until the end of the task's round is
-    #: acknowledged.
+    #: The idempotency key. If a later request has the same key, the enqueue returns the earlier task. After a success,
+    #: the key is free when the event at the end of the round is acknowledged. After a failure or cancellation, the key
+    #: is free when the task's event is acknowledged.
     key: str | None = None
     #: The header fields, which are sent only to the URL's origin. ``repr`` does not show them, because they may contain
     #: secrets.
     headers: Headers = field(default=(), repr=False)
-    #: Bytes that each event and each listing of the task returns.
+    #: Bytes of the host. The event at the end of the task and each listing of the task return these bytes.
     user_data: bytes = b""
     #: What happens if the destination exists: "fail", "replace" or "skip".
     if_exists: str | IfExists = IfExists.FAIL
@@ -56,11 +57,12 @@ class Request:
     mode: int | None = None
     #: The method. None: GET without a body, PUT with ``body_file`` or ``body``, POST with ``parts``.
     method: str | None = None
-    #: The name of a group. An event reports that the last live task of the group has ended.
+    #: The name of a group. When all tasks of the group have ended, one event reports this end.
     group: str | None = None
-    #: The expected digest of the file: "sha-256:" and 64 hexadecimal digits, or "sha-512:" and 128.
+    #: The expected digest of the file: "sha-256:" and 64 hexadecimal digits, or "sha-512:" and 128 hexadecimal digits.
     checksum: str | None = None
-    #: The size of the file in bytes. The task fails with Status.SIZE_MISMATCH if the file has another size.
+    #: The size of the file in bytes. If the file has another size, it is downloaded a second time. If the second
+    #: file also has another size, the task fails with Status.SIZE_MISMATCH.
     expected_size: int | None = None
     #: The absolute path of the regular file that is the body.
     body_file: Path | None = None
@@ -72,25 +74,26 @@ class Request:
     body_source: str | BodySource = BodySource.REFERENCE
     #: Which part of the request expires and can be refreshed: "none", "headers" or "url".
     refresh: str | Refresh = Refresh.NONE
-    #: When that part expires. An attempt that starts later first opens a challenge for a new one. None: only a response
-    #: with status 401 or 403 opens this challenge.
+    #: When the part in ``refresh`` expires. An attempt that starts after this time first opens a challenge, which
+    #: demands new headers or a new URL. None: only a response with status 401 or 403 opens this challenge.
     expires: Moment | None = None
     policy: Policy | None = None
-    #: Whether the file is downloaded only if it has changed on the server since an earlier task of the session placed
-    #: it at the destination. If it has not changed, the task succeeds with ``http_status`` 304. This option needs
-    #: ``if_exists="replace"``.
+    #: Whether the engine downloads the file only if it has changed on the server. The comparison is with the file that
+    #: an earlier task of the session with the same URL has placed at the destination. If the file has not changed, the
+    #: task succeeds with ``http_status`` 304. This option needs ``if_exists="replace"``.
     if_changed: bool = False
-    #: Whether the destination is an existing directory, in which the server names the file. The event has the path.
+    #: Whether the server chooses the name of the file. If so, the destination is an existing directory, and the event
+    #: has the path of the file.
     named_by_server: bool = False
     #: Whether the engine ignores the header fields Repr-Digest and Content-Digest of the response.
     ignores_digests: bool = False
     #: The task does not start before this time.
     earliest_start: Moment | None = None
-    #: After this time no preset holds the task, not even the preset of its session. It must not be before
-    #: ``earliest_start``.
+    #: After this time, the presets of the task and of its session do not hold the task any more. This time must not be
+    #: before ``earliest_start``.
     latest_start: Moment | None = None
-    #: An upper bound of the received bytes. The task waits while a budget has fewer bytes left. None:
-    #: ``expected_size``; if this is also None, the number is unknown.
+    #: An upper bound of the received bytes. While fewer bytes than this bound are left of a budget, the task waits.
+    #: None: the bound is ``expected_size``. If both fields are None, the bound is unknown.
     expected_bytes_received: int | None = None
     #: An upper bound of the sent bytes. None: the size of the body.
     expected_bytes_sent: int | None = None
@@ -132,16 +135,16 @@ class DownloadOptions(TransferOptions, total=False):
 
 
 class Enqueued(NamedTuple):
-    """The result of one request of an enqueue: a new task, or an earlier one."""
+    """The result of one request of an enqueue: a new task, or an earlier task with the same key."""
 
     #: The index of the request, from 0.
     request: int
     task_id: int
     disposition: Disposition
-    #: The state of a task that the idempotency key found; None: the task is new.
+    #: If the idempotency key found an earlier task, the state of this task. None if the task is new.
     state: TaskState | None = None
-    #: The id of the event that reports the end of a found task. None if there is no such event, or if it is
-    #: acknowledged.
+    #: If the key found a task that has ended, the id of the event that reports its end. None if the task is new, if it
+    #: has not ended, or if its event is acknowledged.
     event_id: int | None = None
 
     @property
@@ -156,6 +159,6 @@ class Enqueued(NamedTuple):
 
     @property
     def is_acknowledged(self) -> bool:
-        """Whether the end of the found task was acknowledged. Then no event about it will be delivered, and another
+        """Whether the end of the found task was acknowledged. If so, no event will report this task again, and another
         transfer needs another key."""
         return self.has_ended and self.event_id is None

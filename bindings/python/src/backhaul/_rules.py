@@ -14,18 +14,19 @@ from ._types import Path
 class RetryPolicy:
     """When a failed attempt is repeated."""
 
-    #: Limit of the attempts in a row that store no new byte; default: no limit but the resource time-out.
+    #: Limit of the attempts in a row that store no new byte; default: only the resource time-out limits the attempts.
     maximum_attempts: int = 0
-    #: Default 1,000; it doubles with each attempt.
+    #: Default 1,000: delay after a failed attempt; it doubles with each attempt.
     first_delay_ms: int = 0
-    #: Default 600,000: the limit of that delay.
+    #: Default 600,000: the longest delay after a failed attempt.
     longest_delay_ms: int = 0
     #: Default 50: the random part of each delay; 1 to 100.
     jitter_percent: int = 0
     #: Default: all but RetryErrors.BAD_RESPONSE.
     errors: RetryErrors | None = None
-    #: True: requests whose method is not idempotent (POST, PATCH; RFC 9110, section 9.2.2) are repeated although a
-    #: server may have acted on them. False, the default: they are repeated only if no server can have acted on them.
+    #: True: requests whose method is not idempotent (POST, PATCH; RFC 9110, section 9.2.2) are repeated even if a
+    #: server may have acted on them. False, the default: such requests are repeated only if no server can have acted on
+    #: them.
     unsafe_methods: bool | None = None
     #: Default "408,425,429,500,502-504".
     statuses: str | None = None
@@ -39,16 +40,17 @@ class TransferRules:
     request_timeout_ms: int = 0
     #: Version of HTTP. Default: HTTP/2 over TLS if the server supports it, else HTTP/1.1.
     http_version: HTTPVersion = HTTPVersion.DEFAULT
-    #: Default 604,800,000, 7 days from the enqueue (Apple: timeoutIntervalForResource). It does not count the time in
-    #: which the task is suspended.
+    #: Default 604,800,000, 7 days from the enqueue (Apple: timeoutIntervalForResource). The time in which the task is
+    #: suspended does not count.
     resource_timeout_ms: int = 0
     #: Which redirects are followed (RFC 9110, section 15.4). Default: Redirects.FOLLOW. "follow", "same_origin" or
     #: "none".
     redirects: str | Redirects | None = None
     #: Default 20; at most 100.
     maximum_redirects: int = 0
-    #: Default "200-299": statuses and ranges; others are failures. The body of an accepted response is the file. The
-    #: file is empty for 204, 205 and 304, and for a response to HEAD. 206 is accepted if 200 is.
+    #: Default "200-299": the accepted statuses and ranges of statuses. Any other status is a failure. The body of an
+    #: accepted response is the file. The file is empty for 204, 205 and 304, and for a response to HEAD. 206 is
+    #: accepted if 200 is accepted.
     accepted_statuses: str | None = None
     #: Limit of a file's size in bytes; a larger file fails with Status.TOO_LARGE. Default: no limit.
     maximum_size: int = 0
@@ -56,9 +58,9 @@ class TransferRules:
 
 @dataclass(frozen=True, kw_only=True)
 class Constraints:
-    """What a task needs to run; while a condition does not meet a constraint, the task is held. In structs that the
-    library returns, the constraints have the values that the host has set; their defaults are not filled in. If session
-    and request both have a constraint, the stricter one applies."""
+    """What a task needs to run. While a condition does not meet a constraint, the task is held. In structs that the
+    library returns, the constraints have the values that the host has set; their defaults are not filled in. If the
+    session and the request have different values for a constraint, the stricter value applies."""
 
     #: A predefined set of constraints. Default: no constraints. "discretionary" or "overnight".
     preset: str | Preset | None = None
@@ -68,23 +70,23 @@ class Constraints:
     requires_unmetered: bool | None = None
     #: Default: all (Apple's allowsCellularAccess = false: all but NetworkKind.CELLULAR).
     networks: NetworkKind | None = None
-    #: Held while the machine runs on battery with less charge than this. A held task waits until the charge is 5 %
-    #: above this, or there is external power; 1 to 100.
+    #: 1 to 100: tasks are held while the machine runs on battery and its charge is below this value. A held task waits
+    #: until the charge is 5 percentage points above this value, or the machine has external power.
     minimum_battery_percent: int = 0
     #: Default ThermalState.SERIOUS. "nominal", "fair", "serious" or "critical".
     maximum_thermal_state: str | ThermalState | None = None
-    #: Percentage of the last ten seconds in which a process waited for a processor (/proc/pressure); 1 to 100; default:
-    #: no limit.
+    #: 1 to 100: limit of the pressure, which is the percentage of the last ten seconds in which a process waited for a
+    #: processor (/proc/pressure); default: no limit.
     maximum_cpu_pressure_percent: int = 0
-    #: The same for disks.
+    #: The same, for waits for disks.
     maximum_io_pressure_percent: int = 0
-    #: The same for memory.
+    #: The same, for waits for memory.
     maximum_memory_pressure_percent: int = 0
-    #: Tasks are held when an origin, or the network, was slower than this for ``slow_after_ms``. After
-    #: ``slow_pause_ms`` one task, the slow probe, tests the throughput again. Default: no minimum.
+    #: If an origin or the network is slower than this for ``slow_after_ms``, tasks are held. After ``slow_pause_ms``,
+    #: the engine starts one task, the slow probe, to test the throughput again. Default: no minimum.
     minimum_bytes_per_second: int = 0
     #: Hours of local time in which tasks are held: "22:00-06:30", or several with days: "mon-fri 08:00-18:00, sat
-    #: 10:00-14:00". If the end is before the beginning, it is on the next day. Default: none.
+    #: 10:00-14:00". An end that is before its beginning is on the next day. Default: none.
     quiet_hours: str | None = None
 
 
@@ -92,11 +94,11 @@ class Constraints:
 class TLS:
     """The certificates that a session trusts, and the session's own certificate."""
 
-    #: Absolute path of PEM certificates in place of the system's.
+    #: Absolute path of a PEM file with the trusted certificates, in place of the system's certificates.
     ca_file: Path | None = None
-    #: Absolute path of PEM: a certificate and its chain.
+    #: Absolute path of a PEM file with a certificate and its chain.
     client_certificate: Path | None = None
-    #: Absolute path of PEM; default: in ``client_certificate``.
+    #: Absolute path of a PEM file; default: the key is in the file ``client_certificate``.
     client_key: Path | None = None
     #: "sha256//BASE64;sha256//…": keys of the server (RFC 7469).
     pinned_public_keys: str | None = None
@@ -122,20 +124,22 @@ class Proxy:
 
 @dataclass(frozen=True, kw_only=True)
 class Budget:
-    """Bytes that may move on one network, in both directions together. The struct never grows."""
+    """Bytes that may move on one network, in both directions together."""
 
     #: Bytes in a day of local time; 0: no limit; BUDGET_NOTHING: no bytes.
     daily: int = 0
-    #: Bytes in a calendar month; 0: no limit; BUDGET_NOTHING: no bytes.
+    #: Bytes in a calendar month; for a network's budget, the month begins on ``month_starts_on``. 0: no limit;
+    #: BUDGET_NOTHING: no bytes.
     monthly: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Policy:
-    """Settings of one task, which replace those of its session. 0 and None: the session's setting."""
+    """Settings of one task, which replace the settings of its session. For a field that is 0 or None, the session's
+    setting applies."""
 
     retry: RetryPolicy = RetryPolicy()
     rules: TransferRules = TransferRules()
     constraints: Constraints = Constraints()
-    #: Limit of this task; the session's limit also applies; ``set_rate`` changes it.
+    #: Limit of this task, which ``set_rate`` changes. The session's limit also applies.
     bytes_per_second: int = 0

@@ -32,10 +32,11 @@ ENQUEUE_CHUNK = 10_000
 
 
 class Session(SessionTasks):
-    """A session of an application. Closing it detaches this program. Its transfers continue, and its events are kept.
+    """A session of an application. ``close`` detaches this program from the session. The session's transfers continue,
+    and its events are kept.
 
-    Each method waits for the engine up to ``timeout`` seconds (30 by default). ``session.start`` has the same methods
-    in a form that returns a Ticket immediately: ``await session.start.cancel([task])``.
+    Each method waits for the engine up to ``timeout`` seconds (30 by default). ``session.start`` has the same methods,
+    and each one returns a Ticket immediately: ``await session.start.cancel([task])``.
     """
 
     def __init__(
@@ -46,9 +47,9 @@ class Session(SessionTasks):
         self.identifier = identifier
         #: The role in which this object is attached.
         self.role = role
-        #: Whether the call that returned this object created the session. False if the session existed.
+        #: Whether the call that returned this object created the session. False if the session existed before.
         self.created = created
-        #: The methods in a form that returns a Ticket.
+        #: The same methods. Each one returns a Ticket immediately.
         self.start = SessionVerbs(self, self._events, application, handle)
 
     def __repr__(self) -> str:
@@ -79,22 +80,24 @@ class Session(SessionTasks):
         timeout: float | None = None,
         **options: Unpack[TransferOptions],
     ) -> Task:
-        """Enqueues one upload of a file or of bytes (with PUT), or of a form (with POST). The options are fields of
-        ``Request``.
+        """Enqueues one upload. The engine sends a file or bytes with PUT, and a form with POST. The options are fields
+        of ``Request``.
 
-        The event of the task has the body of the response. When this method returns, the task is stored, as for a
-        download. The file must exist until the task has ended, unless ``body_source`` is "snapshot" or "consume".
+        When this method returns, the task is stored: it survives the end of this process and a power loss. The file
+        must exist until the task has ended. If ``body_source`` is "snapshot" or "consume", the file must exist only
+        until this method returns. The event at the end of the task has the body of the response.
         """
         return self.start.upload(url, body_file, body=body, parts=parts, **options).result(timeout)
 
     def enqueue(
         self, requests: Iterable[Request], *, chunk: int = ENQUEUE_CHUNK, timeout: float | None = None
     ) -> list[Enqueued]:
-        """Enqueues many requests. They are read from the iterable in chunks.
+        """Enqueues many requests. The method reads the requests from the iterable in chunks of ``chunk`` requests.
 
-        All requests of a chunk are checked before one of them is applied. ``timeout`` applies to each chunk. If a
-        request is refused, ``index`` of the exception is its index, and ``applied`` has the results of the requests
-        that were applied. If all requests have idempotency keys, the call can be repeated.
+        The library checks all requests of a chunk before it applies the first one. ``timeout`` is the longest wait for
+        each chunk. If a request is refused, the method raises an exception. ``index`` of the exception is the position
+        of the refused request in the iterable. ``applied`` of the exception has the results of the requests that were
+        applied. If all requests have idempotency keys, the call can be repeated.
         """
         done: list[Enqueued] = []
         remaining = iter(requests)
@@ -111,44 +114,46 @@ class Session(SessionTasks):
     # Events
 
     def events(self, *, after: int = 0, timeout: float | None = None, maximum: int = PAGE) -> EventStream:
-        """Yields the events after an id, for ``for`` and ``async for``. 0: from the first unacknowledged event.
+        """Yields the events with ids greater than ``after``, for ``for`` and ``async for``. If ``after`` is 0, the
+        stream begins with the first unacknowledged event.
 
-        The stream waits for further events. With a ``timeout``, it ends when no event has come for this number of
-        seconds. 0: it yields only the available events.
+        The stream waits for further events. With a ``timeout``, the stream ends when no event has come for this number
+        of seconds. With a ``timeout`` of 0, the stream yields only the available events.
         """
         return EventStream(self._events, after, timeout, maximum)
 
     def poll(self, after: int = 0, maximum: int = PAGE, *, timeout: float | None = None) -> Events:
-        """Returns up to ``maximum`` events after an id. Waits for the first one up to ``timeout`` seconds (None:
-        without a limit)."""
+        """Returns up to ``maximum`` events with ids greater than ``after``. Waits for the first event up to ``timeout``
+        seconds. If ``timeout`` is None, the wait has no limit."""
         return self._events.poll(after, maximum, timeout)
 
     def acknowledge(self, events: Iterable[Identity], *, timeout: float | None = None) -> int:
-        """Acknowledges events, given as objects or as ids. Call it after the host has processed the events. They are
-        not delivered again. Returns how many of them existed."""
+        """Acknowledges events, which are given as objects or as ids. Call this method after the host has processed the
+        events. Acknowledged events are not delivered again. Returns how many of the events existed."""
         return self.start.acknowledge(events).result(timeout)
 
     def acknowledge_through(self, event: Identity, *, timeout: float | None = None) -> int:
-        """Acknowledges this event, and all delivered events before it."""
+        """Acknowledges this event, and all earlier events of the session."""
         return self.start.acknowledge_through(event).result(timeout)
 
     def complete(self, *, timeout: float | None = None) -> None:
-        """States that the host has processed all delivered events. All of them must be acknowledged before.
+        """States that the host has processed all delivered events. The host must acknowledge these events first.
 
-        This ends the launch for this session. If this object was attached for the launch, its later calls raise
-        Completed; the program can attach again immediately. Without a launch, the method has no effect.
+        This call ends the launch for this session. If this object was attached for that launch, later calls of this
+        object raise Completed. The program can attach to the session again immediately. Without a launch, this call has
+        no effect.
         """
         self.start.complete().result(timeout)
 
     def fileno(self) -> int:
-        """Returns a descriptor that is readable while there are undelivered events. Wait for the descriptor, but do not
-        read from it."""
+        """Returns a descriptor that is readable while there are events that no poll has returned. Wait for the
+        descriptor, but do not read from it."""
         return self._handle.descriptor
 
     # Credentials
 
     def challenges(self, *, timeout: float | None = None) -> list[Challenge]:
-        """Returns the open challenges. The tasks that wait for them have Reason.CREDENTIAL."""
+        """Returns the open challenges. A task that waits for a challenge has Reason.CREDENTIAL."""
         return self.start.challenges().result(timeout)
 
     def respond(
@@ -169,15 +174,16 @@ class Session(SessionTasks):
 
         The response is exactly one of these:
 
-        - ``user`` and ``password``, for the schemes Basic and Digest. For Negotiate both are empty: the engine uses
-          the user's Kerberos ticket.
+        - ``user`` and ``password``, for the schemes Basic and Digest. For the scheme Negotiate, pass empty texts for
+          both: the engine then uses the user's Kerberos ticket.
         - ``headers`` such as ``{"Authorization": "Bearer …"}``.
         - ``url``, for the refresh of a URL.
         - ``refuse=True``: the waiting tasks fail.
         - ``default=True``: the waiting tasks continue without a credential.
 
-        ``keep=True`` stores the response for later engines. After ``expires``, the engine opens a challenge again.
-        Raises NotFound if the challenge is not open any more.
+        ``keep=True`` stores the response, so that an engine that starts later can use it. After the time ``expires``,
+        the engine opens a new challenge before it sends a request. Raises NotFound if the challenge is not open any
+        more.
         """
         verb = self.start.respond(
             challenge,
@@ -195,8 +201,9 @@ class Session(SessionTasks):
     # Activities
 
     def set_activity(self, activity: Activity, *, timeout: float | None = None) -> None:
-        """Stores the activity. It replaces an activity with the same identifier; the next window then stays, unless
-        ``first`` or ``interval_ms`` changes it. A session has at most 1,000 activities."""
+        """Stores the activity. If the session already has an activity with this identifier, the new activity replaces
+        it. The next window then stays the same. The next window changes only if ``first`` is set or ``interval_ms``
+        changes. A session has at most 1,000 activities."""
         self.start.set_activity(activity).result(timeout)
 
     def remove_activity(self, identifier: str, *, timeout: float | None = None) -> None:
@@ -212,25 +219,26 @@ class Session(SessionTasks):
     def progress(self, interval: float = 0.5, *, timeout: float | None = None) -> ProgressStream:
         """Yields live progress of the running tasks, for ``for`` and ``async for``.
 
-        Each step returns a list with the newest reading of every task that has changed. Each task has at most one
-        reading in ``interval`` seconds (0.1 to 60). With a ``timeout``, the stream ends when no reading has come for
-        this number of seconds.
+        Each step yields a list. The list has the newest reading of each task that has changed since the last step. Each
+        task has at most one reading in ``interval`` seconds. ``interval`` is 0.1 to 60. With a ``timeout``, the stream
+        ends when no reading has come for this number of seconds.
         """
         return ProgressStream(self.start, self._handle, interval, timeout)
 
     def watch_progress(self, interval: float = 0.5, *, timeout: float | None = None) -> None:
-        """Makes the engine send readings, which ``poll_progress`` returns. An interval of 0 stops the readings."""
+        """Makes the engine send progress readings, which ``poll_progress`` returns. An interval of 0 stops the
+        readings."""
         self.start.watch_progress(interval).result(timeout)
 
     def poll_progress(self, *, timeout: float | None = 0) -> list[Progress]:
-        """Returns the newest readings of all tasks that have changed since the last call. Waits for the first reading
-        up to ``timeout`` seconds (None: without a limit)."""
+        """Returns the newest reading of each task that has changed since the last call. Waits for the first reading up
+        to ``timeout`` seconds. If ``timeout`` is None, the wait has no limit."""
         return poll_progress(self._handle, timeout)
 
     # The session itself
 
     def configuration(self, *, timeout: float | None = None) -> SessionConfiguration:
-        """Returns the stored configuration. Fields that are not set have their defaults."""
+        """Returns the stored configuration. Fields that the host has not set have their defaults."""
         return self.start.configuration().result(timeout)
 
     def set_configuration(self, configuration: SessionConfiguration, *, timeout: float | None = None) -> None:
@@ -238,17 +246,18 @@ class Session(SessionTasks):
         ``dataclasses.replace(session.configuration(), …)``.
 
         The configuration applies to attempts that start later. Some fields apply immediately: ``bytes_per_second``,
-        the limits on tasks, connections and history, and shorter delays and time-outs.
+        ``maximum_running_tasks``, ``connections_per_origin``, ``history_limit``, and shorter delays and time-outs.
         """
         self.start.set_configuration(configuration).result(timeout)
 
     def invalidate(self, *, cancel: bool = False, timeout: float | None = None) -> None:
-        """Ends the session: no further request can be enqueued. The tasks continue, or are cancelled if ``cancel`` is
-        True. When all events are acknowledged, the session is removed, and its identifier can be used again."""
+        """Ends the session: no further request can be enqueued. If ``cancel`` is True, the tasks are cancelled.
+        Otherwise they continue. When all tasks have ended and all events are acknowledged, the session is removed. Then
+        its identifier can be used again."""
         self.start.invalidate(cancel=cancel).result(timeout)
 
     def close(self) -> None:
-        """Detaches this program from the session. Closing twice has no effect."""
+        """Detaches this program from the session. A second call has no effect."""
         self._handle.close()
 
     def __enter__(self) -> Session:

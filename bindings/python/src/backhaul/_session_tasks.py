@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class SessionTasks:
     """The methods of a session that concern its tasks."""
 
-    #: The methods in a form that returns a Ticket.
+    #: The same methods. Each one returns a Ticket immediately.
     start: SessionVerbs
 
     def tasks(
@@ -35,8 +35,9 @@ class SessionTasks:
     ) -> Iterator[TaskInfo]:
         """Yields tasks with their live progress, in the order of their ids. The tasks are fetched in pages.
 
-        ``tasks``, ``states`` and ``group`` restrict the listing. None means all tasks, and an empty ``states`` means
-        all states. An ended task is listed until its event is acknowledged.
+        ``tasks``, ``states`` and ``group`` restrict the listing. If ``tasks`` is None, the listing has all tasks. If
+        ``states`` is empty, the listing has tasks in all states. An ended task is listed until its event is
+        acknowledged.
         """
         chosen, wanted, after = None if tasks is None else list(tasks), list(states), 0
         while True:
@@ -47,26 +48,28 @@ class SessionTasks:
             after = page[-1].id
 
     def task(self, task: Identity, *, timeout: float | None = None) -> TaskInfo:
-        """Returns one task with its live progress. Raises NotFound if the session has no such task."""
+        """Returns one task with its live progress. Raises NotFound if the list of tasks does not have it."""
         return self.start.task(task).result(timeout)
 
     def attempts(self, task: Identity, *, timeout: float | None = None) -> list[Attempt]:
         """Returns the attempts of a task that is in the list or in the history, oldest first. At most 100 attempts are
-        stored: the first one, and the newest ones. Raises NotFound if there is no such task."""
+        stored: the first one, and the 99 newest ones. Raises NotFound if neither the list nor the history has the
+        task."""
         return self.start.attempts(task).result(timeout)
 
     def waits(self, task: Identity, *, timeout: float | None = None) -> list[Wait]:
-        """Returns the wait records of a task that is in the list or in the history, oldest first. At most 1,000 are
-        returned, which are the newest ones.
+        """Returns the wait records of a task that is in the list or in the history, oldest first. If there are more
+        than 1,000 records, only the newest 1,000 are returned.
 
-        Waits for a slot, for a rate limit and for a response are not recorded, because they are short and frequent.
-        Raises NotFound if there is no such task.
+        The engine does not record waits for a slot, for a rate limit or for a response, because these waits are short
+        and frequent. Raises NotFound if neither the list nor the history has the task.
         """
         return self.start.waits(task).result(timeout)
 
     def history(self, after: Identity = 0, *, timeout: float | None = None) -> Iterator[TaskInfo]:
-        """Yields tasks whose event was acknowledged, in the order of their ids, from the first one after ``after``. The
-        tasks are fetched in pages. The session keeps the newest ``history_limit`` of these tasks."""
+        """Yields ended tasks whose event was acknowledged, in the order of their ids. The first task is the one after
+        ``after``. The tasks are fetched in pages. The history keeps only the ``history_limit`` tasks that ended
+        last."""
         last = after if isinstance(after, int) else after.id
         while True:
             page = self.start.history(last).result(timeout)
@@ -78,14 +81,14 @@ class SessionTasks:
     def cancel(
         self, tasks: Iterable[Identity] | None = None, *, timeout: float | None = None, **among: Unpack[Among]
     ) -> int:
-        """Ends these tasks (None: all) as cancelled, and removes their part files. ``states`` and ``group`` restrict
-        the selection, as in the methods below. Returns how many tasks changed."""
+        """Cancels these tasks (None: all tasks), and removes their part files. ``states`` and ``group`` restrict the
+        selection in this method and in the methods below. Returns how many tasks changed."""
         return self.start.cancel(tasks, **among).result(timeout)
 
     def suspend(
         self, tasks: Iterable[Identity] | None = None, *, timeout: float | None = None, **among: Unpack[Among]
     ) -> int:
-        """Suspends these tasks (None: all), and keeps their received bytes. Returns how many tasks changed."""
+        """Suspends these tasks (None: all tasks), and keeps their received bytes. Returns how many tasks changed."""
         return self.start.suspend(tasks, **among).result(timeout)
 
     def resume(
@@ -103,8 +106,8 @@ class SessionTasks:
         timeout: float | None = None,
         **among: Unpack[Among],
     ) -> int:
-        """Sets the priority of these tasks (None: all), -100 to 100 or PRIORITY_NOW. In a session, tasks with a higher
-        priority run first. Returns how many tasks changed."""
+        """Sets the priority of these tasks (None: all tasks). The priority is -100 to 100, or PRIORITY_NOW. In a
+        session, tasks with a higher priority start first. Returns how many tasks changed."""
         return self.start.set_priority(priority, tasks, **among).result(timeout)
 
     def set_rate(
@@ -115,8 +118,8 @@ class SessionTasks:
         timeout: float | None = None,
         **among: Unpack[Among],
     ) -> int:
-        """Limits the bytes per second of each of these tasks (None: all), in both directions together. 0: only the
-        limits of the session and the engine apply. Returns how many tasks changed."""
+        """Limits the bytes per second of each of these tasks (None: all tasks), in both directions together. If the
+        limit is 0, only the limits of the session and the engine apply. Returns how many tasks changed."""
         return self.start.set_rate(bytes_per_second, tasks, **among).result(timeout)
 
     def set_constraints(
@@ -127,8 +130,9 @@ class SessionTasks:
         timeout: float | None = None,
         **among: Unpack[Among],
     ) -> int:
-        """Replaces the constraints that each of these tasks (None: all) has itself. None as ``constraints`` removes
-        them. The constraints of the session still apply. Returns how many tasks changed."""
+        """Replaces the tasks' own constraints (``tasks`` is None: of all tasks). If ``constraints`` is None, the tasks
+        no longer have their own constraints. The constraints of the session still apply. Returns how many tasks
+        changed."""
         return self.start.set_constraints(constraints, tasks, **among).result(timeout)
 
     def reschedule(
@@ -140,12 +144,12 @@ class SessionTasks:
         timeout: float | None = None,
         **among: Unpack[Among],
     ) -> int:
-        """Sets the earliest and the latest start of each of these tasks (None: all). None as ``earliest_start`` means
-        immediately, and None as ``latest_start`` means that the task has no latest start.
+        """Sets the earliest and the latest start of each of these tasks (None: all tasks). If ``earliest_start`` is
+        None, the tasks may start immediately. If ``latest_start`` is None, the tasks have no latest start.
 
-        A waiting task that may start now no longer waits. A running task continues; the times apply to its next
-        attempt. If the latest start of a task would be before its earliest start, the method raises InvalidArgument
-        and changes nothing. Returns how many tasks changed.
+        If a task waited for its earliest start and may now start, it no longer waits. A running task continues. The new
+        times apply to its next attempt. If the latest start of a task would be before its earliest start, the method
+        raises InvalidArgument and changes nothing. Returns how many tasks changed.
         """
         starts = self.start.reschedule(tasks, earliest_start=earliest_start, latest_start=latest_start, **among)
         return starts.result(timeout)

@@ -1,5 +1,5 @@
-"""The methods of a session in a form that returns a Ticket. Blocking methods wait for the Ticket; asyncio code awaits
-it."""
+"""Methods of a session. Each one returns a Ticket. Blocking methods wait for the Ticket. asyncio code awaits the
+Ticket."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ PAGE = 1_000
 
 
 class Host(Acknowledging, Controlling, Protocol):
-    """The methods of a session that the returned tasks and events call."""
+    """The methods of a session that returned tasks and events call."""
 
 
 class SessionVerbs:
-    """The methods of a session in a form that returns a Ticket immediately. ``await`` the Ticket, or call its
+    """Methods of a session. Each one returns a Ticket immediately. To get the result, ``await`` the Ticket, or call its
     ``result()``."""
 
     def __init__(
@@ -67,8 +67,8 @@ class SessionVerbs:
         return Ticket.start(self._application, read, function, self._handle.pointer, *arguments)
 
     def enqueue(self, requests: Sequence[Request], *, first: int = 0) -> Ticket[list[Enqueued]]:
-        """Enqueues all requests in one call. The library checks all of them before it applies one. ``first`` is the
-        index of the first request, for exceptions."""
+        """Enqueues all requests in one call. The library checks all requests before it applies the first one. ``first``
+        is added to the index of a request in results and exceptions."""
         return self._enqueue(requests, first, lambda results: results)
 
     def download(
@@ -102,7 +102,7 @@ class SessionVerbs:
         array = _writing_transfers.requests(requests, first)
 
         def read(ticket: TicketHandle) -> Result:
-            # A refused enqueue also has a batch, with the results of the requests that were applied.
+            # Even a refused enqueue has a batch. The batch has the results of the requests that were applied.
             batch, details = bh_batch(), new_error()
             status = library.bh_ticket_batch(ticket.pointer, byref(batch), byref(details))
             results = released(BatchHandle(batch), _reading_transfers.enqueued) if batch else []
@@ -121,7 +121,7 @@ class SessionVerbs:
             raise
 
     def poll(self, after: int = 0, maximum: int = PAGE) -> Ticket[_reading.Events]:
-        """Returns the available events, without waiting for others."""
+        """Returns the available events, and does not wait for further ones."""
         return self._events.start(after, maximum)
 
     def acknowledge(self, events: Iterable[Identity]) -> Ticket[int]:
@@ -198,7 +198,7 @@ class SessionVerbs:
         after: int = 0,
         maximum: int = PAGE,
     ) -> Ticket[list[TaskInfo]]:
-        """Returns one page of the listing: tasks with ids greater than ``after``."""
+        """Returns one page of the listing, which has tasks with ids greater than ``after``."""
         chosen = None if tasks is None else list(tasks)
         if chosen is not None and not chosen:
             return CompletedTicket([])
@@ -226,7 +226,7 @@ class SessionVerbs:
         )
 
     def history(self, after: int = 0, maximum: int = PAGE) -> Ticket[list[TaskInfo]]:
-        """Returns one page of the history: tasks with ids greater than ``after``."""
+        """Returns one page of the history, which has tasks with ids greater than ``after``."""
         return self._start(
             from_batch(_reading.tasks),
             library.bh_session_history,
@@ -278,7 +278,7 @@ class SessionVerbs:
     ) -> Ticket[int]:
         chosen = None if tasks is None else list(tasks)
         selected = _writing.selection(chosen, **among)
-        # In C an empty list means all tasks. Here None means all, and an empty list means none.
+        # In C, an empty list means all tasks. In Python, None means all tasks, and an empty list means no task.
         if chosen is not None and not chosen:
             return CompletedTicket(0)
         return self._start(count_only, function, selected, *arguments)
@@ -294,6 +294,6 @@ class SessionVerbs:
 
 
 def _renumber(error: BackhaulError, first: int) -> None:
-    """Converts the index in the chunk to the index in all requests."""
+    """Converts an index in one chunk to the index in all requests."""
     if error.index is not None:
         error.index += first

@@ -1,4 +1,4 @@
-"""Tasks: an object stands for one task of a session, by its id."""
+"""Defines Task. A Task object stands for one task of a session."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ._values import TaskInfo
 
 
 class Controlling(Protocol):
-    """The methods of a session that its tasks call."""
+    """The methods of a session that a Task calls."""
 
     identifier: str
 
@@ -71,8 +71,8 @@ class Task:
         self._session = session
         #: The id. Ids increase, and a store never uses an id twice.
         self.id = task_id
-        #: The result of the enqueue that returned this task. If its ``is_acknowledged`` is True, no event about the
-        #: task will be delivered.
+        #: The result of the enqueue that returned this task. If ``enqueued.is_acknowledged`` is True, no event about
+        #: the task will be delivered.
         self.enqueued = enqueued
         #: Whether the enqueue made the task. False if the idempotency key found an earlier task.
         self.is_new = enqueued is not None and enqueued.is_new
@@ -87,15 +87,17 @@ class Task:
         return hash(self.id)
 
     def info(self, *, timeout: float | None = None) -> TaskInfo:
-        """Returns the current state of the task. Raises NotFound if its event is acknowledged."""
+        """Returns the current state of the task. Raises NotFound if the event at the end of the task is
+        acknowledged."""
         return self._session.task(self.id, timeout=timeout)
 
     def cancel(self, *, timeout: float | None = None) -> bool:
-        """Ends the task as cancelled. Returns False if the task had already ended."""
+        """Cancels the task. Returns False if the task had already ended."""
         return self._session.cancel([self.id], timeout=timeout) > 0
 
     def suspend(self, *, timeout: float | None = None) -> bool:
-        """Suspends the task, and keeps its received bytes. Returns False if the task had ended or was suspended."""
+        """Suspends the task, and keeps its received bytes. Returns False if the task had already ended or was already
+        suspended."""
         return self._session.suspend([self.id], timeout=timeout) > 0
 
     def resume(self, *, timeout: float | None = None) -> bool:
@@ -103,15 +105,16 @@ class Task:
         return self._session.resume([self.id], timeout=timeout) > 0
 
     def set_priority(self, priority: int, *, timeout: float | None = None) -> bool:
-        """Sets the priority, -100 to 100 or PRIORITY_NOW. In a session, tasks with a higher priority run first."""
+        """Sets the priority: -100 to 100, or PRIORITY_NOW. In a session, tasks with a higher priority start first."""
         return self._session.set_priority(priority, [self.id], timeout=timeout) > 0
 
     def set_rate(self, bytes_per_second: int, *, timeout: float | None = None) -> bool:
-        """Limits the bytes per second of the task. 0: only the limits of its session and the engine apply."""
+        """Limits the bytes per second of the task. If the limit is 0, only the limits of its session and the engine
+        apply."""
         return self._session.set_rate(bytes_per_second, [self.id], timeout=timeout) > 0
 
     def set_constraints(self, constraints: Constraints | None, *, timeout: float | None = None) -> bool:
-        """Replaces the constraints that the task has itself. None removes them. Those of its session still apply."""
+        """Replaces the task's own constraints. None removes them. The constraints of its session still apply."""
         return self._session.set_constraints(constraints, [self.id], timeout=timeout) > 0
 
     def reschedule(
@@ -121,9 +124,9 @@ class Task:
         latest_start: Moment | None = TIME_UNCHANGED,
         timeout: float | None = None,
     ) -> bool:
-        """Sets the earliest and the latest start. None as ``earliest_start`` means immediately, and None as
-        ``latest_start`` means that the task has no latest start. Raises InvalidArgument if the latest start would be
-        before the earliest one. Returns False if the task had ended, or already had these times."""
+        """Sets the earliest and the latest start. If ``earliest_start`` is None, the task may start immediately. If
+        ``latest_start`` is None, the task has no latest start. Raises InvalidArgument if the latest start would be
+        before the earliest one. Returns False if the task had already ended, or already had these times."""
         return (
             self._session.reschedule(
                 [self.id], earliest_start=earliest_start, latest_start=latest_start, timeout=timeout
@@ -137,8 +140,8 @@ class Task:
         return self._session.attempts(self.id, timeout=timeout)
 
     def waits(self, *, timeout: float | None = None) -> list[Wait]:
-        """Returns the wait records of the task, oldest first. ``info()`` has the current reason. Raises NotFound if
-        neither the list nor the history has the task."""
+        """Returns the wait records of the task, oldest first. ``info()`` returns the reason why the task waits now.
+        Raises NotFound if neither the list nor the history has the task."""
         return self._session.waits(self.id, timeout=timeout)
 
     def claim(

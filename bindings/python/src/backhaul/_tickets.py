@@ -1,4 +1,4 @@
-"""Tickets: each one stands for a started verb. Blocking code calls ``result``, asyncio code awaits the ticket."""
+"""Tickets. Each ticket stands for a started verb. Blocking code calls ``result``. asyncio code awaits the ticket."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from ._waiting import DEFAULT_SECONDS, Backoff, Deadline, readable
 
 Result = TypeVar("Result")
 
-#: The longest time between two checks of an awaited ticket. The descriptor may not become readable, because another
-#: thread may have fetched the notification.
+#: The longest time between two checks of an awaited ticket, in seconds. The checks are necessary because another thread
+#: may have fetched the notification. Then the descriptor does not become readable.
 _CHECK_SECONDS = 0.25
 
 _STATUS_WAIT_MS = 10
 
-#: The shortest time, in seconds, for which `result_soon` waits for a slow engine.
+#: The minimum time, in seconds, for which `result_soon` waits for a slow engine.
 _REPLY_SECONDS = 5.0
 
 
@@ -46,7 +46,7 @@ class Ticket(Generic[Result]):
         function: Callable[..., int],
         *arguments: Any,
     ) -> Ticket[Result]:
-        """Starts the verb of a function of the library. ``read`` converts the result."""
+        """Starts the verb of a library function. ``read`` converts the result of the verb."""
         return cls(application, start(function, *arguments), read)
 
     def _has_reply(self, wait_ms: int = 0) -> bool:
@@ -58,14 +58,14 @@ class Ticket(Generic[Result]):
         return bool(status != Status.TIMEOUT)
 
     def _has_failed(self) -> bool:
-        # BH_ENGINE_UNRESPONSIVE has two meanings: the verb has failed with this status, or the engine is stopped and
-        # has not replied yet. If the verb has failed, the call returns immediately.
+        # BH_ENGINE_UNRESPONSIVE has two meanings: the verb has failed with this status, or the engine's process is
+        # stopped and has not replied yet. If the verb has failed, bh_ticket_wait returns immediately.
         start = time.monotonic()
         library.bh_ticket_wait(self._handle.pointer, _STATUS_WAIT_MS, None)
         return time.monotonic() - start < _STATUS_WAIT_MS / 2000
 
     def _take(self) -> Result:
-        # The library returns a session or batch only once, so the result is stored here.
+        # The library returns the session or batch of a ticket only one time, so the result is stored here.
         if self._outcome is None:
             self._outcome = self._read_outcome()
             self._handle.close()
@@ -89,8 +89,8 @@ class Ticket(Generic[Result]):
         return self._has_reply()
 
     def result(self, timeout: float | None = None) -> Result:
-        """Waits for the reply up to ``timeout`` seconds (30 by default). Returns the result, or raises the error. It
-        can be called more than once."""
+        """Waits for the reply up to ``timeout`` seconds (30 by default). Returns the result of the verb, or raises its
+        error. The method can be called more than one time."""
         deadline = Deadline(DEFAULT_SECONDS if timeout is None else timeout)
         while not self._has_reply(deadline.slice_ms()):
             if deadline.is_over:
@@ -100,8 +100,9 @@ class Ticket(Generic[Result]):
     def result_soon(self, deadline: Deadline) -> Result:
         """Waits for the reply to a verb that the engine can perform immediately.
 
-        An engine that is slow gets at least a few seconds, so that a call with a time-out of 0 returns the available
-        data. If the process of the engine is stopped, the wait ends at the deadline.
+        The method waits at least five seconds for a slow engine, even if the deadline is earlier. So a call with a
+        time-out of 0 returns the available data. If the process of the engine is stopped, the wait ends at the
+        deadline.
         """
         remaining = deadline.remaining
         latest = Deadline(DEFAULT_SECONDS if remaining is None else max(_REPLY_SECONDS, remaining))
@@ -117,7 +118,7 @@ class Ticket(Generic[Result]):
     def _timeout_error(self) -> BackhaulError:
         details = new_error()
         status = library.bh_ticket_wait(self._handle.pointer, 0, byref(details))
-        # If the reply has come since the last check, the error is still a time-out. The ticket has the reply.
+        # The reply may have come since the last check. Even then the error is a time-out, and the ticket has the reply.
         error = error_from(status, details) if status != Status.OK else error_for(Status.TIMEOUT)
         error.ticket = self
         return error
@@ -135,8 +136,9 @@ class Ticket(Generic[Result]):
 
 
 def _fetch(application: ApplicationHandle) -> int:
-    """Fetches all tickets with a reply, so that they no longer make the descriptor readable. The fetched tickets need
-    not be passed on: the descriptor has woken every waiting coroutine, and each one checks its own ticket."""
+    """Fetches all tickets that have a reply, so that these tickets no longer make the descriptor readable. Returns
+    their number. The tickets themselves are not needed: the descriptor has woken all waiting coroutines, and each
+    coroutine checks its own ticket."""
     fetched = 0
     while take(bh_ticket, library.bh_application_next_ticket, application.pointer).value is not None:
         fetched += 1
@@ -144,7 +146,7 @@ def _fetch(application: ApplicationHandle) -> int:
 
 
 class CompletedTicket(Ticket[Result]):
-    """A ticket with a known result, for a verb that has nothing to do."""
+    """A ticket whose result is already known, because its verb has nothing to do."""
 
     def __init__(self, result: Result) -> None:
         self._outcome = lambda: result

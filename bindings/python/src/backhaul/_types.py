@@ -9,7 +9,7 @@ from typing import Union
 
 Path = Union[str, "os.PathLike[str]"]
 Headers = Union[Mapping[str, str], Sequence[tuple[str, str]]]
-#: A time: a ``datetime`` with a time zone, or Unix seconds as ``time.time()`` returns them.
+#: A time: a ``datetime`` with a time zone, or the Unix time in seconds, as ``time.time()`` returns it.
 Moment = Union[datetime, float]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)

@@ -1,4 +1,4 @@
-"""The values that describe tasks, progress, challenges and sessions. All times are in UTC."""
+"""Classes that describe tasks, progress, challenges and sessions. All times are in UTC."""
 
 from __future__ import annotations
 
@@ -21,15 +21,16 @@ class TaskInfo:
     #: The reason why the task does not run.
     reason: Reason
     reason_text: str | None
-    #: When the engine starts the next attempt or checks the condition again, in Unix milliseconds, or 0.
+    #: The time, in Unix milliseconds, at which the engine starts the next attempt or checks the condition again. 0 if
+    #: there is no such time.
     next_attempt_ms: int
     url: str
-    #: The path at which the file is placed. None: the task is an upload, or the file is kept in the store.
+    #: The path at which the file is placed. None if the task is an upload, or if the file is kept in the store.
     destination: str | None
     key: str | None
     user_data: bytes
     priority: int
-    #: The status with which the task ended or its last attempt failed, or OK.
+    #: The status with which the task ended, or with which its last attempt failed. OK if there was no failure.
     status: Status
     error_message: str | None
     http_status: int
@@ -38,7 +39,7 @@ class TaskInfo:
     offset: int
     #: The size of the whole file. None until a response has stated it.
     size: int | None
-    #: The average of the last seconds. 0 if the task does not run.
+    #: The average rate of the last seconds. 0 if the task does not run.
     bytes_per_second: int
     #: When the task was enqueued, in Unix milliseconds.
     enqueued_ms: int
@@ -50,16 +51,19 @@ class TaskInfo:
     body_size: int
     #: When the task ended, in Unix milliseconds. 0 if it has not ended.
     ended_ms: int
-    #: The path of a succeeded download's file.
+    #: The path of the file, if the download has succeeded.
     path: str | None
-    #: The earliest start in Unix milliseconds, or 0.
+    #: The earliest start in Unix milliseconds. 0 if the task has no earliest start.
     earliest_start_ms: int
-    #: The latest start in Unix milliseconds, or 0. After this time no preset holds the task.
+    #: The latest start in Unix milliseconds. After this time no preset holds the task. 0 if the task has no latest
+    #: start.
     latest_start_ms: int
-    #: The upper bounds of moved bytes that the request states.
+    #: The largest number of bytes that the task will receive and send, as the request states it. None if it is not
+    #: known.
     expected_bytes_received: int | None
     expected_bytes_sent: int | None
-    #: The constraints of the task itself, as enqueued or set later. None if it has none, and for tasks of the history.
+    #: The task's own constraints, from its request or from ``set_constraints``. None if the task has no own
+    #: constraints, or is in the history.
     constraints: Constraints | None = None
 
     @property
@@ -84,7 +88,7 @@ class TaskInfo:
 
 
 class Progress(NamedTuple):
-    """A live reading of a running task."""
+    """A reading of the live progress of a running task."""
 
     task_id: int
     state: TaskState
@@ -94,7 +98,7 @@ class Progress(NamedTuple):
     offset: int
     #: The size of the whole file. None until a response has stated it.
     size: Optional[int]
-    #: The average of the last seconds, in both directions.
+    #: The average rate of the last seconds, in both directions together.
     bytes_per_second: int
     #: The bytes of the request's body that were sent in this attempt.
     body_sent: int
@@ -103,8 +107,9 @@ class Progress(NamedTuple):
 
     @property
     def fraction(self) -> float | None:
-        """The share of the file that is stored, from 0 to 1. Until a response has stated the size of the file, the
-        share of the request's body that was sent. None if both sizes are unknown."""
+        """The share of the transfer that is complete, from 0 to 1. If the size of the file is known, the result is the
+        stored share of the file. Otherwise the result is the sent share of the request's body. The result is None if
+        the size of the file is unknown and the request has no body."""
         if self.size is not None:
             return min(1.0, self.offset / self.size) if self.size else 1.0
         return min(1.0, self.body_sent / self.body_size) if self.body_size else None
@@ -115,25 +120,26 @@ class Challenge:
     """A demand for a credential for one protection space, which is an origin and a realm. A challenge of kind REFRESH
     demands a new URL or new headers instead.
 
-    A challenge stays open until ``session.respond`` is called for it, even if its event is acknowledged.
+    A challenge stays open until the host responds with ``session.respond``, or until no task waits for the challenge.
+    The acknowledgement of its event does not close the challenge.
     """
 
     #: The id. Ids increase, and a store never uses an id twice.
     id: int
-    #: Whether a server or a proxy demands the credential, or a request needs a refresh.
+    #: The source of the demand: a server, a proxy, or a request that needs a refresh.
     kind: ChallengeKind
-    #: The authentication schemes that the host can use.
+    #: The authentication schemes that the server or proxy offers.
     schemes: Scheme
     #: The origin of the server or of the proxy, such as "https://example.org:443".
     origin: str
     realm: str | None
-    #: How many of the host's responses in a row were not accepted.
+    #: The number of consecutive responses of the host that the server or proxy did not accept.
     failures: int
     #: When the challenge was opened, in Unix milliseconds.
     time_ms: int
-    #: The number of tasks that waited for the challenge when it was read.
+    #: The number of tasks that waited for the challenge when this object was made.
     waiting_tasks: int
-    #: For the refresh of a URL: the id of the only task that needs it. Otherwise 0.
+    #: For the refresh of a URL: the id of the task that needs the new URL. Otherwise 0.
     task_id: int = 0
     #: For the refresh of a URL: the current URL. ``repr`` does not show it, because it may have a signature.
     url: str | None = field(default=None, repr=False)
@@ -148,29 +154,29 @@ class SessionInfo:
     """A session in a listing."""
 
     identifier: str
-    #: The number of the current or last round; 0 before the first enqueue.
+    #: The number of the current round, or of the last round. 0 before the first enqueue.
     round: int
     #: The number of tasks that have not ended.
     live_tasks: int
     #: The number of events that are not acknowledged.
     events: int
     attention: Attention
-    #: Whether the session was invalidated, and still has tasks or events.
+    #: Whether the session was invalidated. Such a session still has tasks or events.
     is_invalidated: bool
-    #: The process id of the consumer, or None.
+    #: The process id of the consumer. None if the session has no consumer.
     consumer: int | None
     #: When the session was created, in Unix milliseconds.
     created_ms: int
     #: The number of open challenges.
     open_challenges: int
-    #: When the engine found that the consumer's process is stopped (by SIGSTOP, a debugger or the freezer), in Unix
-    #: milliseconds. 0 if it is not stopped.
+    #: The time, in Unix milliseconds, at which the engine found that the consumer's process is stopped (by SIGSTOP, a
+    #: debugger or the freezer). 0 if the process is not stopped.
     consumer_stopped_ms: int
     #: The number of attached handles that wait to become the consumer (Role.CONSUME_WHEN_FREE).
     waiting_consumers: int
-    #: The state of the application's launch with regard to this session.
+    #: The state of the application's launch, if this session needs its host. Otherwise LaunchState.NONE.
     launch_state: LaunchState
-    #: The time of the next launch in Unix milliseconds, or 0.
+    #: The time of the next launch for this session, in Unix milliseconds. 0 if no launch is scheduled.
     next_launch_ms: int
 
     @property
@@ -179,7 +185,8 @@ class SessionInfo:
 
     @property
     def consumer_stopped(self) -> datetime | None:
-        """When the engine found that the consumer's process is stopped, or None."""
+        """The time at which the engine found that the consumer's process is stopped. None if the process is not
+        stopped."""
         return moment_or_none(self.consumer_stopped_ms)
 
     @property

@@ -10,13 +10,15 @@ from weakref import WeakKeyDictionary
 from ._numbers import WAIT_MAXIMUM
 
 if TYPE_CHECKING:
-    # asyncio is loaded only by programs that use it. To load it here would double the time to import this package.
+    # This module does not load asyncio, because that would double the time to import the package. Only programs that
+    # use asyncio load it.
     import asyncio
 
-#: The longest wait of one C call. Python runs signal handlers, such as that of Ctrl-C, only between C calls.
+#: The longest wait of one C call, in seconds. Python runs signal handlers, such as the handler of Ctrl-C, only between
+#: C calls.
 SLICE_SECONDS = 0.2
 
-#: The time-out that BH_WAIT_DEFAULT stands for.
+#: The time-out for which BH_WAIT_DEFAULT stands, in seconds.
 DEFAULT_SECONDS = 30.0
 
 
@@ -35,7 +37,7 @@ class Deadline:
         return self.remaining == 0.0
 
     def slice_ms(self) -> int:
-        """Returns how long the next C call may wait, in milliseconds. It is 0 only if the time is over."""
+        """Returns how long the next C call may wait, in milliseconds. The result is 0 only if the deadline is over."""
         remaining = self.remaining
         seconds = SLICE_SECONDS if remaining is None else min(SLICE_SECONDS, remaining)
         return min(WAIT_MAXIMUM, max(1, round(seconds * 1000)) if seconds > 0 else 0)
@@ -46,8 +48,8 @@ _loops: WeakKeyDictionary[asyncio.AbstractEventLoop, _Waiters] = WeakKeyDictiona
 
 
 def _wake(loop: asyncio.AbstractEventLoop, descriptor: int) -> None:
-    """Wakes all waiters of a descriptor. The descriptor stays readable until they have read their data, so the event
-    loop no longer watches it."""
+    """Wakes all waiters of a descriptor. The event loop then stops watching the descriptor, because it stays readable
+    until the waiters have read their data."""
     loop.remove_reader(descriptor)
     for future in _loops[loop].pop(descriptor, set()):
         if not future.done():
@@ -56,7 +58,7 @@ def _wake(loop: asyncio.AbstractEventLoop, descriptor: int) -> None:
 
 async def readable(descriptor: int, seconds: float | None) -> bool:
     """Waits until a descriptor is readable. Several coroutines may wait for the same descriptor. Returns False if the
-    time is over before."""
+    descriptor does not become readable within ``seconds``."""
     import asyncio
 
     loop = asyncio.get_running_loop()
@@ -68,7 +70,8 @@ async def readable(descriptor: int, seconds: float | None) -> bool:
     mine = waiters[descriptor]
     mine.add(future)
     try:
-        # `wait_for` is not used: before Python 3.12 it ignores a cancellation that comes together with the result.
+        # `asyncio.wait_for` cannot be used: before Python 3.12, it ignores a cancellation that comes at the same time
+        # as the result.
         done, _ = await asyncio.wait((future,), timeout=seconds)
         return bool(done)
     finally:
@@ -79,15 +82,15 @@ async def readable(descriptor: int, seconds: float | None) -> bool:
 
 
 def wait_readable(descriptor: int, seconds: float) -> bool:
-    """Does the same as ``readable`` for blocking code. Python handles signals during the wait."""
+    """Does the same as ``readable``, but for blocking code. Python handles signals during the wait."""
     poller = select.poll()
     poller.register(descriptor, select.POLLIN)
     return bool(poller.poll(seconds * 1000))
 
 
 class Backoff:
-    """Growing pauses for a loop whose descriptor stays readable for another reason, so that the loop does not use the
-    processor all the time."""
+    """Growing pauses for a loop that waits for a descriptor. The descriptor may stay readable for a reason that does
+    not concern the loop. The pauses then prevent a busy loop."""
 
     def __init__(self, longest: float) -> None:
         self._longest = longest
@@ -102,7 +105,7 @@ class Backoff:
         await asyncio.sleep(self._grow())
 
     def sleep(self, deadline: Deadline) -> None:
-        """Does the same as ``pause`` for blocking code. The pause ends at the deadline at the latest."""
+        """Does the same as ``pause``, but for blocking code. The pause ends at the deadline at the latest."""
         remaining = deadline.remaining
         time.sleep(self._grow() if remaining is None else min(self._grow(), remaining))
 

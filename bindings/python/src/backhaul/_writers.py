@@ -1,5 +1,5 @@
-"""Converts Python objects to structs of the library, field by field. A field with the same name in both needs no
-entry."""
+"""Converts Python objects to structs of the library, field by field. If a field has the same name in Python and in C,
+the conversion finds it by that name."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from ._readers import enumeration, field_types, part
 from ._writing import INT32, UINT32, UINT64, choice, copied, header_array, moment_ms, number, path, text, word
 
 Struct = TypeVar("Struct", bound=Structure)
-#: A function that writes a value into a struct. Its last argument is the index of the request, for exceptions.
+#: A function that writes a value into a struct. Its arguments are the struct, the value, and the index of the request
+#: for exceptions.
 Writing = Callable[[Any, Any, "int | None"], None]
 
 _RANGES: Mapping[Any, range] = {c_int32: INT32, c_uint32: UINT32, c_uint64: UINT64}
 
-#: Maps the annotation of a field to the function that checks its value and converts it to C's value.
+#: Maps the annotation of a field to a function. The function checks the value of the field and converts it to C.
 _CONVERSIONS: Mapping[str, Callable[[str, Any, int | None], Any]] = {
     "str": text,
     "str | None": text,
@@ -68,7 +69,7 @@ def _headers(slot: Any, value: Any, index: int | None) -> None:
 
 
 def flag(bit: int) -> Writing:
-    """Returns the conversion of a bool that is a bit in the field ``flags`` of the struct."""
+    """Returns the conversion of a bool to a bit in the field ``flags`` of the struct."""
 
     def write(slot: Any, value: Any, index: int | None) -> None:
         if value:
@@ -80,10 +81,10 @@ def flag(bit: int) -> Writing:
 class Writer(Generic[Struct]):
     """Fills structs from values of a dataclass. The annotation of each field determines its conversion.
 
-    A field that has its default is not written, so it stays 0 or NULL in C. ``renamed`` maps the names of fields in
-    Python to those in C. ``words`` has the names of fields in messages, if they differ from the names in Python.
-    ``special`` has the conversions of fields whose annotation does not determine it. Fields in ``omitted`` are not
-    written.
+    A field that has its default value is not written, so it stays 0 or NULL in C. ``renamed`` maps names of fields in
+    Python to different names in C. ``words`` maps names of fields in Python to different names in messages. If the
+    annotation of a field does not determine its conversion, ``special`` has the conversion. Fields in ``omitted`` are
+    not written.
     """
 
     def __init__(

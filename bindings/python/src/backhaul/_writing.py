@@ -1,5 +1,5 @@
-"""Converts Python objects to structs of the library. It refuses only values that C cannot represent. The library checks
-all others."""
+"""Converts Python objects to structs of the library. This module refuses only values that C cannot represent. The
+library checks all other rules."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ def path(what: str, value: Path | None, index: int | None = None) -> bytes | Non
 
 
 def copied(what: str, value: Any, index: int | None = None) -> tuple[c_void_p, int]:
-    """Returns a pointer to a copy of the bytes, and their number. The copy is valid as long as the struct to which the
-    pointer is assigned."""
+    """Copies the bytes. Returns a pointer to the copy, and the number of bytes. The caller assigns the pointer to a
+    field of a struct. The copy exists as long as this struct exists."""
     if not isinstance(value, (bytes, bytearray, memoryview)):
         raise invalid(f"the {what} is a {type(value).__name__} instead of bytes", index)
     data = bytes(value)
@@ -74,15 +74,16 @@ def copied(what: str, value: Any, index: int | None = None) -> tuple[c_void_p, i
 INT32 = range(-(2**31), 2**31)
 UINT32 = range(2**32)
 UINT64 = range(2**64)
-#: The valid times in Unix milliseconds. If a caller passes milliseconds in place of seconds, the time is not in this
-#: range.
+#: The valid times in Unix milliseconds, up to the year 9999. If a caller passes milliseconds instead of seconds, the
+#: time is outside this range.
 _MOMENTS = range(1, 253_402_300_800_000)
 
 
 def number(what: str, value: int, kind: range, index: int | None = None) -> int:
-    """Checks that an integer fits its C type, because ctypes would truncate it without an error."""
-    # `int(value)` is necessary: for a value that is not a plain int, such as a member of an enumeration, `in` would
-    # compare it with each number of the range.
+    """Checks that an integer fits its C type. Without this check, ctypes would truncate an integer that does not fit,
+    and raise no error."""
+    # `int(value)` is necessary: if the value is a member of an enumeration, `in` would compare the value with each
+    # number of the range.
     if not isinstance(value, int) or int(value) not in kind:
         raise invalid(f"the {what} is {value!r}, which is no integer from {kind[0]} to {kind[-1]}", index)
     return int(value)
@@ -101,7 +102,7 @@ def role(value: int) -> int:
 
 
 def word(what: str, value: str | int, kind: type[IntEnum], index: int | None = None) -> int:
-    """Returns the number of a constant. The caller gives the number, or the name in upper or lower case."""
+    """Returns the number of a constant. The caller gives its number, or its name in upper or lower case."""
     if isinstance(value, int):  # this includes members of enumerations
         return number(what, value, INT32, index)
     try:
@@ -138,7 +139,7 @@ def start_ms(what: str, value: Moment | None) -> int:
 
 
 def identity(value: Identity) -> int:
-    """Returns the id of a task or an event. The caller gives the id, or an object that has it."""
+    """Returns the id of a task or an event. The caller gives the id, or an object with the id."""
     return number("id", value if isinstance(value, int) else value.id, UINT64)
 
 
@@ -192,7 +193,8 @@ def launch(command: LaunchCommand | None) -> Any:
 
 
 def _addition(name: str, value: str) -> bytes:
-    # In C, the name and the value are one text such as NAME=value. So a name with '=' could set another variable.
+    # In C, the name and the value are one text such as NAME=value. So a name with '=' in it would set a variable with a
+    # different name.
     if not name or "=" in name:
         raise invalid(f"{name!r} is no name of an environment variable; give one without '='")
     encoded = text(f"environment variable {name}", f"{name}={value}")
@@ -225,8 +227,8 @@ def application_options(
 
 
 def challenge(value: Challenge | int) -> int:
-    """Returns the id of a challenge. An event is refused, because the id of the event is not the id of its
-    challenge."""
+    """Returns the id of a challenge. The caller gives the challenge or its id. An event is refused, because an event
+    and its challenge have different ids."""
     if not isinstance(value, (int, Challenge)):
         raise invalid(f"the challenge is a {type(value).__name__}; give the Challenge, such as event.challenge")
     return number("challenge", value if isinstance(value, int) else value.id, UINT64)
@@ -243,8 +245,8 @@ def response(
     keep: bool = False,
     expires: Moment | None = None,
 ) -> bh_challenge_response:
-    """Makes the response to a challenge. The caller gives exactly one of a user with a password, headers, a URL, a
-    refusal, and the default handling."""
+    """Makes the response to a challenge. The caller gives exactly one of these: a user with a password, headers, a URL,
+    a refusal, or the default handling."""
     has_credential = user is not None or password is not None
     if has_credential + (headers is not None) + (url is not None) + bool(refuse) + bool(default) != 1:
         raise invalid(
@@ -275,7 +277,7 @@ def response(
 def interval_ms(seconds: float) -> int:
     """Converts the interval of progress readings to milliseconds. The library checks its range."""
     try:
-        # An interval other than 0 becomes at least one millisecond, because 0 would stop the readings.
+        # A very short interval becomes one millisecond, because 0 milliseconds would stop the readings.
         milliseconds = max(1, round(seconds * 1000)) if seconds else 0
     except (TypeError, ValueError, OverflowError):
         raise invalid(f"the interval is {seconds!r}; give seconds, such as 0.5") from None
@@ -285,8 +287,8 @@ def interval_ms(seconds: float) -> int:
 def selection(
     tasks: Iterable[Identity] | None, states: Iterable[TaskState] = (), group: str | None = None
 ) -> Any:
-    """Returns a pointer to a bh_task_selection, or None for all tasks. ``tasks`` must not be an empty list, because in
-    C an empty list means all tasks."""
+    """Returns a pointer to a bh_task_selection. If ``tasks`` is None, the struct does not restrict the ids. ``tasks``
+    must not be an empty list, because an empty list means all tasks in C."""
     bits = 0
     for state in states:
         bits |= 1 << TaskState(state)

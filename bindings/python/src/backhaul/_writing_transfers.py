@@ -14,7 +14,7 @@ from ._rules import Constraints, Policy
 from ._writers import Writer, flag
 from ._writing import copied, path, text
 
-#: The names of fields of policies and sessions in messages, if they differ from the names in Python.
+#: Maps names of fields of policies and sessions in Python to different names in messages.
 _WORDS = {
     "http_version": "HTTP version",
     "redirects": "policy for redirects",
@@ -71,14 +71,14 @@ _request = Writer(
         "ignores_digests": flag(RequestFlags.IGNORES_DIGESTS),
         "parts": _fill_parts,
     },
-    # Thousands of requests often share one policy. `requests` writes each policy only once.
+    # Thousands of requests often share one policy, so the function `requests` writes each policy only one time.
     omitted={"policy"},
 )
 
 
 def requests(values: Sequence[Request], first: int = 0) -> Array[bh_request]:
-    """Returns an array of bh_request, which owns all data to which it points. ``first`` is the index of the first
-    request, for exceptions."""
+    """Returns an array of bh_request. The array owns all data to which its structs point. ``first`` is the index of the
+    first request, which exceptions need."""
     array = (bh_request * len(values))()
     policies: dict[int, Any] = {}
     for index, (slot, request) in enumerate(zip(array, values), first):

@@ -1,9 +1,9 @@
 internal import CBackhaul
 
-/// Methods that read the state of the system, and the tasks that it holds.
+/// Methods for the conditions of the system, for the tasks that these conditions hold, and for networks.
 extension Application {
-    /// Returns the present conditions, one of each kind. The engine reads a condition for this call if no task depends
-    /// on it.
+    /// Returns the present conditions, one of each kind. If no task depends on a condition, the engine reads the
+    /// condition during this call.
     public func conditions() async throws -> [Condition] {
         try await listing(bh_store_conditions) { $0.conditions() }
     }
@@ -16,7 +16,8 @@ extension Application {
         try await listing(bh_store_networks) { $0.networks() }
     }
 
-    /// Stores the settings of a network. They apply immediately. If all settings are defaults, they are removed.
+    /// Stores the settings of a network. The settings apply immediately. If all of them have their default values, the
+    /// engine removes the stored settings.
     public func setNetwork(_ network: Network) async throws {
         let arena = Arena()
         var value = try network.value(arena)

@@ -1,16 +1,17 @@
 internal import CBackhaul
 
-/// An application, opened on its store. An application is the identity under which a host acts.
+/// An open application. An application is the identity under which a host acts in a store.
 ///
-/// It is closed by `close`, or when the last reference to it is released. Each of its sessions has a reference. All
-/// methods may be called from any Swift task, and none of them blocks the calling thread.
+/// The application is closed when `close` is called, or when its last reference is released. Each `Session` has a
+/// reference to its application. All methods may be called from any Swift task. No method blocks the calling thread.
 public final class Application: Sendable {
     /// The application's name, such as "org.example.photos".
     public let identifier: String
-    /// The path of the store that was passed to `open`. Nil: the user's default store; `engine` returns its path.
+    /// The path of the store that was passed to `open`. Nil means the user's default store. The method `engine` returns
+    /// the path of that store.
     public let store: String?
-    /// Yields each session when it begins to need attention. Only one reader may iterate over it. The last 256 sessions
-    /// are buffered.
+    /// Yields each session when it begins to need attention. Only one reader may iterate over this stream. The stream
+    /// buffers the newest 256 sessions.
     public let attention: AsyncStream<SessionInfo>
     let driver: Driver
 
@@ -23,22 +24,25 @@ public final class Application: Sendable {
 
     deinit { driver.stop() }
 
-    /// Opens the application, and waits until an engine replies. If no engine runs, the library starts the daemon, or
-    /// an engine in this process (`hosting`).
+    /// Opens the application, and waits until an engine replies. If no engine runs, the library starts the daemon or an
+    /// engine in this process. `hosting` selects one of the two.
     ///
     /// - Parameters:
     ///   - identifier: 1 to 255 bytes of letters, digits, '.', '-' and '_', starting with a letter or digit.
-    ///   - store: The absolute path of the store's directory. It is made with mode 0700 if its parent exists. It must
-    ///     be on a local file system. Nil: the user's default store, which all programs of the user share. Its path is
-    ///     $BACKHAUL_STORE, else $XDG_STATE_HOME/backhaul, else ~/.local/state/backhaul.
-    ///   - hosting: Where a new engine runs, if no engine runs yet. Nil: `.daemon`.
-    ///   - daemon: The absolute path of backhauld. Nil: the library searches at $BACKHAUL_DAEMON, beside the library,
-    ///     in libexec/backhaul beside the library's directory, and then below /usr/local and /usr.
-    ///   - launch: A launch command to register, as by `setLaunch`. Nil: the registered command stays.
-    ///   - observes: Whether the program only reads. The engine then launches the application's host even while this
-    ///     object is open.
-    ///   - timeout: The longest wait for an engine, at most a day. The same time, but at least a second, limits each
-    ///     later call.
+    ///   - store: The absolute path of the store's directory. The directory must be on a local file system. If it does
+    ///     not exist, the library makes it with mode 0700, in a parent directory that must exist. Nil means the user's
+    ///     default store, which all programs of the user share. The path of the default store is $BACKHAUL_STORE, else
+    ///     $XDG_STATE_HOME/backhaul, else ~/.local/state/backhaul.
+    ///   - hosting: Where the library starts an engine, if no engine runs yet. Nil means `.daemon`.
+    ///   - daemon: The absolute path of backhauld. Nil means that the library searches for it, in this order: at
+    ///     $BACKHAUL_DAEMON, beside the library, in libexec/backhaul beside the library's directory, and then below
+    ///     /usr/local and /usr.
+    ///   - launch: A launch command to register, as with `setLaunch`. If it is nil, the registered command does not
+    ///     change.
+    ///   - observes: Whether the program only reads. If it is true, the engine launches the application's host even
+    ///     while this object is open.
+    ///   - timeout: The longest wait for an engine, at most a day. It is also the longest wait of each later call. For
+    ///     later calls, a time-out below one second counts as one second.
     /// - Throws: `BackhaulError` with `.invalidArgument`, `.timeout`, `.outOfResources`, `.daemonUnavailable`, or a
     ///   status that concerns the store or the engine.
     public static func open(
@@ -57,12 +61,14 @@ public final class Application: Sendable {
         return Application(identifier, store, driver, attention)
     }
 
-    /// Closes the application and all its sessions. Their tasks continue. If this was the last open application of the
-    /// process, the method returns after the library's threads have ended. A second call has no effect.
+    /// Closes the application and all its sessions. The tasks of the sessions continue. If this was the last open
+    /// application of the process, the method returns after the library's threads have ended. A second call has no
+    /// effect.
     public func close() async { await driver.stopAndWait() }
 
-    /// Creates a session, or attaches to it if it exists. An existing session keeps its configuration, and its `isNew`
-    /// is false. `Session.setConfiguration` changes the configuration.
+    /// Creates a session, or attaches to the session if it exists. An existing session keeps its configuration, and
+    /// `isNew` of the returned object is false. `Session.setConfiguration` changes the configuration of an existing
+    /// session.
     public func createSession(
         _ configuration: SessionConfiguration, role: Role = .consume
     ) async throws -> Session {
@@ -75,8 +81,8 @@ public final class Application: Sendable {
 
     /// Attaches to the session with this identifier.
     ///
-    /// - Throws: `BackhaulError` with `.notFound`, `.invalidated` or `.inUse`. The last one means that another handle
-    ///   consumes the session; `detail` is the id of its process.
+    /// - Throws: `BackhaulError` with `.notFound`, `.invalidated` or `.inUse`. `.inUse` means that another handle
+    ///   consumes the session. Then `detail` is the id of the process that has this handle.
     public func attachSession(_ identifier: String, role: Role = .consume) async throws -> Session {
         let arena = Arena()
         let name = try arena.string(identifier, "the session's identifier")
@@ -97,7 +103,7 @@ public final class Application: Sendable {
         return engine
     }
 
-    /// Returns the limits of the store. Limits that are not set have their defaults.
+    /// Returns the limits of the store. Limits that were not set have their defaults.
     public func limits() async throws -> Limits {
         guard let limits = try await listing(bh_store_limits, { $0.limits() }) else {
             throw BackhaulError(BH_INTERNAL)
@@ -105,7 +111,7 @@ public final class Application: Sendable {
         return limits
     }
 
-    /// Stores the limits of the store. They apply immediately.
+    /// Sets the limits of the store. The limits apply immediately.
     public func setLimits(_ limits: Limits) async throws {
         var value = try limits.value()
         try await driver.verb { application, error in
@@ -117,8 +123,8 @@ public final class Application: Sendable {
 
     // MARK: Launches
 
-    /// Stores the application's launch command, in place of an earlier one. Nil removes it. The method does not check
-    /// whether the program exists.
+    /// Stores the application's launch command, which replaces an earlier one. Nil removes the stored command. The
+    /// method does not check whether the program exists.
     public func setLaunch(_ command: LaunchCommand?) async throws {
         let arena = Arena()
         let value = arena.array(try command.map { (command) throws(BackhaulError) in [try command.value(arena)] } ?? [])
@@ -134,8 +140,8 @@ public final class Application: Sendable {
         try await listing(bh_store_launches) { $0.launches() }
     }
 
-    /// Returns the launch that started this process or one of its ancestors. Nil if no launch started it, or if the
-    /// launch is over.
+    /// Returns the launch that started this process or one of its ancestors. Nil if no launch started this process, or
+    /// if the launch is over.
     public func currentLaunch() async throws -> Launch? {
         try await listing(bh_application_current_launch) { $0.launch() }
     }

@@ -1,5 +1,5 @@
-/// A session's events, in the order in which they were stored. The sequence does not end by itself, so the program must
-/// leave the loop, for example at `.sessionFinished`. If the Swift task is cancelled, `next` throws
+/// A session's events, in the order in which they were stored. The sequence does not end by itself. So the program must
+/// end its loop with `break`, for example at `.sessionFinished`. If the Swift task is cancelled, `next` throws
 /// `CancellationError`.
 public struct EventSequence: AsyncSequence, Sendable {
     public typealias Element = Event
@@ -34,7 +34,7 @@ public struct EventSequence: AsyncSequence, Sendable {
     }
 }
 
-/// A session's tasks, in the order of their ids. They are read in pages of a thousand.
+/// A session's tasks, in the order of their ids. The sequence reads the tasks in pages of 1,000.
 public struct TaskSequence: AsyncSequence, Sendable {
     public typealias Element = TaskInfo
 
@@ -107,14 +107,14 @@ public struct ProgressSequence: AsyncSequence, Sendable {
         }
     }
 
-    /// Stops the progress readings when the iterator is deinitialized, which is after the end of the loop.
+    /// Stops the progress readings when the iterator is deinitialized. This happens after the end of the loop.
     private final class Watch: Sendable {
         private let session: Session
 
         init(_ session: Session) { self.session = session }
 
         deinit {
-            // An error is ignored: the loop has ended, and a closed session gets no readings.
+            // An error is ignored, because the loop has ended, and a closed session gets no readings.
             Task { [session] in try? await session.watchProgress(0) }
         }
     }

@@ -1,11 +1,12 @@
 internal import CBackhaul
 
-/// Methods for activities, which are work that repeats.
+/// Methods for activities (work that repeats), and for the wait records of tasks.
 extension Session {
-    /// Stores the activity. It replaces an activity with the same identifier.
+    /// Stores the activity. If the session has an activity with the same identifier, the new activity replaces it.
     ///
-    /// The next window of a replaced activity stays, unless `firstMilliseconds` or `interval` changes it. A session has
-    /// at most 1,000 activities. The role of this object must be consumer or producer.
+    /// The next window of a replaced activity stays the same. It changes only if `firstMilliseconds` is set, or if
+    /// `interval` changes. A session has at most 1,000 activities. The role of this object must be consumer or
+    /// producer.
     public func setActivity(_ activity: Activity) async throws {
         let arena = Arena()
         var value = try activity.value(arena)
@@ -26,9 +27,9 @@ extension Session {
         try await listing(bh_session_activities) { $0.activities() }
     }
 
-    /// Returns the wait records of a task: when and why it waited. They are the newest 1,000 records, oldest first. The
-    /// task may be in the history. Waits for a slot, for a rate limit and for a response are not recorded, because they
-    /// are short and frequent.
+    /// Returns the wait records of a task, oldest first. Each record says when and why the task waited. If there are
+    /// more than 1,000 records, only the newest 1,000 are returned. The task may be in the history. The engine does not
+    /// record waits for a slot, for a rate limit or for a response, because these waits are short and frequent.
     ///
     /// - Throws: `BackhaulError` with `.notFound` if neither the list nor the history has the task.
     public func waits(_ task: TaskID) async throws -> [Wait] {

@@ -62,7 +62,7 @@ extension Session {
         try await control(selection) { bh_tasks_set_rate($0, $1, bytesPerSecond ?? 0, BH_START, nil, $2) }
     }
 
-    /// Replaces the constraints that the tasks have themselves. The constraints of the session still apply.
+    /// Replaces the tasks' own constraints. The constraints of the session still apply.
     @discardableResult
     public func setConstraints(_ constraints: Constraints, _ selection: TaskSelection) async throws -> UInt64 {
         let arena = Arena()
@@ -70,12 +70,13 @@ extension Session {
         return try await control(selection) { bh_tasks_set_constraints($0, $1, &value, BH_START, nil, $2) }
     }
 
-    /// Sets the earliest and the latest start of the tasks. A running task continues; the times apply to its next
+    /// Sets the earliest and the latest start of the tasks. A running task continues. The new times apply to its next
     /// attempt.
     ///
-    /// - Returns: The number of tasks that changed. A task that has ended, or already has these times, does not change.
+    /// - Returns: The number of tasks that changed. A task does not change if it has ended, or if it already has these
+    ///   times.
     /// - Throws: `BackhaulError` with `.invalidArgument` if the latest start of a task would be before its earliest
-    ///   start. The message names the task, and no task is changed.
+    ///   start. Then the message of the error names the task, and no task changes.
     @discardableResult
     public func reschedule(
         _ selection: TaskSelection, earliestStart: StartChange = .unchanged, latestStart: StartChange = .unchanged
@@ -85,8 +86,8 @@ extension Session {
         }
     }
 
-    /// Returns the attempts of a task, oldest first, at most 100. If there were more, it returns the first and the
-    /// newest ones. The task may be in the history.
+    /// Returns the attempts of a task, oldest first. If the task had more than 100 attempts, the method returns the
+    /// first one and the 99 newest ones. The task may be in the history.
     ///
     /// - Throws: `BackhaulError` with `.notFound` if neither the list nor the history has the task.
     public func attempts(_ task: TaskID) async throws -> [Attempt] {
@@ -97,8 +98,8 @@ extension Session {
         }
     }
 
-    /// Returns ended tasks whose event was acknowledged, in the order of their ids. The session keeps the newest
-    /// `historyLimit` of these tasks.
+    /// Returns ended tasks whose event was acknowledged, in the order of their ids. The history keeps only the
+    /// `historyLimit` tasks that ended last.
     ///
     /// - Parameters:
     ///   - after: The id of the last task that an earlier call returned, or 0.
@@ -140,9 +141,9 @@ extension Session {
         }
     }
 
-    /// Moves the kept file of a successful task to `destination`, and syncs it.
+    /// Moves the kept file of a succeeded download to `destination`, and syncs the file.
     ///
-    /// - Parameter destination: The absolute path, which may be on another file system.
+    /// - Parameter destination: The absolute path of the file. The path may be on another file system than the store.
     public func claim(_ task: TaskID, to destination: String, ifExists: ExistsPolicy = .fail) async throws {
         let handle = try open()
         try await driver.slowVerb { _, error in

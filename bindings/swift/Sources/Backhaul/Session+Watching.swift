@@ -11,13 +11,14 @@ extension Session {
 
     /// Responds to an open challenge, and acknowledges its event.
     ///
-    /// The engine first starts one of the waiting tasks, and then the others. The role of this object must be consumer
-    /// or producer.
+    /// One of the waiting tasks uses the response first. The other waiting tasks follow. The role of this object must
+    /// be consumer or producer.
     ///
     /// - Parameters:
-    ///   - isKept: Whether the credential is stored (mode 0600) for later engines.
-    ///   - expiresMilliseconds: When the credential expires, as Unix time in milliseconds. Before a request after this
-    ///     time, the engine opens a new challenge.
+    ///   - isKept: Whether the store keeps the credential, so that an engine that starts later can use it. The file of
+    ///     the credential has mode 0600.
+    ///   - expiresMilliseconds: The time at which the credential expires, in Unix milliseconds. After this time, the
+    ///     engine opens a new challenge before it sends a request.
     /// - Throws: `BackhaulError` with `.notFound` if the challenge is not open.
     public func respond(
         to challenge: Challenge, with response: ChallengeResponse, isKept: Bool = false,
@@ -39,8 +40,8 @@ extension Session {
 
     // MARK: Progress
 
-    /// Returns a sequence of the live progress of running tasks. A newer reading of a task replaces one that was not
-    /// read. At most 1,024 tasks have readings at the same time.
+    /// Returns a sequence of the live progress of running tasks. A newer reading of a task replaces an older reading
+    /// that the program has not read. At most 1,024 tasks have readings at the same time.
     ///
     /// The sequence does not end by itself. Only one reader of each `Session` may iterate over it.
     ///
@@ -51,7 +52,8 @@ extension Session {
 
     // MARK: Internal
 
-    /// Makes the engine send progress readings, for each task at most one in `milliseconds`. 0 stops the readings.
+    /// Makes the engine send progress readings. In each period of `milliseconds`, a task has at most one reading. A
+    /// value of 0 stops the readings.
     func watchProgress(_ milliseconds: UInt32) async throws {
         try await verb { bh_session_watch_progress($0, milliseconds, BH_START, $1) } take: { _ in }
     }
@@ -59,7 +61,7 @@ extension Session {
     /// Returns the progress readings that no earlier call has returned.
     func pollProgress() throws(BackhaulError) -> [TaskProgress] {
         let handle = try open()
-        // Unsafe: an opaque handle, never dereferenced here.
+        // Unsafe: the handle is opaque, and is never dereferenced here.
         var batch: OpaquePointer?
         try check { error in bh_session_poll_progress(handle.pointer, 0, &batch, error) }
         return Batch(batch).progress()

@@ -3,19 +3,19 @@ internal import Synchronization
 
 /// A handle to a session. A session is a named collection of tasks with a stored configuration.
 ///
-/// The handle is closed by `close`, or when its last reference is released. Transfers then continue, and unacknowledged
-/// events stay.
+/// The handle is closed when `close` is called, or when the last reference to this object is released. The transfers
+/// then continue, and unacknowledged events stay stored.
 ///
-/// All methods may be called from any Swift task, and none of them blocks the calling thread. If the calling task is
-/// cancelled, a method throws `CancellationError` immediately, and its operation in the engine continues.
+/// All methods may be called from any Swift task. No method blocks the calling thread. If the calling Swift task is
+/// cancelled, the method throws `CancellationError` immediately. The operation in the engine continues.
 public final class Session: Sendable {
     public let identifier: String
     public let role: Role
-    /// Whether `Application.createSession` created the session.
+    /// Whether `Application.createSession` created the session. False if the session existed before.
     public let isNew: Bool
     /// The session's application. This reference keeps the application open.
     public let application: Application
-    // Unsafe: opaque handles of the library, never dereferenced here.
+    // Unsafe: the handle is opaque, and is never dereferenced here.
     private let handle: Handle
     private let descriptor: Int32
     let progressDescriptor: Int32
@@ -47,8 +47,8 @@ public final class Session: Sendable {
             return !isClosed
         }
         guard isFirst else { return }
-        // The driver must forget the descriptors before the library closes them, because the process may then reuse
-        // their numbers.
+        // The driver must forget the descriptors before the library closes them, because the process may reuse the
+        // numbers of closed descriptors.
         driver.forget(descriptor)
         driver.forget(progressDescriptor)
         bh_session_close(handle.pointer)
@@ -56,25 +56,26 @@ public final class Session: Sendable {
 
     // MARK: Configuration
 
-    /// Returns the stored configuration. Properties that are not set have their defaults.
+    /// Returns the stored configuration. Properties that the host has not set have their defaults.
     public func configuration() async throws -> SessionConfiguration {
         let configurations = try await listing(bh_session_get_configuration) { $0.configurations() }
         guard let configuration = configurations.first else { throw BackhaulError(BH_INTERNAL) }
         return configuration
     }
 
-    /// Replaces the stored configuration. It applies to attempts that start later. Limits of rates and tasks apply
-    /// immediately, and so do shorter delays and time-outs.
+    /// Replaces the stored configuration. The new configuration applies to attempts that start later. Some properties
+    /// apply immediately: `bytesPerSecond`, `maximumRunningTasks`, `connectionsPerOrigin`, `historyLimit`, and shorter
+    /// delays and time-outs.
     public func setConfiguration(_ configuration: SessionConfiguration) async throws {
         let arena = Arena()
         var value = try configuration.value(arena)
         try await verb { bh_session_set_configuration($0, &value, BH_START, $1) } take: { _ in }
     }
 
-    /// Ends the session: no further task can be enqueued. The session is removed when all its tasks have ended, and all
-    /// its events are acknowledged.
+    /// Ends the session: no further task can be enqueued. When all tasks of the session have ended and all its events
+    /// are acknowledged, the session is removed.
     ///
-    /// - Parameter cancellingTasks: Whether the tasks are cancelled. False: they continue to their end.
+    /// - Parameter cancellingTasks: Whether the tasks are cancelled. If it is false, the tasks continue until they end.
     public func invalidate(cancellingTasks: Bool = false) async throws {
         let mode = Int32(cancellingTasks ? BH_INVALIDATE_CANCEL : BH_INVALIDATE_FINISH)
         try await verb { bh_session_invalidate($0, mode, BH_START, $1) } take: { _ in }
@@ -82,14 +83,15 @@ public final class Session: Sendable {
 
     // MARK: Enqueue
 
-    /// Enqueues a download. The task is stored when this method returns.
+    /// Enqueues a download. When this method returns, the task is stored.
     ///
     /// - Parameters:
     ///   - url: An http or https URL.
-    ///   - destination: The absolute path at which the file is placed. Nil: the file is kept in the store until the
-    ///     host claims it.
+    ///   - destination: The absolute path at which the file is placed. If it is nil, the file is kept in the store, and
+    ///     the host can move it with `claim`.
     ///   - key: The idempotency key. A later call with the same key returns the same task, until the event at the end
-    ///     of its round is acknowledged. The task may have ended, and its event may be acknowledged: see `enqueue(_:)`.
+    ///     of the task's round is acknowledged. The returned task may have ended, and its event may be acknowledged. To
+    ///     find out the state of the task, call `enqueue(_:)` instead.
     @discardableResult
     public func download(
         _ url: String, to destination: String? = nil, key: String? = nil, ifExists: ExistsPolicy = .fail
@@ -100,12 +102,12 @@ public final class Session: Sendable {
         return first.taskID
     }
 
-    /// Enqueues an upload. The task is stored when this method returns.
+    /// Enqueues an upload. When this method returns, the task is stored.
     ///
     /// With `Body.Source.reference`, which is the default, the file of a body must exist until the task has ended. The
-    /// event of the task has the body of the response.
+    /// event at the end of the task has the body of the response.
     ///
-    /// - Parameter method: The HTTP method. Nil: PUT, or POST for a form.
+    /// - Parameter method: The HTTP method. Nil means PUT, or POST for a form.
     @discardableResult
     public func upload(_ body: Body, to url: String, method: String? = nil, key: String? = nil) async throws -> TaskID {
         var request = Request(url: url, idempotencyKey: key)
@@ -116,11 +118,12 @@ public final class Session: Sendable {
         return first.taskID
     }
 
-    /// Enqueues requests. The tasks are stored when this method returns. All requests are checked first. If one of them
-    /// is invalid, the method throws, and `index` of the error is the index of the request.
+    /// Enqueues requests. When this method returns, the tasks are stored. The library checks all requests first. If a
+    /// request is invalid, the method throws, and `index` of the error is the index of that request.
     ///
     /// - Throws: `BackhaulError`. Requests are applied in chunks. If the engine refuses a request, no request of its
-    ///   chunk is applied, but other chunks may have been applied. Requests with keys may be enqueued again.
+    ///   chunk is applied. Other chunks may be applied even then. If all requests have idempotency keys, the call may
+    ///   be repeated.
     @discardableResult
     public func enqueue(_ requests: [Request]) async throws -> [Enqueued] {
         if requests.isEmpty { return [] }
@@ -136,17 +139,18 @@ public final class Session: Sendable {
 
     // MARK: Events
 
-    /// The session's events. The sequence waits for further events, and does not end. Only consumers can use it.
+    /// The session's events. The sequence waits for further events, and does not end. Only consumers can use this
+    /// sequence.
     ///
-    /// Each new iteration starts with the first unacknowledged event. So no event is lost if the host fails after it
-    /// has received the event and before it has acknowledged it.
+    /// Each new iteration starts with the first unacknowledged event. So no event is lost if the host crashes before it
+    /// has acknowledged the event.
     public var events: EventSequence { EventSequence(session: self, after: 0) }
 
-    /// Returns the same sequence as `events`, but only with ids greater than `after`.
+    /// Returns a sequence like `events`, which has only the events with ids greater than `after`.
     public func events(after: EventID) -> EventSequence { EventSequence(session: self, after: after) }
 
-    /// Returns the available events with ids greater than `after`, without waiting for others. Calls with the same
-    /// `after` return the same events until these are acknowledged.
+    /// Returns the available events with ids greater than `after`, and does not wait for further ones. Calls with the
+    /// same `after` return the same events until these events are acknowledged.
     ///
     /// - Parameters:
     ///   - after: The id of the last event that an earlier call returned, or 0.
@@ -161,14 +165,13 @@ public final class Session: Sendable {
         }
     }
 
-    /// Acknowledges the event. It is not delivered again, and its kept file is removed unless the file was claimed.
+    /// Acknowledges the event. The event is not delivered again. If its kept file was not claimed, the file is removed.
     public func acknowledge(_ event: Event) async throws { try await acknowledge([event]) }
 
-    /// Acknowledges events. They are not delivered again, and their kept files are removed unless the files were
-    /// claimed.
+    /// Acknowledges events. The events are not delivered again. Their kept files that were not claimed are removed.
     ///
-    /// - Returns: The number of events that were removed. An event that no longer exists is no error, so the call may
-    ///   be repeated.
+    /// - Returns: The number of events that were removed. Events that no longer exist are skipped, so the call may be
+    ///   repeated.
     @discardableResult
     public func acknowledge(_ events: [Event]) async throws -> UInt64 { try await acknowledge(ids: events.map(\.id)) }
 
@@ -183,7 +186,7 @@ public final class Session: Sendable {
         }
     }
 
-    /// Acknowledges this event, and all events of the session before it.
+    /// Acknowledges this event, and all earlier events of the session.
     @discardableResult
     public func acknowledge(through event: Event) async throws -> UInt64 {
         try await verb {
@@ -193,9 +196,10 @@ public final class Session: Sendable {
         }
     }
 
-    /// States that the host has processed all events that it received. This ends the launch for this session.
+    /// States that the host has processed all events that it received. This call ends the launch for this session.
     ///
-    /// - Throws: `BackhaulError` with `.eventsOutstanding` if this handle received events that are not acknowledged.
+    /// - Throws: `BackhaulError` with `.eventsOutstanding` if this handle has received events that the host has not
+    ///   acknowledged.
     public func complete() async throws { try await verb { bh_session_complete($0, BH_START, $1) } take: { _ in } }
 
     // MARK: Internal

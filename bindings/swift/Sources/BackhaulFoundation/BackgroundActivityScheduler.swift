@@ -4,20 +4,21 @@ public import Foundation
 /// A scheduler for work that is done once in each interval, when the conditions allow it (Apple:
 /// NSBackgroundActivityScheduler).
 ///
-/// Unlike on Apple's systems, the schedule is stored, and the engine launches the program when the work is due. At each
-/// start, the program makes a scheduler with the same identifier, and calls `schedule` before
+/// There are two differences from Apple's systems: the schedule is stored, and the engine launches the program when the
+/// work is due. At each start, the program must make a scheduler with the same identifier, and call `schedule` before
 /// `BackgroundApplication.handleLaunch`.
 public final class BackgroundActivityScheduler: NSObject, Sendable {
     /// The result of a run.
     public enum Result: Int, Sendable {
         /// The work is done.
         case finished = 1
-        /// The work is not done. The block is called again in a new window, which opens after the tolerance.
+        /// The work is not done. The block is called again in a new window. This window opens when the time `tolerance`
+        /// has passed.
         case deferred = 2
     }
 
-    /// The handler that a block calls when its work is done. It may be called on any thread. Only the first call has an
-    /// effect.
+    /// The handler that a block calls with its result. The block may call the handler on any thread. Only the first
+    /// call has an effect.
     public typealias CompletionHandler = @Sendable (Result) -> Void
 
     /// The name of the activity in its application: 1 to 255 bytes.
@@ -46,8 +47,8 @@ public final class BackgroundActivityScheduler: NSObject, Sendable {
 
     /// The conditions for which the work waits within its window.
     ///
-    /// `.background`, which is the default, waits for the conditions of discretionary transfers. `.utility` and
-    /// `.default` wait for an unmetered network. Higher qualities do not wait.
+    /// With `.background`, the default, the work waits for the conditions of discretionary transfers. With `.utility`
+    /// or `.default`, it waits for an unmetered network. With a higher quality, the work starts when its window opens.
     public var qualityOfService: QualityOfService {
         get { settings.with { $0.qualityOfService } }
         set { settings.with { $0.qualityOfService = newValue } }
@@ -58,28 +59,29 @@ public final class BackgroundActivityScheduler: NSObject, Sendable {
         set { settings.with { $0.repeats = newValue } }
     }
 
-    /// The time from the opening of one window to the opening of the next, in seconds: one second to ten years.
+    /// The time in seconds from the opening of one window to the opening of the next window: one second to ten years.
     public var interval: TimeInterval {
         get { settings.with { $0.interval } }
         set { settings.with { $0.interval = newValue } }
     }
 
-    /// How long a window stays open, in seconds, which is less than the interval. 0: half of the interval.
+    /// How long a window stays open, in seconds. This time must be less than the interval. 0 means half of the
+    /// interval.
     public var tolerance: TimeInterval {
         get { settings.with { $0.tolerance } }
         set { settings.with { $0.tolerance = newValue } }
     }
 
-    /// Not Apple's: why the last `schedule` or `invalidate` failed. Nil if it succeeded. Apple's scheduler raises an
-    /// exception, or reports no error.
+    /// Not in Apple's API: why the last call of `schedule` or `invalidate` failed. Nil if the call succeeded. Apple's
+    /// scheduler raises an exception, or reports no error.
     public var error: (any Error)? { settings.with { $0.error } }
 
-    /// Stores the schedule, or continues a stored one with the same identifier. A stored schedule keeps its next
-    /// window, unless the interval changes.
+    /// Stores the schedule. If a schedule with the same identifier is already stored, the new settings replace the old
+    /// ones. If the interval is the same, the stored schedule keeps its next window.
     ///
     /// The block is called on the scheduler's own queue. The work is done when the block calls the handler. If the
-    /// program ends before that, the block is called again after the next start of the program. A property that is
-    /// changed later applies after the next call of this method.
+    /// program ends before this call, the block is called again after the next start of the program. If the program
+    /// changes a property later, the change applies after the next call of `schedule`.
     public func schedule(_ block: @escaping @Sendable (_ completion: @escaping CompletionHandler) -> Void) {
         settings.with { settings in
             settings.block = block
@@ -112,7 +114,7 @@ public final class BackgroundActivityScheduler: NSObject, Sendable {
 
     // MARK: Internal
 
-    /// Calls the block on its queue. `isDone` is called once, with the first result.
+    /// Calls the block on the scheduler's queue. `isDone` is called one time, with the first result of the block.
     func run(_ isDone: @escaping CompletionHandler) {
         let block = settings.with { settings in
             settings.schedulesAtRun = settings.schedules
@@ -133,7 +135,7 @@ public final class BackgroundActivityScheduler: NSObject, Sendable {
 
     var isUnchangedSinceRun: Bool { settings.with { $0.schedulesAtRun == $0.schedules } }
 
-    /// The activity of this scheduler, with a next window that opens after the tolerance.
+    /// The activity of this scheduler after a deferred run. Its next window opens after the tolerance.
     func deferred() -> Activity {
         let settings = self.settings.with { $0 }
         let seconds = settings.tolerance > 0 ? settings.tolerance : settings.interval / 2

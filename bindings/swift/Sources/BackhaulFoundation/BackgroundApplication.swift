@@ -1,39 +1,40 @@
 public import Backhaul
 internal import Foundation
 
-/// The delegate that is called when a session needs attention, and the program has no object for that session. It is
-/// the part of Apple's UIApplicationDelegate for background sessions.
+/// The delegate that is called when a session needs attention and the program has no object for this session. It
+/// corresponds to the part of Apple's UIApplicationDelegate for background sessions.
 @MainActor
 public protocol BackgroundApplicationDelegate: AnyObject, Sendable {
-    /// Called when the tasks of a session have ended, or a server demands a credential.
+    /// Called when all tasks of a session have ended, or when a server demands a credential.
     ///
-    /// Make the session object with this identifier, and store the handler. Call the handler after
-    /// `urlSessionDidFinishEvents(forBackgroundURLSession:)`, when the program has processed everything. In a launched
-    /// program, this method is called once for each session of the launch. In a running program, it is called for a
-    /// session for which the program has no object. It is called on the main thread.
+    /// Make the session object with this identifier, and store the handler. After
+    /// `urlSessionDidFinishEvents(forBackgroundURLSession:)`, process all events, and then call the handler. In a
+    /// launched program, this method is called once for each session of the launch. In a running program, this method
+    /// is called for each session that needs attention and has no object in the program. The method is called on the
+    /// main thread.
     ///
-    /// - Parameter completionHandler: May be called on any thread. Only the first call has an effect. In a program that
-    ///   was launched for the session, the session object then becomes invalid, and a new object can be made
-    ///   immediately.
+    /// - Parameter completionHandler: The handler may be called on any thread. Only the first call has an effect. In a
+    ///   program that was launched for the session, this call makes the session object invalid. The program can then
+    ///   make a new object immediately.
     func application(
         _ application: BackgroundApplication, handleEventsForBackgroundURLSession identifier: String,
         completionHandler: @escaping @Sendable () -> Void)
 }
 
-/// The application of this program. It is the part of Apple's UIApplication for background sessions.
+/// The application of this program. It corresponds to the part of Apple's UIApplication for background sessions.
 public final class BackgroundApplication: Sendable {
     /// The program's identity, and where its transfers run.
     public struct Options: Sendable {
-        /// The application's identifier, to which session identifiers belong: 1 to 255 bytes of letters, digits, '.',
-        /// '-' and '_'. Default: the name of the executable file.
+        /// The application's identifier: 1 to 255 bytes of letters, digits, '.', '-' and '_'. Each application has its
+        /// own session identifiers. Default: the name of the executable file.
         public var identifier: String
         /// The absolute path of the store. Nil: the user's default store.
         public var store: String?
         /// Where a new engine runs. Nil: in the daemon.
         public var hosting: Hosting?
-        /// The absolute path of backhauld. Nil: the library searches for it.
+        /// The absolute path of backhauld. Nil: the library searches for the program.
         public var daemon: String?
-        /// The command that launches the program. Default: its executable file, without arguments.
+        /// The command that launches the program. Default: the program's executable file, without arguments.
         public var launch: LaunchCommand
 
         public init() {
@@ -60,7 +61,7 @@ public final class BackgroundApplication: Sendable {
 
     private struct Inner {
         var options = Options()
-        /// The sessions for which the application's delegate was called, and that are not completed yet.
+        /// The sessions for which the application's delegate was called, and which are not completed yet.
         var called: Set<String> = []
         /// The sessions in `called` whose delegate call has returned. The program then has the completion handler.
         var owing: Set<String> = []
@@ -71,7 +72,7 @@ public final class BackgroundApplication: Sendable {
     public static let shared = BackgroundApplication()
 
     private let inner = Locked(Inner())
-    /// The open application. Nil before its first use. Its mutex is locked while the application is being opened.
+    /// The open application. Nil before the first use. The mutex is locked while the application is being opened.
     private let application = Locked<BlockingApplication?>(nil)
 
     private init() {}
@@ -81,7 +82,7 @@ public final class BackgroundApplication: Sendable {
 
     public var options: Options { inner.with { $0.options } }
 
-    /// Sets the options of the whole process. It must be called before any other method of this package.
+    /// Sets the options of the whole process. Call this method before any other method of this package.
     ///
     /// - Throws: `BackhaulError` with `.wrongState` if the application is already open.
     public func configure(_ options: Options) throws {
@@ -94,12 +95,12 @@ public final class BackgroundApplication: Sendable {
         }
     }
 
-    /// Registers the launch command, and makes the delegate be called for sessions that need attention, now and later.
-    /// Call it at the start of `main`.
+    /// Registers the launch command and the delegate. The delegate is then called for sessions that need attention, now
+    /// and later. Call this method at the start of `main`.
     ///
-    /// In a launched program, the method waits until all sessions of the launch are completed, and returns true. The
-    /// program has then done its work and should exit. During the wait, the method runs the main run loop, so that
-    /// calls on the main queue are performed. In other programs, it returns false immediately.
+    /// In a launched program, the method waits until all sessions of the launch are completed, and then returns true.
+    /// The program has then done its work and should exit. During the wait, the method runs the main run loop, so that
+    /// calls on the main queue are performed. In a program that was not launched, the method returns false immediately.
     ///
     /// - Throws: `BackhaulError` if the application cannot be opened.
     @MainActor
@@ -186,7 +187,8 @@ public final class BackgroundApplication: Sendable {
         thread.start()
     }
 
-    /// Waits for sessions that need attention. Calls the delegate for those for which the program has no object.
+    /// Waits for sessions that need attention. If the program has no object for such a session, this method calls the
+    /// delegate.
     private func listen(_ application: BlockingApplication) {
         while true {
             do throws(BackhaulError) {
@@ -218,7 +220,8 @@ public final class BackgroundApplication: Sendable {
                 delegate.application(
                     self, handleEventsForBackgroundURLSession: identifier, completionHandler: handler)
                 self.inner.with { if $0.called.contains(identifier) { $0.owing.insert(identifier) } }
-                // The program may have made the session object before this call.
+                // If the program has already made the session object, the object must know that the program now has the
+                // handler.
                 SessionCore.delivering(identifier)?.post { $0.oweFinish() }
             }
         }
@@ -226,8 +229,8 @@ public final class BackgroundApplication: Sendable {
 
     private func complete(_ identifier: String) {
         if let core = SessionCore.delivering(identifier), core.post({ $0.completeSoon() }) { return }
-        // The delegate has made no session object, so no event was delivered. The events stay until a later start of
-        // the program.
+        // The delegate has made no session object, so no event was delivered. The events stay in the store until a
+        // later start of the program.
         DispatchQueue.global().async {
             if let application = try? self.opened(),
                 let session = try? application.attachSession(identifier, role: .consume)
@@ -239,8 +242,8 @@ public final class BackgroundApplication: Sendable {
         }
     }
 
-    /// Marks the session as completed. If the completion failed, it is marked, too, because a launched program can do
-    /// nothing more for the session.
+    /// Marks the session as completed. A session whose completion failed is also marked, because a launched program can
+    /// do nothing more for it.
     func isCompleted(_ identifier: String) {
         let waiting = inner.with { inner in
             inner.called.remove(identifier)

@@ -5,27 +5,30 @@ public import FoundationNetworking
 /// A session whose transfers continue while the program does not run (Apple: URLSession with
 /// `URLSessionConfiguration.background(withIdentifier:)`).
 ///
-/// The initializer does not wait: it finds or starts the engine in the background. The session exists, and keeps its
-/// delegate, until it is invalidated. In a program that was launched for the session, it exists until it is completed.
+/// The initializer returns immediately. The engine is found or started in the background. The session exists, and keeps
+/// its delegate, until the session is invalidated. In a program that was launched for the session, the session exists
+/// until it is completed.
 ///
-/// If the process makes a second session with the same identifier, it gets another object for the first session. That
-/// object has the first delegate and queue, as on Apple's systems. While another process consumes the session, this
-/// process can make and control tasks. When the other process has released the session, the delegate is called here.
+/// If the process makes a second session object with the same identifier, the new object belongs to the first session.
+/// It has the delegate and the queue of the first session, as on Apple's systems. While another process consumes the
+/// session, this process can make and control tasks. When the other process has released the session, the delegate of
+/// this process is called.
 ///
-/// All methods may be called from any thread. `resume`, `suspend`, `cancel` and the invalidating methods wait for the
-/// engine, usually for a few milliseconds.
+/// All methods may be called from any thread. `resume`, `suspend` and `cancel` of a task, and the invalidating methods,
+/// wait for the engine, usually for a few milliseconds.
 public final class BackgroundURLSession: NSObject, Sendable {
     public typealias Configuration = BackgroundURLSessionConfiguration
 
     /// How the delegate responds to a challenge (Apple: URLSession.AuthChallengeDisposition).
     public enum AuthChallengeDisposition: Int, Sendable {
-        /// The credential is sent. If it is nil, this case means the same as `performDefaultHandling`.
+        /// The credential is sent. If the credential is nil, this case means the same as `performDefaultHandling`.
         case useCredential = 0
         /// The waiting tasks fail with `URLError.userAuthenticationRequired`, because there is no credential storage.
         case performDefaultHandling = 1
         /// The waiting tasks are cancelled.
         case cancelAuthenticationChallenge = 2
-        /// The same as `performDefaultHandling`, because all schemes of a protection space share one challenge here.
+        /// The same as `performDefaultHandling`, because all authentication schemes of a protection space share one
+        /// challenge.
         case rejectProtectionSpace = 3
     }
 
@@ -34,10 +37,10 @@ public final class BackgroundURLSession: NSObject, Sendable {
     /// Creates a session object.
     ///
     /// - Parameters:
-    ///   - delegate: The delegate, to which the session has a reference until it is invalid. Nil: no events are
-    ///     delivered until a process has a session object with a delegate.
-    ///   - queue: The queue on which the delegate is called. Nil: the session makes a serial queue. On any queue, a
-    ///     call begins only after the previous one has returned.
+    ///   - delegate: The delegate. The session has a reference to the delegate until the session is invalid. Nil: no
+    ///     events are delivered until a process has a session object with a delegate.
+    ///   - queue: The queue on which the delegate is called. Nil: the session makes a serial queue. On every queue, a
+    ///     delegate call begins only after the previous delegate call has returned.
     public init(
         configuration: BackgroundURLSessionConfiguration, delegate: (any BackgroundURLSessionDelegate)?,
         delegateQueue queue: OperationQueue? = nil
@@ -47,7 +50,7 @@ public final class BackgroundURLSession: NSObject, Sendable {
         core.begin(self)
     }
 
-    /// Creates another object for a session that has ended. It is the argument of a late delegate call.
+    /// Creates another object for a session that has ended. The object is the argument of a late delegate call.
     init(of core: SessionCore) { self.core = core }
 
     /// A copy of the configuration. Changes of the copy do not change the session.
@@ -64,49 +67,52 @@ public final class BackgroundURLSession: NSObject, Sendable {
         set { core.label = newValue }
     }
 
-    /// Not Apple's: the number of the last round whose end was delivered. 0 before the end of the first round. A round
-    /// is the session's tasks from the first one that is resumed until all tasks have ended.
+    /// Not in Apple's API: the number of the last round whose end was delivered. 0 before the end of the first round. A
+    /// round begins when a first task is resumed, and ends when all tasks of the session have ended.
     public var finishedRound: UInt64 { core.finishedRound }
 
-    /// Makes a task that downloads the URL. It starts at its first `resume`.
+    /// Makes a task that downloads the URL. The task starts at its first `resume`.
     public func downloadTask(with url: URL) -> BackgroundURLSessionDownloadTask {
         downloadTask(with: URLRequest(url: url))
     }
 
-    /// Makes a task that downloads the request's URL. It starts at its first `resume`.
+    /// Makes a task that downloads the request's URL. The task starts at its first `resume`.
     ///
-    /// The task uses the URL, the headers, the method and the body of the request. A body has at most a mebibyte, and
-    /// needs a method other than GET. `timeoutInterval` and `cachePolicy` of the request have no effect; the session's
-    /// configuration applies.
+    /// The task uses the URL, the headers, the method, the body and `allowsCellularAccess` of the request. A body has
+    /// at most one mebibyte, and needs a method other than GET. `timeoutInterval` and `cachePolicy` of the request have
+    /// no effect, because the session's configuration applies.
     public func downloadTask(with request: URLRequest) -> BackgroundURLSessionDownloadTask {
         core.makeDownload(request)
     }
 
-    /// Makes a task that continues a cancelled one. The earlier task was cancelled by `cancel(byProducingResumeData:)`,
-    /// in this run of the program or in an earlier one.
+    /// Makes a task that continues a cancelled task. The program has cancelled that task with
+    /// `cancel(byProducingResumeData:)`, in this run or in an earlier run.
     ///
-    /// The new task starts at its first `resume`, and has the `taskIdentifier` and the label of the cancelled task. If
-    /// the data belong to another session, or were used before, it fails with `URLError.unsupportedURL`.
+    /// The new task starts at its first `resume`, and has the `taskIdentifier` and the `taskDescription` of the
+    /// cancelled task. If the data belong to another session, or were used before, the new task fails with
+    /// `URLError.unsupportedURL`.
     public func downloadTask(withResumeData data: Data) -> BackgroundURLSessionDownloadTask {
         core.makeDownload(resumeData: data)
     }
 
-    /// Makes a task that sends the file with the method of the request, or with PUT if that method is GET. It starts at
-    /// its first `resume`.
+    /// Makes a task that sends the file. The task starts at its first `resume`. It uses the method of the request. If
+    /// this method is GET, the task uses PUT instead.
     ///
-    /// The engine reads the file in place until the task has ended. If the file changes before that, the task fails.
+    /// The engine reads the file in place until the task has ended. If the file changes before the end of the task, the
+    /// task fails.
     public func uploadTask(with request: URLRequest, fromFile file: URL) -> BackgroundURLSessionUploadTask {
         core.makeUpload(request, .file(file.path))
     }
 
-    /// Makes an upload task as for a file, but with data of at most a mebibyte. The engine stores the data with the
-    /// task. Apple's background sessions do not have this method.
+    /// Makes an upload task that sends data in place of a file. The data have at most one mebibyte. The engine stores
+    /// the data with the task. Apple's background sessions do not have this method.
     public func uploadTask(with request: URLRequest, from body: Data) -> BackgroundURLSessionUploadTask {
         core.makeUpload(request, .bytes(Array(body)))
     }
 
     /// All tasks for which `didCompleteWithError` was not called yet. These include tasks that were not resumed yet,
-    /// and tasks that have ended. No delegate method is called for the end of a task before this property returns.
+    /// and tasks that have ended already. Until this property returns, no delegate method is called for the end of a
+    /// task.
     public var allTasks: [BackgroundURLSessionTask] {
         get async {
             await withCheckedContinuation { continuation in
@@ -118,7 +124,8 @@ public final class BackgroundURLSession: NSObject, Sendable {
         }
     }
 
-    /// The tasks of `allTasks`, by kind. The list of data tasks is empty, because all data tasks are uploads.
+    /// The tasks of `allTasks`, by kind. The list of data tasks is empty, because all data tasks are upload tasks, and
+    /// are in the second list.
     public var tasks:
         ([BackgroundURLSessionDataTask], [BackgroundURLSessionUploadTask], [BackgroundURLSessionDownloadTask])
     {
@@ -134,8 +141,8 @@ public final class BackgroundURLSession: NSObject, Sendable {
         )
     }
 
-    /// Passes `allTasks` to the handler, which runs on the delegate queue. No event is delivered before the handler has
-    /// returned.
+    /// Passes `allTasks` to the handler. The handler runs on the delegate queue. Until the handler has returned, no
+    /// event is delivered.
     public func getAllTasks(completionHandler: @escaping @Sendable ([BackgroundURLSessionTask]) -> Void) {
         core.list { [core] tasks, isDone in
             let operation = BlockOperation { completionHandler(tasks) }
@@ -145,8 +152,8 @@ public final class BackgroundURLSession: NSObject, Sendable {
         }
     }
 
-    /// Passes all tasks to the handler, by kind. The list of data tasks is empty; then follow upload tasks and download
-    /// tasks. The handler runs on the delegate queue.
+    /// Passes all tasks to the handler, in three lists. The first list is for data tasks, and is empty. The second list
+    /// has the upload tasks, and the third list has the download tasks. The handler runs on the delegate queue.
     public func getTasksWithCompletionHandler(
         _ completionHandler: @escaping @Sendable (
             [BackgroundURLSessionDataTask], [BackgroundURLSessionUploadTask], [BackgroundURLSessionDownloadTask]
@@ -158,22 +165,23 @@ public final class BackgroundURLSession: NSObject, Sendable {
         }
     }
 
-    /// Invalidates the session as soon as all its tasks have ended, including those that are not resumed yet.
+    /// Invalidates the session as soon as all its tasks have ended, including tasks that are not resumed yet.
     ///
-    /// A task that is made later fails when it is resumed. If the program ends before
-    /// `urlSession(_:didBecomeInvalidWithError:)` is called, the remaining delegate calls follow at the next start, in
-    /// a session with the same identifier.
+    /// A task that is made after this call fails when it is resumed. If the program ends before
+    /// `urlSession(_:didBecomeInvalidWithError:)` is called, the remaining delegate calls follow after the next start
+    /// of the program, in a session with the same identifier.
     public func finishTasksAndInvalidate() { core.invalidate(cancellingTasks: false) }
 
     /// Cancels the tasks, and then does the same as `finishTasksAndInvalidate`.
     public func invalidateAndCancel() { core.invalidate(cancellingTasks: true) }
 }
 
-/// Not Apple's: a credential that consists of header fields, such as "Authorization: Bearer …", for `.useCredential`.
+/// Not in Apple's API: a credential that consists of header fields, such as "Authorization: Bearer …", for
+/// `.useCredential`.
 public final class HeaderCredential: URLCredential, @unchecked Sendable {
     // Unchecked: the properties do not change after the initializer.
-    /// The header fields that are sent in place of a user name and password. For the challenge of a proxy, they are
-    /// sent only to the proxy.
+    /// The header fields that are sent in place of a user name and password. For the challenge of a proxy, the fields
+    /// are sent only to the proxy.
     public let headers: [String: String]
 
     public init(headers: [String: String]) {

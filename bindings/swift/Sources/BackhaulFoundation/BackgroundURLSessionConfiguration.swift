@@ -4,51 +4,54 @@ public import FoundationNetworking
 
 /// The configuration of a background session (Apple: URLSessionConfiguration).
 ///
-/// A session copies its configuration, so later changes do not change the session. This class has only those properties
-/// of Apple's class that are supported. A program that uses another property does not compile.
+/// A session copies its configuration, so later changes of the configuration do not change the session. If a property
+/// of Apple's class is not supported, this class does not have the property, and a program that uses it does not
+/// compile.
 public final class BackgroundURLSessionConfiguration: NSObject {
     /// The name of the session in its application: 1 to 255 bytes of UTF-8 without control characters.
     public let identifier: String?
 
-    /// Whether transfers run only on external power and an unmetered network, while the machine is cool and the link is
-    /// not slow. The command `backhaul why` shows the reason why a task waits.
+    /// Whether transfers are discretionary. If true, they run only while the machine has external power and is cool,
+    /// and while the network is unmetered and not slow. The command `backhaul why` shows the reason why a task waits.
     public var isDiscretionary = false
 
-    /// Whether transfers may use a cellular network. `allowsCellularAccess` of a request may forbid it, too.
+    /// Whether transfers may use a cellular network. If `allowsCellularAccess` of a request is false, the transfer of
+    /// this request uses no cellular network.
     public var allowsCellularAccess = true
 
     /// Whether transfers may run while the network is metered.
     public var allowsExpensiveNetworkAccess = true
 
-    /// The same as `allowsExpensiveNetworkAccess`, because Linux has one flag for metered networks. If either is false,
-    /// transfers wait while the network is metered.
+    /// The same as `allowsExpensiveNetworkAccess`, because Linux has only one flag for metered networks. If one of
+    /// these two properties is false, transfers wait while the network is metered.
     public var allowsConstrainedNetworkAccess = true
 
-    /// This property has no effect, as on Apple's systems: background sessions always wait.
+    /// This property has no effect, as on Apple's systems, because background sessions always wait for connectivity.
     public var waitsForConnectivity = false
 
-    /// Whether the program is launched when the session's tasks have ended or a server demands a credential.
+    /// Whether the program is launched when all tasks of the session have ended, or when a server demands a credential.
     public var sessionSendsLaunchEvents = true
 
-    /// The longest time without a byte from the server, in seconds. After it the engine retries the transfer, until
-    /// `timeoutIntervalForResource` has passed. A value of 0, or of more than a day, is replaced by a day.
+    /// The longest time in which no byte is received or sent, in seconds. After this time, the engine retries the
+    /// transfer, until `timeoutIntervalForResource` has passed. A value of 0, or of more than one day, is replaced by
+    /// one day.
     public var timeoutIntervalForRequest: TimeInterval = 60
 
-    /// The longest time from the first `resume` of a task to its end, in seconds. Default: 7 days. A value of 0, or of
-    /// more than ten years, is replaced by ten years.
+    /// The longest time from the first `resume` of a task to the end of the task, in seconds. Default: 7 days. A value
+    /// of 0, or of more than ten years, is replaced by ten years.
     public var timeoutIntervalForResource: TimeInterval = 604_800
 
-    /// The largest number of connections to one host: 1 to 256. Any other number is replaced by the nearest valid one.
-    /// Over HTTP/2, tasks share one connection.
+    /// The largest number of connections to one server: 1 to 256. Any other number is replaced by the nearest valid
+    /// number. Over HTTP/2, tasks share one connection.
     public var httpMaximumConnectionsPerHost = 6
 
     /// Header fields for all requests. A field is sent with each request that has no field of the same name. Fields
-    /// that the engine sets are ignored, as in a request.
+    /// that the engine itself sets are ignored, as in a request.
     public var httpAdditionalHeaders: [AnyHashable: Any]?
 
     /// Whether the session has cookies. With `.never`, no cookies are stored or sent. With other values, the session
-    /// has its own stored cookies, which later runs of the program use, too. They are not the cookies of
-    /// `HTTPCookieStorage.shared`, which only this process has.
+    /// stores its own cookies. Later runs of the program also use these cookies. The session does not use the cookies
+    /// of `HTTPCookieStorage.shared`, because only this process has them.
     public var httpCookieAcceptPolicy = HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain
 
     /// False has the same effect as `HTTPCookie.AcceptPolicy.never`.
@@ -57,27 +60,27 @@ public final class BackgroundURLSessionConfiguration: NSObject {
     /// The proxy, with the keys of CFNetwork. These are `HTTPEnable`, `HTTPProxy`, `HTTPPort`, the same keys with
     /// `HTTPS` and `SOCKS`, `ExceptionsList`, `kCFProxyUsernameKey` and `kCFProxyPasswordKey`.
     ///
-    /// An empty dictionary means no proxy. Nil means the proxies of the engine's environment. One proxy serves all
-    /// schemes. A dictionary with several proxies, or with an automatic one, has no effect; `unhonored` then contains
-    /// the name of this property.
+    /// An empty dictionary means no proxy. Nil means the proxies of the engine's environment. The session uses one
+    /// proxy for all schemes. A dictionary with several different proxies, or with automatic proxies, has no effect.
+    /// `unhonored` then contains the name of this property.
     public var connectionProxyDictionary: [AnyHashable: Any]?
 
-    /// Not Apple's: a function that changes the configuration that the engine stores. It is called after all other
-    /// properties were applied, and can change every setting.
+    /// Not in Apple's API: a function that changes the configuration that the engine stores. The function is called
+    /// after all other properties were applied, and can change every setting.
     public var adjustment: (@Sendable (inout SessionConfiguration) -> Void)?
 
-    /// Not Apple's: the largest number of tasks that run at the same time, at most 1,024. Nil: 64.
+    /// Not in Apple's API: the largest number of tasks that run at the same time, at most 1,024. Nil: 64.
     public var maximumRunningTasks: Int?
 
-    /// Not Apple's: whether tasks that a launched program resumes are discretionary. On Apple's systems they always are
-    /// discretionary.
+    /// Not in Apple's API: whether tasks that a launched program resumes are discretionary. On Apple's systems, such
+    /// tasks are always discretionary.
     public var isDiscretionaryIfLaunched = false
 
-    /// Not Apple's: a file of PEM certificates that are trusted in place of the system's certificates.
+    /// Not in Apple's API: a file of PEM certificates that are trusted in place of the system's certificates.
     public var caFile: URL?
 
-    /// Not Apple's: whether the delegate is called for a response with status 401 or 407. False: the task fails
-    /// immediately.
+    /// Not in Apple's API: whether the delegate is called for a response with status 401 or 407. False: the task fails
+    /// immediately after such a response.
     public var asksForCredentials = true
 
     private init(identifier: String) { self.identifier = identifier }
@@ -87,8 +90,8 @@ public final class BackgroundURLSessionConfiguration: NSObject {
         BackgroundURLSessionConfiguration(identifier: identifier)
     }
 
-    /// The names of properties whose value is not supported, so that it has no effect. Only "connectionProxyDictionary"
-    /// can be in this list.
+    /// The names of the properties that have no effect, because their values are not supported. Only
+    /// "connectionProxyDictionary" can be in this list.
     public var unhonored: [String] {
         var names: [String] = []
         if let connectionProxyDictionary, Proxy(dictionary: connectionProxyDictionary) == nil {

@@ -6,27 +6,28 @@ public import FoundationNetworking
 /// All methods are optional. They are called on the session's delegate queue, one after the other. A delegate is an
 /// NSObject, as on Apple's systems.
 ///
-/// The protocol does not have `urlSession(_:didReceive:completionHandler:)`, and a delegate with that method does not
-/// compile. The reason is that the daemon verifies servers even while the program does not run, and then cannot call
-/// the delegate.
+/// The daemon verifies the servers. While the program does not run, the daemon cannot call the delegate. So the
+/// protocol does not have `urlSession(_:didReceive:completionHandler:)`, and a delegate with that method does not
+/// compile.
 public protocol BackgroundURLSessionDelegate: NSObjectProtocol, Sendable {
-    /// Called when the session has become invalid. It is the last call; the session then releases its delegate. The
-    /// error is nil if the session was invalidated. It is also nil if the program was launched for the session and
-    /// completed it.
+    /// Called when the session has become invalid. After this last call, the session releases its delegate. The error
+    /// is nil if the program has invalidated the session. The error is also nil if the program was launched for the
+    /// session and has completed the session.
     func urlSession(_ session: BackgroundURLSession, didBecomeInvalidWithError error: (any Error)?)
 
     /// Called when all waiting events are delivered. The program may then call the completion handler of
     /// `application(_:handleEventsForBackgroundURLSession:completionHandler:)`.
     ///
-    /// The method is called only if the program has that handler. Until the program has called the handler, the method
-    /// is called again after each further end of a round, and after each further challenge.
+    /// The method is called only if the program has that handler. While the program has not called the handler yet, the
+    /// method is called again at the end of each further round of tasks, and after each further challenge.
     func urlSessionDidFinishEvents(forBackgroundURLSession session: BackgroundURLSession)
 }
 
 /// The delegate of a session with tasks (Apple: URLSessionTaskDelegate).
 public protocol BackgroundURLSessionTaskDelegate: BackgroundURLSessionDelegate {
-    /// Called when a task has ended. It is the last call for the task, whose event is acknowledged after the method has
-    /// returned. If the program ends before that, the method is called again at the next start.
+    /// Called when a task has ended. It is the last call for the task. After the method has returned, the event of the
+    /// task is acknowledged. If the program ends before the acknowledgement, the method is called again when the
+    /// program runs again.
     ///
     /// Unlike on Apple's systems, a response with a status other than 2xx is an error. The error is
     /// `URLError.badServerResponse`, and `task.response` has the response.
@@ -39,17 +40,17 @@ public protocol BackgroundURLSessionTaskDelegate: BackgroundURLSessionDelegate {
         _ session: BackgroundURLSession, task: BackgroundURLSessionTask, didSendBodyData bytesSent: Int64,
         totalBytesSent: Int64, totalBytesExpectedToSend: Int64)
 
-    /// Called before the last call for a task, with the metrics of all its attempts. It is not called if the engine has
-    /// stored no attempt.
+    /// Called before the last call for a task, with the metrics of all its attempts. If the engine has stored no
+    /// attempt, the method is not called.
     func urlSession(
         _ session: BackgroundURLSession, task: BackgroundURLSessionTask,
         didFinishCollecting metrics: BackgroundURLSessionTaskMetrics)
 
     /// Called when a server or proxy demands a credential. It is called once for each protection space, with one of the
-    /// waiting tasks.
+    /// tasks that wait for the credential.
     ///
-    /// The handler may be called later, and on any thread. The response applies to all waiting tasks. If the delegate
-    /// does not have this method, the `async` form is called.
+    /// The program may call the handler later, and on any thread. The response applies to all tasks that wait for the
+    /// credential. If the delegate does not have this method, the `async` form is called.
     func urlSession(
         _ session: BackgroundURLSession, task: BackgroundURLSessionTask,
         didReceive challenge: URLAuthenticationChallenge,
@@ -66,27 +67,27 @@ public protocol BackgroundURLSessionTaskDelegate: BackgroundURLSessionDelegate {
 /// The delegate of a session with uploads, which gets the bodies of responses (Apple: URLSessionDataDelegate).
 public protocol BackgroundURLSessionDataDelegate: BackgroundURLSessionTaskDelegate {
     /// Called once before the last call for a task, with at most the first 65,536 bytes of the response's body. It is
-    /// also called for a response that is an error.
+    /// also called if the response is an error. It is not called if the body is empty.
     func urlSession(_ session: BackgroundURLSession, dataTask: BackgroundURLSessionDataTask, didReceive data: Data)
 }
 
 /// The delegate of a session with downloads (Apple: URLSessionDownloadDelegate).
 public protocol BackgroundURLSessionDownloadDelegate: BackgroundURLSessionTaskDelegate {
-    /// Called when the file is complete and synced. The last call for the task follows. After that call, the file is
-    /// removed unless the program has moved it.
+    /// Called when the file is complete and synced. The last call for the task follows. If the program has not moved
+    /// the file by the end of that call, the file is removed.
     func urlSession(
         _ session: BackgroundURLSession, downloadTask: BackgroundURLSessionDownloadTask,
         didFinishDownloadingTo location: URL)
 
     /// Called while the file is downloaded, at most a few times a second. `totalBytesExpectedToWrite` is
-    /// `BackgroundURLSessionTransferSizeUnknown` until a response has stated it. When the download starts again from
-    /// the first byte, `bytesWritten` is negative.
+    /// `BackgroundURLSessionTransferSizeUnknown` until a response has stated the size. When the download starts again
+    /// from the first byte, `bytesWritten` is negative.
     func urlSession(
         _ session: BackgroundURLSession, downloadTask: BackgroundURLSessionDownloadTask,
         didWriteData bytesWritten: Int64, totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64)
 
-    /// Called when a task that `downloadTask(withResumeData:)` made continues. If the file has changed on the server,
-    /// the download then starts again from the first byte.
+    /// Called at the first `resume` of a task that `downloadTask(withResumeData:)` has made. If the file has changed on
+    /// the server, the download starts again from the first byte after this call.
     func urlSession(
         _ session: BackgroundURLSession, downloadTask: BackgroundURLSessionDownloadTask,
         didResumeAtOffset fileOffset: Int64, expectedTotalBytes: Int64)
@@ -147,12 +148,12 @@ extension BackgroundURLSessionDownloadDelegate {
     ) {}
 }
 
-// Because of these methods, a delegate's method of the same name is an override without the keyword, which does not
-// compile. If it compiled, it would never be called, and a program that pins certificates in it would trust servers
-// that it means to refuse. The methods are marked as deprecated, because a method that is marked as unavailable may be
-// overridden.
+// Because NSObject has these methods, a delegate's method of the same name is an override. It does not have the keyword
+// `override`, so it does not compile. If such a method compiled, it would never be called. A program that pins
+// certificates in the method would then trust servers that the program wants to refuse. The methods are marked as
+// deprecated, because a method that is marked as unavailable may be overridden.
 extension NSObject {
-    /// Not available. The daemon verifies servers even while the program does not run, and then cannot call the
+    /// Not available. The daemon verifies the servers. While the program does not run, the daemon cannot call the
     /// delegate.
     ///
     /// To pin certificates, set `caFile` of the configuration, or `tls.pinnedPublicKeys` in its `adjustment`. If a
@@ -170,7 +171,7 @@ extension NSObject {
     ) async -> (BackgroundURLSession.AuthChallengeDisposition, URLCredential?) { (.performDefaultHandling, nil) }
 }
 
-/// The value that stands for a size that is not known.
+/// The value for an unknown size.
 public let BackgroundURLSessionTransferSizeUnknown: Int64 = -1
 
 /// A key in the `userInfo` of an error. If a task was cancelled by `cancel(byProducingResumeData:)`, its error has the

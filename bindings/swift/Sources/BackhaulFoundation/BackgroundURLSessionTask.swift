@@ -11,7 +11,7 @@ public class BackgroundURLSessionTask: NSObject, @unchecked Sendable {
         case running = 0
         case suspended = 1
         case canceling = 2
-        /// The task has ended. It has this state before and during its last delegate call.
+        /// The task has ended. It gets this state immediately before its last delegate call.
         case completed = 3
     }
 
@@ -20,8 +20,8 @@ public class BackgroundURLSessionTask: NSObject, @unchecked Sendable {
     public static let defaultPriority: Float = 0.5
     public static let highPriority: Float = 0.75
 
-    /// The number of the task, which is unique in its session over all runs of the program. It is known before the
-    /// first `resume`. The engine's number of the task is another one (`engineTaskIdentifier`).
+    /// The number of the task. It is unique in the session, over all runs of the program. The task has it even before
+    /// the first `resume`. The engine has a number of its own for the task (`engineTaskIdentifier`).
     public let taskIdentifier: Int
     /// The request of the task. If an earlier run of the program made the task, the request has only the URL.
     public let originalRequest: URLRequest?
@@ -44,22 +44,22 @@ public class BackgroundURLSessionTask: NSObject, @unchecked Sendable {
     /// The last response. Nil until the task has ended.
     public var response: URLResponse? { inner.with { $0.response } }
     public var error: (any Error)? { inner.with { $0.error } }
-    /// Not Apple's: the first bytes of the body of a response that was not accepted.
+    /// Not Apple's: the first bytes of the response's body, if the response was not accepted.
     public var errorBody: Data? { inner.with { $0.errorBody } }
-    /// Not Apple's: the engine's number of the task, which listings have. Nil before the first `resume`.
+    /// Not Apple's: the engine's number of the task. Listings show this number. Nil before the first `resume`.
     public var engineTaskIdentifier: TaskID? { inner.with { $0.id } }
     public var countOfBytesReceived: Int64 { inner.with { $0.received } }
-    /// The size of the file. It is `BackgroundURLSessionTransferSizeUnknown` until a response has stated it.
+    /// The size of the file. It is `BackgroundURLSessionTransferSizeUnknown` until a response has stated the size.
     public var countOfBytesExpectedToReceive: Int64 { inner.with { $0.expected } }
     /// The bytes of the body that were sent in the newest attempt.
     public var countOfBytesSent: Int64 { inner.with { $0.sent } }
     /// The size of the body. 0 if the request has no body.
     public var countOfBytesExpectedToSend: Int64 { inner.with { $0.expectedToSend } }
 
-    /// The time before which the task does not start. Nil: it may start immediately.
+    /// The time before which the task does not start. If it is nil, the task may start immediately.
     ///
-    /// The time is stored with the task, and may be changed at any time. A waiting task starts when its new time has
-    /// come. A running task continues.
+    /// The engine stores the time with the task. The program may change it at any moment. A waiting task starts when
+    /// the new time has come. A running task continues.
     public var earliestBeginDate: Date? {
         get { inner.with { $0.earliestBegin } }
         set {
@@ -79,7 +79,8 @@ public class BackgroundURLSessionTask: NSObject, @unchecked Sendable {
         get { inner.with { $0.guessToSend } }
         set { inner.with { $0.guessToSend = newValue } }
     }
-    /// An upper bound of the bytes to receive. It is used and stored as `countOfBytesClientExpectsToSend`.
+    /// An upper bound of the bytes to receive. It is used and stored in the same way as
+    /// `countOfBytesClientExpectsToSend`.
     public var countOfBytesClientExpectsToReceive: Int64 {
         get { inner.with { $0.guessToReceive } }
         set { inner.with { $0.guessToReceive = newValue } }
@@ -92,7 +93,7 @@ public class BackgroundURLSessionTask: NSObject, @unchecked Sendable {
         return request
     }
 
-    /// A text that the program may set, at most 65,536 bytes. It is stored at the first `resume`. A later change
+    /// A text of at most 65,536 bytes, which the program may set. It is stored at the first `resume`. A later change
     /// applies only in this process.
     public var taskDescription: String? {
         get { inner.with { $0.label } }
@@ -112,13 +113,14 @@ public class BackgroundURLSessionTask: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Starts the task, or resumes it. A task needs one call to start, and another one for each call of `suspend`.
+    /// Starts the task, or resumes it. A new task needs one call in order to start. For each call of `suspend`, the
+    /// task needs one further call.
     ///
     /// When the first call has returned, the task is stored, and the program may end. If the engine refuses the task,
     /// the delegate gets `urlSession(_:task:didCompleteWithError:)`.
     public func resume() { core.resume(self) }
 
-    /// Suspends the task, and keeps its received bytes. Its time-outs do not count while it is suspended.
+    /// Suspends the task, and keeps its received bytes. While the task is suspended, its time-outs do not count.
     public func suspend() { core.suspend(self) }
 
     /// Ends the task with `URLError.cancelled`, and removes its received bytes.
@@ -132,10 +134,11 @@ public final class BackgroundURLSessionDownloadTask: BackgroundURLSessionTask, @
     /// Ends the task with `URLError.cancelled`, and keeps its received bytes for `downloadTask(withResumeData:)`.
     ///
     /// The engine keeps the bytes in a suspended task of the session, until that task is continued or cancelled. The
-    /// resume data identify the suspended task, and can be used once. The `userInfo` of the error has the data, too.
+    /// resume data identify the suspended task. They can be used only once. The `userInfo` of the error also has the
+    /// resume data.
     ///
-    /// - Parameter completionHandler: Runs on the delegate queue. It gets nil if the task was not resumed before, or
-    ///   has ended.
+    /// - Parameter completionHandler: Runs on the delegate queue. It gets nil if the task was never resumed, or if the
+    ///   task has ended.
     public func cancel(byProducingResumeData completionHandler: @escaping @Sendable (Data?) -> Void) {
         let data = core.cancelProducingResumeData(self)
         core.queue.addOperation { completionHandler(data) }
@@ -167,7 +170,7 @@ public final class BackgroundURLSessionUploadTask: BackgroundURLSessionDataTask,
     // Unchecked: this class has no stored properties of its own.
 }
 
-/// The state of a task that changes.
+/// The part of a task's state that changes.
 struct TaskInner {
     /// The engine's number of the task. Nil before the first `resume`.
     var id: TaskID?
@@ -190,14 +193,13 @@ struct TaskInner {
     var expectedToSend: Int64 = 0
     /// The body of an upload that is not enqueued yet.
     var body: Body?
-    /// The suspended task of the engine that the first `resume` continues. Nil if the task was made without resume
-    /// data.
+    /// The engine's suspended task, which the first `resume` continues. Nil if the task was made without resume data.
     var keptTask: TaskID?
     /// Whether the task was made from invalid resume data.
     var isUnusable = false
 
     var publicState: BackgroundURLSessionTask.State { state }
 
-    /// The engine's priority: -100 to 100, with Apple's default priority as 0.
+    /// The engine's priority, from -100 to 100. Apple's default priority becomes 0.
     var enginePriority: Int32 { Int32(((priority - 0.5) * 200).rounded()) }
 }

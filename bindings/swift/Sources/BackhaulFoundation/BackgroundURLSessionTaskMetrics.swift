@@ -4,7 +4,7 @@ public import FoundationNetworking
 
 /// The metrics of a task (Apple: URLSessionTaskMetrics).
 public final class BackgroundURLSessionTaskMetrics: NSObject, Sendable {
-    /// The time from the start of the first attempt to the end of the last.
+    /// The time from the start of the first attempt to the end of the last one.
     public let taskInterval: DateInterval
     /// The metrics of each attempt, including its redirects. If there were more than 100 attempts, the list has the
     /// first and the newest ones.
@@ -24,19 +24,19 @@ public final class BackgroundURLSessionTaskMetrics: NSObject, Sendable {
     }
 }
 
-/// The metrics of one attempt (Apple: URLSessionTaskTransactionMetrics). A date is nil if the attempt did not reach the
-/// step, or did not need it because it reused a connection.
+/// The metrics of one attempt (Apple: URLSessionTaskTransactionMetrics). The date of a step is nil if the attempt did
+/// not reach the step. It is also nil if the attempt skipped the step because it reused a connection.
 public final class BackgroundURLSessionTaskTransactionMetrics: NSObject, Sendable {
     /// The request, with the URL after the redirects of this attempt.
     public let request: URLRequest?
-    /// The response, for the last attempt of a task. Otherwise nil.
+    /// The response, if this is the last attempt of the task. Otherwise nil.
     public let response: URLResponse?
     public let fetchStartDate: Date?
     public let domainLookupStartDate: Date?
     public let domainLookupEndDate: Date?
     public let connectStartDate: Date?
-    /// When the TCP connection, or the tunnel of the proxy, was ready. Unlike on Apple's systems, the TLS handshake is
-    /// not included, so `secureConnectionEndDate` is later.
+    /// The time at which the TCP connection or the proxy's tunnel was ready. Unlike on Apple's systems, this time does
+    /// not include the TLS handshake, so `secureConnectionEndDate` is later.
     public let connectEndDate: Date?
     public let secureConnectionStartDate: Date?
     public let secureConnectionEndDate: Date?

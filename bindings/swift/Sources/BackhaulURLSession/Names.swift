@@ -1,6 +1,7 @@
-// This file defines Apple's names for the types of BackhaulFoundation, so that sources written for Apple's systems
-// compile here with changed imports. In a file that imports FoundationNetworking, these names mean the types of that
-// module, whose transfers do not continue in the background. Such a file must use the names of BackhaulFoundation.
+// This file defines Apple's names for the types of BackhaulFoundation. With these names, sources for Apple's systems
+// compile here after a change of their imports. If a file imports FoundationNetworking, the names mean the types of
+// FoundationNetworking. Transfers of those types do not continue in the background, so such a file must use the names
+// of BackhaulFoundation.
 @_exported public import BackhaulFoundation
 public import FoundationNetworking
 
@@ -25,7 +26,7 @@ public typealias NSBackgroundActivityScheduler = BackgroundActivityScheduler
 public typealias UIApplication = BackgroundApplication
 public typealias UIApplicationDelegate = BackgroundApplicationDelegate
 
-// The names below are the types of arguments and results, so that a source file needs only one import.
+// The types below occur in arguments and results. Because they have names here, a source file needs only one import.
 public typealias URLRequest = FoundationNetworking.URLRequest
 public typealias URLResponse = FoundationNetworking.URLResponse
 public typealias HTTPCookie = FoundationNetworking.HTTPCookie

@@ -1,10 +1,10 @@
 internal import CBackhaul
 internal import Synchronization
 
-/// An application whose methods block the calling thread. `BackhaulFoundation` uses it on its own threads, and in the
-/// synchronous methods that it has from Apple's classes.
+/// An application whose methods block the calling thread. `BackhaulFoundation` uses this class on its own threads. It
+/// also uses this class in the methods that Apple's classes have as synchronous methods.
 package final class BlockingApplication: Sendable {
-    // Unsafe: opaque handles of the library, never dereferenced here.
+    // Unsafe: the handle is opaque, and is never dereferenced here.
     private let handle: Handle
 
     /// Opens the application.
@@ -40,8 +40,9 @@ package final class BlockingApplication: Sendable {
         return try BlockingSession(self, Handle(pointer: session))
     }
 
-    /// Attaches as consumer, and waits without a limit until no other handle consumes the session. Returns nil as soon
-    /// as `isOver` returns true. `isOver` is called several times a second.
+    /// Waits until no other handle consumes the session, and then attaches as consumer. The wait has no time limit. The
+    /// method calls `isOver` several times a second. If `isOver` returns true, the method stops waiting and returns
+    /// nil.
     package func consumeSession(
         _ identifier: String, isOver: () -> Bool
     ) throws(BackhaulError) -> BlockingSession? {
@@ -66,7 +67,7 @@ package final class BlockingApplication: Sendable {
         return nil
     }
 
-    /// Returns sessions that begin to need attention. Waits up to `timeout` milliseconds for the first one.
+    /// Returns the sessions that have begun to need attention. Waits up to `timeout` milliseconds for the first one.
     package func poll(timeout: Int32) throws(BackhaulError) -> [SessionInfo] {
         try batch { bh_application_poll(handle.pointer, timeout, $0, $1) }.sessions()
     }

@@ -2,13 +2,14 @@ internal import CBackhaul
 internal import Glibc
 internal import Synchronization
 
-/// A session whose methods block the calling thread. It is closed by `close`, or when its last reference is released.
+/// A session whose methods block the calling thread. The session is closed when `close` is called, or when its last
+/// reference is released.
 package final class BlockingSession: Sendable {
     /// A descriptor that is readable while there are events that `poll` has not returned.
     package let eventDescriptor: Int32
     /// A descriptor that is readable while there are progress readings that `pollProgress` has not returned.
     package let progressDescriptor: Int32
-    // Unsafe: opaque handles of the library, never dereferenced here.
+    // Unsafe: the handle is opaque, and is never dereferenced here.
     private let handle: Handle
     private let application: BlockingApplication
     private let isClosed = Mutex(false)
@@ -66,7 +67,7 @@ package final class BlockingSession: Sendable {
         return first.taskID
     }
 
-    /// Returns the available events, without waiting for new ones.
+    /// Returns the available events, and does not wait for new ones.
     package func poll(after: EventID, maximum: Int) throws(BackhaulError) -> (events: [Event], more: Bool) {
         let batch = try batch { bh_session_poll(handle.pointer, after, maximum, 0, $0, $1) }
         return (batch.events(), batch.hasMore)
@@ -91,12 +92,12 @@ package final class BlockingSession: Sendable {
         try check { error in bh_session_watch_progress(handle.pointer, milliseconds, wait, error) }
     }
 
-    /// Returns the available progress readings, without waiting for new ones.
+    /// Returns the available progress readings, and does not wait for new ones.
     package func pollProgress() throws(BackhaulError) -> [TaskProgress] {
         try batch { bh_session_poll_progress(handle.pointer, 0, $0, $1) }.progress()
     }
 
-    /// Returns all tasks of the selection, which are read in pages.
+    /// Returns all tasks of the selection. The method reads the tasks in pages.
     package func tasks(_ selection: TaskSelection) throws(BackhaulError) -> [TaskInfo] {
         let arena = Arena()
         var value = try selection.value(arena)

@@ -1,7 +1,7 @@
 internal import CBackhaul
 internal import Glibc
 
-/// A wait for descriptors, which another thread can end by calling `wake`.
+/// A wait for descriptors. Another thread can end the wait by calling `wake`.
 package final class DescriptorWait: Sendable {
     private let wakeUp: Int32
 
@@ -21,8 +21,8 @@ package final class DescriptorWait: Sendable {
         _ = write(wakeUp, &one, 8)
     }
 
-    /// Waits until one of the descriptors is readable, another thread calls `wake`, or the time is over.
-    /// `milliseconds`: the longest wait; -1: without a limit.
+    /// Waits until one of the descriptors is readable, another thread calls `wake`, or the time is over. `milliseconds`
+    /// is the longest wait. If it is -1, the wait has no limit.
     package func wait(_ descriptors: [Int32], milliseconds: Int32) {
         var set = (descriptors + [wakeUp]).map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         _ = poll(&set, nfds_t(set.count), milliseconds)

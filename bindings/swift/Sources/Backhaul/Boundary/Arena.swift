@@ -5,7 +5,7 @@ final class Arena {
     // Unsafe: C structs point to this memory, which is freed when the arena is deinitialized.
     private var allocations: [UnsafeMutableRawPointer] = []
 
-    /// Copies a text. Throws if it contains a NUL character, because C would end the text there.
+    /// Copies a text. Throws if the text contains a NUL character, because C would end the text there.
     func string(_ text: String, _ name: String) throws(BackhaulError) -> UnsafePointer<CChar> {
         var bytes = Array(text.utf8)
         if bytes.contains(0) {

@@ -5,8 +5,8 @@ internal import Synchronization
 /// The one thread of an open application.
 ///
 /// The thread waits for the library's event descriptors, and resumes the Swift tasks whose results or events are
-/// available. So Swift's cooperative threads never block. The few calls of the library that may block also run on this
-/// thread: opening, closing, and checks of destinations.
+/// available. So Swift's cooperative threads never block. A few functions of the library may block: they open and close
+/// the application, and check the files of requests and claims. These functions also run on this thread.
 final class Driver: Sendable {
     typealias Job = @Sendable (_ application: Handle) -> Void
 
@@ -63,7 +63,7 @@ final class Driver: Sendable {
         }
     }
 
-    /// Queues `job` for the driver's thread. Returns false, and drops the job, if the application is closed.
+    /// Queues `job` for the driver's thread. If the application is closed, drops the job and returns false.
     @discardableResult
     func post(_ job: @escaping Job) -> Bool {
         let isPosted = state.withLock { state in
@@ -99,7 +99,7 @@ final class Driver: Sendable {
 
     func forget(_ descriptor: Int32) { readiness.forget(descriptor) }
 
-    /// Makes the driver's thread close the application, and does not wait for it. All waiting Swift tasks get an error.
+    /// Makes the driver's thread close the application, and returns immediately. All waiting Swift tasks get an error.
     /// A second call has no effect.
     func stop() {
         state.withLock { $0.isStopping = true }
@@ -147,7 +147,8 @@ final class Driver: Sendable {
         }
     }
 
-    /// How often the time limits are checked while a Swift task waits, in milliseconds.
+    /// The time between two checks of the time limits, in milliseconds. The limits are checked while a Swift task
+    /// waits.
     private static let recheckMilliseconds: Int32 = 250
 
     private func deliver(_ application: Handle) {
@@ -176,7 +177,7 @@ final class Driver: Sendable {
     }
 }
 
-/// Starts a detached thread that blocks all signals, so that the host's signal handlers never run on it.
+/// Starts a detached thread that blocks all signals, so that the host's signal handlers never run on this thread.
 private func startThread(name: String, _ body: @escaping @Sendable () -> Void) -> BackhaulError? {
     final class Start {
         let body: @Sendable () -> Void

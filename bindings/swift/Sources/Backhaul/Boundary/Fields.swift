@@ -2,7 +2,8 @@ internal import CBackhaul
 
 // The functions below convert C fields in which 0 means the default. In Swift, nil means the default.
 
-/// Converts a positive number, or nil, to the number in C. Throws for 0, because 0 in C means the default.
+/// Converts a positive number to C, and nil to 0. Throws if the number is 0, because 0 means the default in C. Also
+/// throws if the number is negative or too large.
 func positive<Number: FixedWidthInteger>(
     _ value: Int?, _ name: String
 ) throws(BackhaulError) -> Number {
@@ -31,7 +32,7 @@ func choice(_ value: Bool?) -> bh_choice { bh_choice(value.map { $0 ? BH_YES : B
 func choice(_ field: bh_choice) -> Bool? { Int(field) == BH_DEFAULT ? nil : Int(field) == BH_YES }
 
 extension Duration {
-    /// The duration in milliseconds. It is rounded up, so that a positive duration does not become 0.
+    /// The duration in milliseconds. The value is rounded up, so that a positive duration does not become 0.
     var wholeMilliseconds: Int64 {
         let (seconds, attoseconds) = components
         let (thousands, overflow) = seconds.multipliedReportingOverflow(by: 1000)

@@ -2,7 +2,7 @@ internal import CBackhaul
 
 /// The C structs of requests, and the memory to which they point.
 final class PreparedRequests: @unchecked Sendable {
-    // Unchecked: nothing changes after the initializer.
+    // Unchecked: no property changes after the initializer.
     private let arena = Arena()
     private let requests: [bh_request]
 

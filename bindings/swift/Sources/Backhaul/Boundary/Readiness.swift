@@ -11,7 +11,8 @@ final class Readiness: Sendable {
         /// The descriptors that were added to epoll.
         var known: Set<Int32> = []
         var waiting: [Int32: [UInt64: Waiter]] = [:]
-        /// The numbers of waits whose Swift task was cancelled before the wait began.
+        /// Each wait has a number. This set has the numbers of the waits whose Swift task was cancelled before the wait
+        /// began.
         var cancelled: Set<UInt64> = []
         var lastNumber: UInt64 = 0
         var isClosed = false
@@ -40,8 +41,8 @@ final class Readiness: Sendable {
         _ = write(wakeUp, &one, 8)
     }
 
-    /// Watches the application's event descriptor. It is watched edge-triggered, because it stays readable while a
-    /// session has events that no poll has returned. Each ended ticket makes a new edge.
+    /// Watches the application's event descriptor. The watch is edge-triggered, because the descriptor stays readable
+    /// while a session has events that no poll has returned. Each ended ticket causes a new edge.
     func watchApplication(_ descriptor: Int32) throws(BackhaulError) {
         guard control(EPOLL_CTL_ADD, descriptor, EPOLLIN.rawValue | EPOLLET.rawValue) else {
             throw Readiness.lastError("The library's event descriptor cannot be waited for.")
@@ -50,7 +51,7 @@ final class Readiness: Sendable {
 
     /// Waits until the descriptor is readable. Throws if the Swift task is cancelled, or if the driver is closed.
     ///
-    /// - Parameter isOpen: Returns false if the descriptor is closed or will be closed soon (`forget`).
+    /// - Parameter isOpen: Returns false if the descriptor is closed, or will be closed soon (see `forget`).
     func readable(_ descriptor: Int32, isOpen: @Sendable () -> Bool) async throws {
         let number = state.withLock { state in
             state.lastNumber &+= 1
@@ -62,7 +63,8 @@ final class Readiness: Sendable {
                 let failure: (any Error)? = state.withLock { state in
                     if state.isClosed || !isOpen() { return BackhaulError.closed }
                     if state.cancelled.contains(number) { return CancellationError() }
-                    // With EPOLLONESHOT, epoll reports the descriptor once, and then not again until the next wait.
+                    // With EPOLLONESHOT, epoll reports the descriptor only one time. The next wait for the descriptor
+                    // enables the report again.
                     let events = EPOLLIN.rawValue | EPOLLONESHOT.rawValue
                     let isKnown = !state.known.insert(descriptor).inserted
                     guard control(isKnown ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, descriptor, events) else {
@@ -95,8 +97,8 @@ final class Readiness: Sendable {
         for waiter in (waiters ?? [:]).values { waiter.resume(throwing: BackhaulError.closed) }
     }
 
-    /// Waits until a descriptor is readable, and resumes the Swift tasks that wait for it. `milliseconds`: the longest
-    /// wait; nil: without a limit.
+    /// Waits until a descriptor is readable, and resumes the Swift tasks that wait for it. `milliseconds` is the
+    /// longest wait. If it is nil, the wait has no limit.
     func wait(limit milliseconds: Int32?) {
         let capacity = 64
         withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: capacity) { events in

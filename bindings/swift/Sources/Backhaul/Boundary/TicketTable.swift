@@ -4,11 +4,12 @@ internal import Synchronization
 /// The Swift tasks that wait for started verbs.
 final class TicketTable: Sendable {
     private enum Entry {
-        /// A Swift task waits for the ticket. The limit is nil if the verb itself waits for another consumer.
+        /// A Swift task waits for the ticket until this time. The time is nil if the verb itself waits until another
+        /// consumer releases the session.
         case waiting(CheckedContinuation<Void, any Error>, until: SuspendingClock.Instant?)
         /// The Swift task was cancelled before it began to wait.
         case cancelled
-        /// The Swift task no longer waits. The ticket is released when its verb ends.
+        /// The Swift task no longer waits for the ticket. The ticket is released when its verb ends.
         case abandoned
     }
 
@@ -33,12 +34,13 @@ final class TicketTable: Sendable {
 
     /// Waits until the verb of the ticket has ended.
     ///
-    /// If the Swift task is cancelled, the method throws immediately; the verb continues, and its outcome is dropped.
-    /// If the limit has passed, the method throws `.timeout` or `.engineUnresponsive`.
+    /// If the Swift task is cancelled, the method throws immediately. The verb continues, and its outcome is dropped.
+    /// If the verb has not ended within the limit, the method throws `.timeout` or `.engineUnresponsive`.
     ///
-    /// - Parameter isUnlimited: Whether to wait without a limit.
+    /// - Parameter isUnlimited: Whether the wait has no limit.
     func wait(for ticket: Handle, isUnlimited: Bool) async throws {
-        // If the Swift task is cancelled after the ticket has ended, `cancel` adds an entry, which is removed here.
+        // If the Swift task is cancelled after the ticket has ended, `cancel` adds an entry. This statement removes
+        // that entry.
         defer { forgetCancellation(of: ticket) }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -69,7 +71,7 @@ final class TicketTable: Sendable {
                 state.entries[ticket] = .abandoned
                 return continuation
             case nil:
-                // The Swift task does not wait yet, or it no longer waits.
+                // The Swift task does not wait yet, or no longer waits.
                 if !state.early.contains(ticket) && !state.isClosed { state.entries[ticket] = .cancelled }
                 return nil
             case .cancelled, .abandoned: return nil
@@ -84,7 +86,7 @@ final class TicketTable: Sendable {
         }
     }
 
-    /// Resumes the Swift task that waits for the ticket. The driver calls this once for each ended ticket.
+    /// Resumes the Swift task that waits for the ticket. The driver calls this method one time for each ended ticket.
     func ended(_ ticket: Handle) {
         let entry: Entry? = state.withLock { state in
             switch state.entries[ticket] {
@@ -121,11 +123,13 @@ final class TicketTable: Sendable {
         }
         for (ticket, entry) in late {
             do throws(BackhaulError) {
-                // If this does not throw, the ticket has just ended, and the driver delivers it next.
+                // If this call does not throw, the ticket has just ended. The driver then delivers the ticket in the
+                // next iteration of its loop.
                 try check { error in bh_ticket_wait(ticket.pointer, 0, error) }
             } catch {
                 guard error.status == .timeout || error.status == .engineUnresponsive else { continue }
-                // The Swift task may have been cancelled since the list was made, and is then already resumed.
+                // The Swift task may have been cancelled after the list `late` was made. Such a task is already
+                // resumed.
                 let isOurs = state.withLock { state in
                     guard case .waiting = state.entries[ticket] else { return false }
                     state.entries[ticket] = .abandoned
@@ -138,7 +142,7 @@ final class TicketTable: Sendable {
         }
     }
 
-    /// Replaces the library's message, which mentions a ticket that Swift callers do not have.
+    /// Replaces the message of the library, because that message mentions a ticket. Swift callers have no ticket.
     private static func late(_ error: BackhaulError) -> BackhaulError {
         BackhaulError(
             BH_TIMEOUT, domain: error.domain.rawValue, detail: error.detail,

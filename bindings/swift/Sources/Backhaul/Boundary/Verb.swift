@@ -2,8 +2,8 @@ internal import CBackhaul
 
 extension Driver {
     // Unsafe: handles are opaque and are never dereferenced. Pointers to results are valid during the call.
-    /// A function that starts a verb by a call with BH_START. Its arguments are the handle of the application or
-    /// session, and the error.
+    /// A function that makes a call with BH_START, which starts a verb. Its arguments are the handle of the application
+    /// or session, and the error.
     typealias Start = (OpaquePointer, UnsafeMutablePointer<bh_error>) -> bh_status
     /// A function that returns a batch. Its arguments are the handle, the time-out, the batch and the error.
     typealias Listing = (
@@ -12,11 +12,11 @@ extension Driver {
 
     /// Starts a verb, waits until it has ended, and takes its result.
     ///
-    /// If the Swift task is cancelled, the method throws `CancellationError` immediately. The verb continues in the
-    /// engine.
+    /// If the Swift task is cancelled, the method throws `CancellationError` immediately. If the wait has a limit, the
+    /// verb then continues in the engine.
     ///
-    /// - Parameter isUnlimited: Whether the method waits without a limit. Then a cancellation of the Swift task also
-    ///   ends the verb.
+    /// - Parameter isUnlimited: Whether the method waits without a limit. If it is true, a cancellation of the Swift
+    ///   task also ends the verb.
     func verb<Value>(
         isUnlimited: Bool = false, _ start: Start, take: (Outcome) throws(BackhaulError) -> Value
     ) async throws -> Value {
@@ -24,8 +24,8 @@ extension Driver {
         return try await outcome(of: try Driver.ticket(application, start), isUnlimited: isUnlimited, take: take)
     }
 
-    /// Does the same as `verb` for a call that reads the file system. Such a call may block, so it is made on the
-    /// driver's thread.
+    /// Does the same as `verb`, but for a call that reads the file system. Such a call may block, so the driver's
+    /// thread makes the call.
     func slowVerb<Value>(
         _ start: @escaping @Sendable (OpaquePointer, UnsafeMutablePointer<bh_error>) -> bh_status,
         take: (Outcome) throws(BackhaulError) -> Value
@@ -38,7 +38,7 @@ extension Driver {
     private func outcome<Value>(
         of ticket: Handle, isUnlimited: Bool, take: (Outcome) throws(BackhaulError) -> Value
     ) async throws -> Value {
-        // If this wait throws, the table releases the ticket when the verb ends or the application is closed.
+        // If this wait throws, the ticket is released later: when the verb ends, or when the application is closed.
         do {
             try await tickets.wait(for: ticket, isUnlimited: isUnlimited)
         } catch let error as CancellationError {

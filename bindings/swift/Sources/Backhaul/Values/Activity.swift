@@ -2,36 +2,38 @@ internal import CBackhaul
 
 /// Work that repeats in windows of time (Apple: NSBackgroundActivityScheduler).
 ///
-/// An activity starts once in each window: when the conditions of its quality of service are met, or at the end of the
-/// window. If several windows passed while no engine was running, the activity starts once for all of them.
+/// An activity starts one time in each window. It starts when the conditions of its quality of service are met. If they
+/// are not met in the window, the activity starts at the end of the window. If several windows passed while no engine
+/// was running, the activity starts one time for all these windows.
 public struct Activity: Hashable, Sendable {
-    /// For which conditions an activity waits in its window.
+    /// The conditions for which an activity waits in its window.
     public enum QualityOfService: Int32, Hashable, Sendable {
-        /// It waits for the conditions of `Preset.discretionary`.
+        /// The activity waits for the conditions of `Preset.discretionary`.
         case background = 1
-        /// It waits for an unmetered network.
+        /// The activity waits for an unmetered network.
         case utility = 2
-        /// It does not wait: it starts when its window opens.
+        /// The activity starts immediately when its window opens.
         case userInitiated = 3
     }
 
     /// The name of the activity in its session: 1 to 255 bytes.
     public var identifier: String
-    /// The time from the opening of one window to the opening of the next: a second to ten years.
+    /// The time from the opening of one window to the opening of the next window: one second to ten years.
     public var interval: Duration
-    /// How long a window stays open, which is less than `interval`. Default: half of `interval`.
+    /// How long a window stays open. This time must be less than `interval`. Default: half of `interval`.
     public var tolerance: Duration?
-    /// Whether the activity starts in each window. False: it starts once, and is then removed.
+    /// Whether the activity starts in each window. False: the activity starts one time, and is then removed.
     public var repeats = true
-    /// For which conditions the activity waits in its window. Default: `.background`.
+    /// The conditions for which the activity waits in its window. Default: `.background`.
     public var qualityOfService: QualityOfService?
     /// The request that the engine enqueues in each window. Nil: the engine delivers `Event.activity` instead.
     ///
-    /// The request has no `idempotencyKey`, no body files and no start times. With a destination it needs `.replace` or
-    /// `isNamedByServer`. While the last task of the activity has not ended, no second task is made.
+    /// The request must not have an `idempotencyKey`, body files or start times. If it has a destination, it also needs
+    /// `.replace` or `isNamedByServer`. Until a task of the activity has ended, the engine makes no second task.
     public var request: Request?
-    /// When the first window of a new activity opens, or the next window of an existing one, as Unix time in
-    /// milliseconds. Nil: one `interval` after now.
+    /// When the next window opens, as Unix time in milliseconds. For a new activity, this is the first window. Nil: the
+    /// first window opens one `interval` after the call. An existing activity with the same `interval` keeps its next
+    /// window.
     public var firstMilliseconds: Int64?
 
     public init(_ identifier: String, every interval: Duration, request: Request? = nil) {
@@ -60,16 +62,16 @@ public struct ActivityInfo: Hashable, Sendable {
     public let interval: Duration
     public let tolerance: Duration
     public let repeats: Bool
-    /// Nil if only a newer version of the library has this value.
+    /// Nil if the value is from a newer version of the library.
     public let qualityOfService: Activity.QualityOfService?
-    /// When the present window opened or the next window opens, as Unix time in milliseconds.
+    /// When the present window opened, as Unix time in milliseconds. If no window is open: when the next window opens.
     public let nextMilliseconds: Int64
-    /// When that window ends, as Unix time in milliseconds.
+    /// When the window of `nextMilliseconds` ends, as Unix time in milliseconds.
     public let nextEndsMilliseconds: Int64
     /// When the activity last started, as Unix time in milliseconds. Nil if it has not started yet.
     public let lastStartedMilliseconds: Int64?
     public let lastTask: TaskID?
-    /// The URL of the activity's request. Nil if the activity has no request, and delivers events.
+    /// The URL of the activity's request. Nil if the activity has no request. It then delivers events.
     public let url: String?
 
     // Unsafe: the pointers point into a batch, which is released after its items are copied.

@@ -1,9 +1,9 @@
 internal import CBackhaul
 
-/// One attempt of a task, including its redirects.
+/// One attempt of a task, including all redirects of the attempt.
 ///
-/// All durations count from the start of the attempt. A duration is nil if the attempt did not reach the step, or did
-/// not need it because it reused a connection.
+/// Each duration is the time from the start of the attempt to a step. A duration is nil if the attempt did not reach
+/// the step. A duration is also nil if the attempt reused a connection, and so did not need the step.
 public struct Attempt: Hashable, Sendable {
     /// What followed an attempt.
     public enum Next: Hashable, Sendable {
@@ -13,7 +13,7 @@ public struct Attempt: Hashable, Sendable {
         case retry(atMilliseconds: Int64)
         /// A challenge was opened.
         case challenge
-        /// Nothing followed: the task was suspended, or its engine ended.
+        /// Nothing followed, because the task was suspended or the engine ended.
         case stopped
     }
 
@@ -48,7 +48,7 @@ public struct Attempt: Hashable, Sendable {
     public let responseStart: Duration?
     /// The time until the last byte of the response was received.
     public let responseEnd: Duration?
-    /// The protocol's name in RFC 7301, such as "h2" or "http/1.1".
+    /// The name of the protocol, as in RFC 7301, such as "h2" or "http/1.1".
     public let networkProtocol: String?
     /// Whether the attempt used a connection that was already open.
     public let isReusedConnection: Bool

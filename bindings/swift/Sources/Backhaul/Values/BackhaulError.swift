@@ -18,9 +18,10 @@ public struct BackhaulError: Error, Hashable, Sendable, CustomStringConvertible 
     }
 
     public let status: Status
-    /// The kind of the number in `detail`. It is `.none` for a kind that only a newer version of the library has.
+    /// The kind of the number in `detail`. `.none` if the kind is from a newer version of the library.
     public let domain: Domain
-    /// A number that describes the error more precisely, or 0. `domain` states its kind.
+    /// A number that describes the error more precisely. 0 if there is no such number. `domain` states the kind of the
+    /// number.
     public let detail: Int64
     /// The index of the first invalid item of an array argument. Nil if no item was invalid.
     public let index: Int?

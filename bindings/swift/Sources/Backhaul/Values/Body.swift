@@ -10,10 +10,10 @@ public enum Body: Hashable, Sendable {
         /// The engine copies the files into the store at the enqueue. It uses reflinks if the file system supports
         /// them.
         case snapshot = 1
-        /// The engine moves the files into the store at the enqueue, and removes them after a success.
+        /// The engine moves the files into the store at the enqueue, and removes them after the task has succeeded.
         ///
-        /// If the task does not succeed, its event has the path of the file in the store. When the event is
-        /// acknowledged, each file is moved back to its old path.
+        /// If the task does not succeed, the files stay in the store until the task's event is acknowledged. Each file
+        /// is then moved back to its old path.
         case consume = 2
     }
 
@@ -34,9 +34,10 @@ public struct Part: Hashable, Sendable {
     }
     public var name: String
     public var content: Content
-    /// The file name that is sent to the server. Nil: the last component of the file's path; a value has no file name.
+    /// The file name that is sent to the server. Nil: a file gets the last component of its path, and a value gets no
+    /// file name.
     public var fileName: String?
-    /// The Content-Type of the part. Nil: application/octet-stream for a file; a value has no Content-Type.
+    /// The Content-Type of the part. Nil: a file gets application/octet-stream, and a value gets no Content-Type.
     public var mediaType: String?
 
     public init(_ name: String, _ content: Content, fileName: String? = nil, mediaType: String? = nil) {
@@ -46,7 +47,7 @@ public struct Part: Hashable, Sendable {
         self.mediaType = mediaType
     }
 
-    /// Creates a part whose value is a text, which is sent as UTF-8.
+    /// Creates a part whose value is a text. The text is sent as UTF-8.
     public init(_ name: String, _ value: String) { self.init(name, .value(Array(value.utf8))) }
 
     func value(_ arena: Arena) throws(BackhaulError) -> bh_part {

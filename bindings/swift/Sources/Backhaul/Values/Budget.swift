@@ -1,12 +1,12 @@
 internal import CBackhaul
 
-/// The number of bytes that may be moved on one network, in both directions together. Nil: no limit. 0: no byte may be
-/// moved.
+/// The number of bytes that may be moved on one network, in both directions together. A property that is nil means no
+/// limit. A property that is 0 means that no byte may be moved.
 public struct Budget: Hashable, Sendable {
     /// The budget of a day in local time.
     public var daily: UInt64?
-    /// The budget of a month. For a network, a month begins on the day `monthStartsOn`; for a session, on the first
-    /// day.
+    /// The budget of a month. For a network, a month begins on the day `Network.monthStartsOn`. For a session, a month
+    /// begins on the first day of the calendar month.
     public var monthly: UInt64?
 
     public init(daily: UInt64? = nil, monthly: UInt64? = nil) {

@@ -1,18 +1,18 @@
 internal import CBackhaul
 
-/// A demand for a credential for one protection space, which is an origin and a realm (RFC 9110, section 11.5).
+/// A demand for a credential. It is for one protection space: an origin and a realm (RFC 9110, section 11.5).
 ///
-/// A challenge is open until `Session.respond` is called for it, or until no task waits for it. It stays open when its
-/// event is acknowledged.
+/// A challenge is open until `Session.respond` is called for it, or until no task waits for it. It also stays open when
+/// its event is acknowledged.
 public struct Challenge: Hashable, Sendable, Identifiable {
     /// What demands the credential.
     public enum Kind: Int32, Hashable, Sendable {
-        /// A server demands it by a response with status 401.
+        /// A server demands the credential by a response with status 401.
         case server = 1
-        /// A proxy demands it by a response with status 407.
+        /// A proxy demands the credential by a response with status 407.
         case proxy = 2
-        /// The engine demands it: the part of the request that `Request.refresh` names has expired, or a server refused
-        /// it with status 401 or 403.
+        /// The engine demands new headers or a new URL, as `Request.refresh` says. The present ones have expired, or a
+        /// server has refused them with status 401 or 403.
         case refresh = 3
     }
 
@@ -32,21 +32,22 @@ public struct Challenge: Hashable, Sendable, Identifiable {
 
     /// The id of the challenge. Ids increase, and a store never uses an id twice.
     public let id: UInt64
-    /// Nil if only a newer version of the library has this kind.
+    /// Nil if the kind is from a newer version of the library.
     public let kind: Kind?
     public let schemes: Schemes
     /// The origin of the server or the proxy, such as "https://example.org:443".
     public let origin: String
     public let realm: String?
-    /// How many of the host's credentials in a row were refused. A host should give up after a few.
+    /// The number of the host's credentials that were refused one after the other. After a few refusals, the host
+    /// should give up.
     public let failures: Int
     /// When the challenge was opened, as Unix time in milliseconds.
     public let timeMilliseconds: Int64
-    /// The number of tasks that waited for the challenge when it was read.
+    /// The number of tasks that waited for the challenge when the challenge was read.
     public let waitingTasks: UInt64
-    /// For a `.refresh` challenge of a URL: the task that needs it. Otherwise nil.
+    /// For a `.refresh` challenge of a URL: the task that needs the new URL. Otherwise nil.
     public let taskID: TaskID?
-    /// For a `.refresh` challenge of a URL: the present URL. Otherwise nil.
+    /// For a `.refresh` challenge of a URL: the present URL of the task. Otherwise nil.
     public let url: String?
 
     // Unsafe: the pointers point into a batch, which is released after its items are copied.

@@ -2,18 +2,19 @@ internal import CBackhaul
 
 /// The response to a challenge.
 ///
-/// The engine uses the response only for this session, and only for the origin or proxy of the challenge. It keeps the
-/// response in memory, so a later engine opens a new challenge. `isKept` of `Session.respond` stores it.
+/// The engine uses the response only for this session, and only for the origin or proxy of the challenge. The engine
+/// keeps the response in memory, so a later engine opens a new challenge. If `isKept` of `Session.respond` is true, the
+/// engine stores the response for later engines.
 public enum ChallengeResponse: Hashable, Sendable {
     /// There is no credential. The waiting tasks fail with `.authenticationRequired`.
     case refuse
-    /// A user name without ':' (RFC 7617) and a password, for Basic and Digest. If both are empty, Negotiate uses the
-    /// Kerberos credentials of the user.
+    /// A user name without ':' (RFC 7617) and a password, for Basic and Digest. If the user name and the password are
+    /// empty, Negotiate uses the Kerberos credentials of the user.
     case credential(user: String, password: String)
-    /// Header fields such as "Authorization: Bearer …", or Proxy-Authorization for a proxy. For a refresh, they replace
-    /// the stored header fields of the tasks that have the same name.
+    /// Header fields, such as "Authorization: Bearer …". A proxy needs Proxy-Authorization instead. For a refresh, each
+    /// field replaces the stored header field of the same name in the tasks.
     case headers([Header])
-    /// There is no credential. For the waiting tasks, the status 401 or 407 counts as any other status (Apple:
+    /// There is no credential. The waiting tasks treat the status 401 or 407 like any other status (Apple:
     /// performDefaultHandling). For a refresh, the requests are sent without a change.
     case defaultHandling
     /// The new URL, for a refresh of a URL.

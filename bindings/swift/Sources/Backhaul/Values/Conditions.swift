@@ -1,6 +1,6 @@
 internal import CBackhaul
 
-/// A condition: a part of the system's state on which tasks may depend.
+/// A condition: one fact about the present state of the system. Tasks may depend on it.
 public struct Condition: Hashable, Sendable {
     public enum Kind: Int32, Hashable, Sendable, CaseIterable {
         /// Whether the machine runs on external power: 1 or 0.
@@ -9,11 +9,11 @@ public struct Condition: Hashable, Sendable {
         case battery = 2
         /// The heat of the machine: the raw value of a `ThermalState`.
         case thermalState = 3
-        /// The pressure on the processors as a percentage, as in `Constraints.maximumCPUPressurePercent`.
+        /// The pressure on the processors, as a percentage. `Constraints.maximumCPUPressurePercent` explains it.
         case cpuPressure = 4
         case ioPressure = 5
         case memoryPressure = 6
-        /// The kind of the network: the raw value of one of `NetworkKinds`, or 0 without a default route.
+        /// The kind of the network: the raw value of one member of `NetworkKinds`. 0 if there is no default route.
         case network = 7
         /// Whether the network is metered: 1 or 0.
         case metered = 8
@@ -36,15 +36,15 @@ public struct Condition: Hashable, Sendable {
         case full = 4
     }
 
-    /// Nil if only a newer version of the library has this kind; `text` describes it.
+    /// Nil if the kind is from a newer version of the library. `text` then describes the condition.
     public let kind: Kind?
-    /// The value, whose meaning depends on `kind`. Nil if the condition cannot be read. It then holds no task.
+    /// The value. Its meaning depends on `kind`. Nil if the condition cannot be read. The condition then holds no task.
     public let value: Int64?
-    /// The name of the network, for `Kind.network`.
+    /// The name of the network, for `Kind.network`. Otherwise nil.
     public let name: String?
     /// The value in words, such as "on battery".
     public let text: String
-    /// The source of the value: a path, "NetworkManager" or "configured". If it cannot be read, the reason.
+    /// The source of the value: a path, "NetworkManager" or "configured". If the value cannot be read: the reason.
     public let source: String
     /// When the engine first read the present value, as Unix time in milliseconds.
     public let sinceMilliseconds: Int64
@@ -67,8 +67,8 @@ public struct Hold: Hashable, Sendable {
     public let session: String
     /// The origin, if only tasks of one origin are held. Otherwise nil.
     public let origin: String?
-    /// Why the tasks are held. Its `nextAttemptMilliseconds` is the time of the engine's next check. If it is nil, the
-    /// engine checks when the condition changes.
+    /// Why the tasks are held. `reason.nextAttemptMilliseconds` is the time of the engine's next check. If this time is
+    /// nil, the engine checks only when the condition changes.
     public let reason: WaitingReason
     /// When the hold began, as Unix time in milliseconds.
     public let beganMilliseconds: Int64
@@ -88,9 +88,9 @@ public struct Hold: Hashable, Sendable {
     }
 }
 
-/// A wait record: a period in which a task did not run, and why.
+/// A wait record: a period in which a task did not run, and the reason.
 public struct Wait: Hashable, Sendable {
-    /// Nil if only a newer version of the library has this reason; `text` describes it.
+    /// Nil if the code is from a newer version of the library. `text` then describes the reason.
     public let code: WaitingReason.Code?
     /// The reason as one sentence.
     public let text: String

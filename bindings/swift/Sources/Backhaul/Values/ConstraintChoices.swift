@@ -2,8 +2,9 @@ internal import CBackhaul
 
 /// A predefined set of constraints.
 ///
-/// A property of `Constraints` that is set replaces the preset's value of that property. The constraints of a preset
-/// end at `Request.latestStartMilliseconds`, but those of properties do not end.
+/// If a property of `Constraints` is set, it replaces the preset's value for this property. At
+/// `Request.latestStartMilliseconds`, the constraints of the preset end. The constraints that are set by properties
+/// continue.
 public enum Preset: Int32, Hashable, Sendable {
     /// The constraints `requiresExternalPower`, `requiresUnmetered`, `maximumThermalState` of `.fair`, and
     /// `minimumBytesPerSecond` of 10,000 (Apple: isDiscretionary).
@@ -12,15 +13,16 @@ public enum Preset: Int32, Hashable, Sendable {
     case overnight = 2
 }
 
-/// The heat of the machine, by the trip points of its thermal zones (Apple: ProcessInfo.ThermalState).
+/// The heat of the machine (Apple: ProcessInfo.ThermalState). The trip points of the machine's thermal zones define the
+/// states.
 public enum ThermalState: Int32, Hashable, Sendable, Comparable {
     case nominal = 1
-    /// A temperature is above a passive or active trip point, or the processor is throttled. A running fan does not
-    /// count.
+    /// A temperature is above a passive or active trip point, or the processor is throttled. A running fan alone does
+    /// not cause this state.
     case fair = 2
-    /// A temperature is above a hot trip point, or within 10 degrees of a critical one.
+    /// A temperature is above a hot trip point, or within 10 degrees of a critical trip point.
     case serious = 3
-    /// A temperature is within 3 degrees of a critical trip point, or above it. No task runs.
+    /// A temperature is within 3 degrees of a critical trip point, or above this point. No task runs.
     case critical = 4
 
     public static func < (left: ThermalState, right: ThermalState) -> Bool { left.rawValue < right.rawValue }
@@ -36,7 +38,7 @@ public struct NetworkKinds: OptionSet, Hashable, Sendable {
     public static let wifi = NetworkKinds(BH_NETWORK_WIFI)
     public static let cellular = NetworkKinds(BH_NETWORK_CELLULAR)
     public static let bluetooth = NetworkKinds(BH_NETWORK_BLUETOOTH)
-    /// A VPN over a network whose kind is not known.
+    /// A VPN over a network of an unknown kind.
     public static let tunnel = NetworkKinds(BH_NETWORK_TUNNEL)
     public static let other = NetworkKinds(BH_NETWORK_OTHER)
     public static let all: NetworkKinds = [.ethernet, .wifi, .cellular, .bluetooth, .tunnel, .other]

@@ -3,7 +3,7 @@ internal import CBackhaul
 public typealias TaskID = UInt64
 public typealias EventID = UInt64
 
-/// A durable fact for the host, delivered until it is acknowledged.
+/// A stored message for the host. The engine delivers it until the host acknowledges it.
 public enum Event: Sendable, Identifiable {
     /// A task has ended. Each task has one event of this kind.
     case taskEnded(TaskEnding)
@@ -11,11 +11,11 @@ public enum Event: Sendable, Identifiable {
     case sessionFinished(RoundEnding)
     /// A challenge was opened. The challenge stays open after the event is acknowledged.
     case challenge(ChallengeEvent)
-    /// The last live task of a group has ended.
+    /// All tasks of a group have ended.
     case groupFinished(GroupEnding)
     /// An activity without a request is due. The host does the work, and then acknowledges the event.
     case activity(ActivityEvent)
-    /// An event whose kind only a newer version of the library has. Acknowledge it like any other event.
+    /// An event whose kind is from a newer version of the library. Acknowledge it like any other event.
     case unknown(id: EventID, kind: Int32)
 
     public var id: EventID {
@@ -38,8 +38,8 @@ public struct RoundEnding: Hashable, Sendable, Identifiable {
     public let timeMilliseconds: Int64
 }
 
-/// The end of a group, with the number of tasks that succeeded, failed and were cancelled since the group last
-/// finished.
+/// The end of a group. It has the numbers of tasks that succeeded, failed or were cancelled since the previous end of
+/// the group.
 public struct GroupEnding: Hashable, Sendable, Identifiable {
     public let id: EventID
     public let round: UInt64
@@ -72,7 +72,7 @@ public struct ChallengeEvent: Hashable, Sendable, Identifiable {
 /// The end of a task, and its result.
 public struct TaskEnding: Sendable, Identifiable {
     public enum Outcome: Hashable, Sendable {
-        /// The task succeeded. A download's file is complete and synced at `path`. For an upload, `path` is empty.
+        /// The task succeeded. The complete and synced file of a download is at `path`. For an upload, `path` is empty.
         case succeeded(path: String)
         case failed(BackhaulError)
         case cancelled
@@ -100,15 +100,15 @@ public struct TaskEnding: Sendable, Identifiable {
     public let attempts: Int
     /// The size of the file in bytes.
     public let size: UInt64
-    /// The bytes of bodies that were received in all attempts together.
+    /// The number of body bytes that were received in all attempts together.
     public let bytesReceived: UInt64
-    /// The first 4,096 bytes of the body of a response that was not accepted. Otherwise nil.
+    /// If the response was not accepted: the first 4,096 bytes of its body. Otherwise nil.
     public let errorBody: [UInt8]?
     public let kind: TaskKind
     public let group: String?
     /// The digest of the file, as "sha-256:…" or "sha-512:…". Nil if the engine did not compute it.
     public let checksum: String?
-    /// The bytes of bodies that were sent in all attempts together.
+    /// The number of body bytes that were sent in all attempts together.
     public let bytesSent: UInt64
     /// For a successful upload: the first 65,536 bytes of the response's body. Otherwise nil.
     public let responseBody: [UInt8]?

@@ -1,7 +1,7 @@
 internal import CBackhaul
 
-/// Where the library starts an engine if no engine runs the store. If an engine runs already, it is used, wherever it
-/// runs.
+/// Where the library starts an engine. If the store has a running engine already, the library uses that engine,
+/// wherever it runs.
 public enum Hosting: Int32, Hashable, Sendable {
     /// The engine runs in the daemon (backhauld), which the library starts.
     case daemon = 1
@@ -10,7 +10,7 @@ public enum Hosting: Int32, Hashable, Sendable {
     case embedded = 2
 }
 
-/// The options of an application, which are the fields of bh_application_options.
+/// The options of an application. They are the fields of bh_application_options.
 package struct ApplicationOptions: Sendable {
     package var identifier: String
     package var store: String?
@@ -31,7 +31,7 @@ package struct ApplicationOptions: Sendable {
         options.flags = observes ? UInt32(BH_APPLICATION_OBSERVES) : 0
         options.daemon = try arena.optionalString(daemon, "the daemon's path")
         if let launch { options.launch = arena.array([try launch.value(arena)]) }
-        // Unsafe: an opaque handle, never dereferenced here.
+        // Unsafe: the pointer is an opaque handle. This code never dereferences it.
         var pointer: OpaquePointer?
         try check { error in bh_application_open(&options, timeout, &pointer, error) }
         guard let pointer else { throw BackhaulError(BH_INTERNAL) }
@@ -44,14 +44,14 @@ public struct EngineInfo: Hashable, Sendable {
     public let processID: Int64
     /// The version of the engine's library: major, minor and patch, one byte each.
     public let version: UInt32
-    /// Nil if only a newer version of the library has this kind of hosting.
+    /// Nil if the kind of hosting is from a newer version of the library.
     public let hosting: Hosting?
     /// When the engine started, as Unix time in milliseconds.
     public let startedMilliseconds: Int64
     /// The path by which this host opened the store.
     public let store: String
-    /// Whether the engine is a daemon in the control group of this process. Then a service manager that stops the
-    /// service of this host ends the daemon, too.
+    /// Whether the engine is a daemon in the control group of this process. If true, a service manager that stops the
+    /// service of this host also ends the daemon.
     public let sharesControlGroup: Bool
     /// The number of open handles on the store, including this one.
     public let connections: Int

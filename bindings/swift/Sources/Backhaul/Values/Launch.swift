@@ -1,7 +1,7 @@
 internal import CBackhaul
 
-/// A program that the engine launches when a session needs its host, and no host is connected. It is started without a
-/// shell. Each property that is nil has its default.
+/// A program that the engine launches when a session needs its host and no host is connected. The engine starts the
+/// program without a shell. A property that is nil has its default value.
 public struct LaunchCommand: Hashable, Sendable {
     /// The absolute path of an executable file.
     public var program: String
@@ -11,15 +11,17 @@ public struct LaunchCommand: Hashable, Sendable {
     public var environment: [String: String]
     /// The absolute path of the working directory. Nil: the user's home directory.
     public var workingDirectory: String?
-    /// How long a launched host may take to attach a session. Default: 60 seconds. After that the host gets SIGTERM,
-    /// and ten seconds later SIGKILL. Then it is launched again.
+    /// How long a launched host may take to attach a session. Default: 60 seconds. After this time, the engine sends
+    /// SIGTERM to the host, and SIGKILL ten seconds later. The launch then counts as failed, and the engine launches
+    /// the host again after a delay.
     public var attachTimeout: Duration?
-    /// The delay after the first failed launch. Default: 60 seconds. It doubles after each further failed launch.
+    /// The delay after the first failed launch. Default: 60 seconds. The delay doubles after each further failed
+    /// launch.
     public var firstDelay: Duration?
     /// The longest delay between two launches. Default: an hour.
     public var longestDelay: Duration?
-    /// The number of failed launches in a row after which the engine launches no host. It launches again after a host
-    /// that it did not launch has connected. The events are kept. Default: 8.
+    /// The limit of failed launches in a row. Default: 8. At this limit, the engine stops launching hosts, and keeps
+    /// the events. After a host has connected without a launch, the engine launches hosts again.
     public var maximumLaunches: Int?
 
     public init(
@@ -62,7 +64,7 @@ public enum LaunchState: Int32, Hashable, Sendable {
     case due = 1
     /// A launched host runs, and has not completed its sessions yet.
     case running = 2
-    /// Too many launches in a row have failed. The engine launches no host until one connects by itself.
+    /// Too many launches in a row have failed. The engine launches no host until a host connects without a launch.
     case gaveUp = 3
 }
 
@@ -73,9 +75,9 @@ public struct LaunchInfo: Hashable, Sendable {
     public let arguments: [String]
     public let environment: [String: String]
     public let workingDirectory: String?
-    /// The state of the launch. A state that only a newer version of the library has is `.none`.
+    /// The state of the launch. `.none` if the state is from a newer version of the library.
     public let state: LaunchState
-    /// The number of launches in a row that did not complete their sessions.
+    /// The number of launches in a row whose hosts did not complete their sessions.
     public let launches: Int
     /// When the next launch is due, as Unix time in milliseconds. Nil if no launch is due.
     public let nextLaunchMilliseconds: Int64?
@@ -106,11 +108,11 @@ public struct LaunchInfo: Hashable, Sendable {
     }
 }
 
-/// A launch, as the host that it started sees it.
+/// A launch, as the launched host reads it.
 public struct Launch: Hashable, Sendable, Identifiable {
     /// The id of the launch. It increases with each launch of the store.
     public let id: UInt64
-    /// The number of this launch in a row of failed ones. 1 if the previous launch completed its sessions.
+    /// 1 plus the number of failed launches immediately before this launch.
     public let launches: Int
     /// Whether one of the sessions has finished a round.
     public let hasFinished: Bool
@@ -118,7 +120,7 @@ public struct Launch: Hashable, Sendable, Identifiable {
     public let hasChallenge: Bool
     /// Whether an activity of one of the sessions is due.
     public let hasActivity: Bool
-    /// The sessions that need their host, and that the host has not completed yet.
+    /// The sessions that need their host and that the host has not completed yet.
     public let sessions: [SessionInfo]
 
     // Unsafe: the pointers point into a batch, which is released after its items are copied.

@@ -1,14 +1,15 @@
 internal import CBackhaul
 
-/// The limits of all sessions of the store together. A property that is nil has its default.
+/// The limits of all sessions of the store together. A property that is nil has its default value.
 public struct Limits: Hashable, Sendable {
     /// The rate limit of all transfers, in both directions together. Default: no limit.
     public var bytesPerSecond: UInt64?
-    /// The number of tasks that may run at the same time, at most 1,024. Default: 256.
+    /// The largest number of tasks that run at the same time: 1 to 1,024. Default: 256.
     public var maximumRunningTasks: Int?
-    /// The number of open connections, at most 1,024. Default: 256.
+    /// The largest number of connections that are open at the same time: 1 to 1,024. Default: 256.
     public var maximumConnections: Int?
-    /// The number of connections of all sessions to one origin. Default: only the limit of each session applies.
+    /// The largest number of connections of all sessions together to one origin. Default: only the limit of each
+    /// session applies.
     public var connectionsPerOrigin: Int?
 
     public init() {}

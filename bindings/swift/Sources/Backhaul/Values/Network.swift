@@ -2,8 +2,8 @@ internal import CBackhaul
 
 /// A network, and the settings that a user has made for it.
 public struct Network: Hashable, Sendable {
-    /// The name of the connection in NetworkManager. Without NetworkManager, the name of the interface of the default
-    /// route. Conditions and listings have the same name.
+    /// The name of the connection in NetworkManager. Without NetworkManager: the name of the network interface that has
+    /// the default route. Conditions and listings use the same name.
     public var name: String
     /// Whether the network is metered. Nil: the system decides.
     public var isMetered: Bool?
@@ -11,8 +11,8 @@ public struct Network: Hashable, Sendable {
     public var monthStartsOn: Int?
     /// The budget of all sessions together on this network.
     public var budget = Budget()
-    /// The kind of the network. Nil if this engine has not used the network. This property and those below cannot be
-    /// set.
+    /// The kind of the network. Nil if this engine has not used the network. This property and the properties below it
+    /// are read-only.
     public private(set) var kind: NetworkKinds?
     /// Whether the default route uses the network.
     public private(set) var isCurrent = false

@@ -3,18 +3,19 @@ internal import CBackhaul
 
 /// When a failed attempt is repeated. Nil stands for the default.
 public struct RetryPolicy: Hashable, Sendable {
-    /// Limit of the attempts in a row that store no new byte; default: no limit but the resource time-out.
+    /// Limit of the attempts in a row that store no new byte; default: only the resource time-out limits the attempts.
     public var maximumAttempts: Int?
-    /// Default 1,000 ms; it doubles with each attempt.
+    /// Default 1,000 ms: delay after a failed attempt; it doubles with each attempt.
     public var firstDelay: Duration?
-    /// Default 600,000 ms: the limit of that delay.
+    /// Default 600,000 ms: the longest delay after a failed attempt.
     public var longestDelay: Duration?
     /// Default 50: the random part of each delay; 1 to 100.
     public var jitterPercent: Int?
     /// Default: all but `RetryErrors.badResponse`.
     public var errors: RetryErrors = []
-    /// `true`: requests whose method is not idempotent (POST, PATCH; RFC 9110, section 9.2.2) are repeated although a
-    /// server may have acted on them. `false`, the default: they are repeated only if no server can have acted on them.
+    /// `true`: requests whose method is not idempotent (POST, PATCH; RFC 9110, section 9.2.2) are repeated even if a
+    /// server may have acted on them. `false`, the default: such requests are repeated only if no server can have acted
+    /// on them.
     public var unsafeMethods: Bool?
     /// Default "408,425,429,500,502-504".
     public var statuses: String?
@@ -51,15 +52,16 @@ public struct TransferRules: Hashable, Sendable {
     public var requestTimeout: Duration?
     /// Version of HTTP. Default: HTTP/2 over TLS if the server supports it, else HTTP/1.1.
     public var httpVersion: HTTPVersion?
-    /// Default 604,800,000 ms, 7 days from the enqueue (Apple: timeoutIntervalForResource). It does not count the time
-    /// in which the task is suspended.
+    /// Default 604,800,000 ms, 7 days from the enqueue (Apple: timeoutIntervalForResource). The time in which the task
+    /// is suspended does not count.
     public var resourceTimeout: Duration?
     /// Which redirects are followed (RFC 9110, section 15.4). Default: `RedirectPolicy.follow`.
     public var redirects: RedirectPolicy?
     /// Default 20; at most 100.
     public var maximumRedirects: Int?
-    /// Default "200-299": statuses and ranges; others are failures. The body of an accepted response is the file. The
-    /// file is empty for 204, 205 and 304, and for a response to HEAD. 206 is accepted if 200 is.
+    /// Default "200-299": the accepted statuses and ranges of statuses. Any other status is a failure. The body of an
+    /// accepted response is the file. The file is empty for 204, 205 and 304, and for a response to HEAD. 206 is
+    /// accepted if 200 is accepted.
     public var acceptedStatuses: String?
     /// Limit of a file's size in bytes; a larger file fails with `Status.tooLarge`. Default: no limit.
     public var maximumSize: UInt64?
@@ -90,9 +92,10 @@ public struct TransferRules: Hashable, Sendable {
     }
 }
 
-/// What a task needs to run; while a condition does not meet a constraint, the task is held. In structs that the
-/// library returns, the constraints have the values that the host has set; their defaults are not filled in. If session
-/// and request both have a constraint, the stricter one applies. Nil stands for the default.
+/// What a task needs to run. While a condition does not meet a constraint, the task is held. In structs that the
+/// library returns, the constraints have the values that the host has set; their defaults are not filled in. If the
+/// session and the request have different values for a constraint, the stricter value applies. Nil stands for the
+/// default.
 public struct Constraints: Hashable, Sendable {
     /// A predefined set of constraints. Default: no constraints.
     public var preset: Preset?
@@ -103,23 +106,23 @@ public struct Constraints: Hashable, Sendable {
     public var requiresUnmetered: Bool?
     /// Default: all (Apple's allowsCellularAccess = false: all but `NetworkKinds.cellular`).
     public var networks: NetworkKinds?
-    /// Held while the machine runs on battery with less charge than this. A held task waits until the charge is 5 %
-    /// above this, or there is external power; 1 to 100.
+    /// 1 to 100: tasks are held while the machine runs on battery and its charge is below this value. A held task waits
+    /// until the charge is 5 percentage points above this value, or the machine has external power.
     public var minimumBatteryPercent: Int?
     /// Default `ThermalState.serious`.
     public var maximumThermalState: ThermalState?
-    /// Percentage of the last ten seconds in which a process waited for a processor (/proc/pressure); 1 to 100;
-    /// default: no limit.
+    /// 1 to 100: limit of the pressure, which is the percentage of the last ten seconds in which a process waited for a
+    /// processor (/proc/pressure); default: no limit.
     public var maximumCPUPressurePercent: Int?
-    /// The same for disks.
+    /// The same, for waits for disks.
     public var maximumIOPressurePercent: Int?
-    /// The same for memory.
+    /// The same, for waits for memory.
     public var maximumMemoryPressurePercent: Int?
-    /// Tasks are held when an origin, or the network, was slower than this for `slowAfter`. After `slowPause` one task,
-    /// the slow probe, tests the throughput again. Default: no minimum.
+    /// If an origin or the network is slower than this for `slowAfter`, tasks are held. After `slowPause`, the engine
+    /// starts one task, the slow probe, to test the throughput again. Default: no minimum.
     public var minimumBytesPerSecond: UInt64?
     /// Hours of local time in which tasks are held: "22:00-06:30", or several with days: "mon-fri 08:00-18:00, sat
-    /// 10:00-14:00". If the end is before the beginning, it is on the next day. Default: none.
+    /// 10:00-14:00". An end that is before its beginning is on the next day. Default: none.
     public var quietHours: String?
 
     public init() {}
@@ -159,11 +162,11 @@ public struct Constraints: Hashable, Sendable {
 
 /// The certificates that a session trusts, and the session's own certificate. Nil stands for the default.
 public struct TLS: Hashable, Sendable {
-    /// Absolute path of PEM certificates in place of the system's.
+    /// Absolute path of a PEM file with the trusted certificates, in place of the system's certificates.
     public var caFile: String?
-    /// Absolute path of PEM: a certificate and its chain.
+    /// Absolute path of a PEM file with a certificate and its chain.
     public var clientCertificate: String?
-    /// Absolute path of PEM; default: in `clientCertificate`.
+    /// Absolute path of a PEM file; default: the key is in the file `clientCertificate`.
     public var clientKey: String?
     /// "sha256//BASE64;sha256//…": keys of the server (RFC 7469).
     public var pinnedPublicKeys: String?
@@ -201,9 +204,9 @@ public struct SessionConfiguration: Hashable, Sendable {
     public var constraints = Constraints()
     public var tls = TLS()
     public var proxy = Proxy()
-    /// Of this session on each network.
+    /// Bytes that this session may move on each network.
     public var budget = Budget()
-    /// Of all its tasks together, both directions; default: no limit.
+    /// Limit of the rate of all tasks of the session together, in both directions; default: no limit.
     public var bytesPerSecond: UInt64?
     /// Sent with each request to the origin of its URL. A request's own header of the same name replaces it (Apple:
     /// httpAdditionalHeaders).
@@ -212,8 +215,8 @@ public struct SessionConfiguration: Hashable, Sendable {
     public var connectionsPerOrigin: Int?
     /// Default 64; at most 1,024.
     public var maximumRunningTasks: Int?
-    /// Default 1,000: ended tasks that `Session.history` keeps; at most 100,000. With `HistoryLimit.none` the history
-    /// is empty, and a task's attempts are kept only until the event of its end is acknowledged.
+    /// Default 1,000: how many ended tasks `Session.history` can list; at most 100,000. With `HistoryLimit.none` the
+    /// history is empty, and a task's attempts are kept only until the task's event is acknowledged.
     public var historyLimit: HistoryLimit?
     /// Where a session's cookies are kept (RFC 6265). Default: `CookiePolicy.none`.
     public var cookies: CookiePolicy?
@@ -223,18 +226,19 @@ public struct SessionConfiguration: Hashable, Sendable {
     /// sessionSendsLaunchEvents).
     public var sendsLaunchEvents: Bool?
     /// `true`: 401 and 407 open a challenge, and tasks wait for the response to it. `false`, the default: these
-    /// statuses are failures, like others that are not accepted.
+    /// statuses are failures, like all statuses that are not accepted.
     public var asksForCredentials: Bool?
-    /// `true`: tasks of a launched host get `Preset.discretionary`, as Apple does with tasks of an app in the
-    /// background. Default `false`.
+    /// `true`: tasks that a launched host enqueues get `Preset.discretionary`. Apple does the same with tasks of an app
+    /// in the background. Default `false`.
     public var isDiscretionaryIfLaunched: Bool?
     /// If the consumer's process was stopped for this long (SIGSTOP, debugger, freezer), and the session needs its
     /// host, the engine launches another host. Nil: never. The library does not continue stopped processes.
     public var launchIfStopped: Duration?
-    /// Default 60,000 ms: how long the rate must be below `constraints.minimumBytesPerSecond` before tasks are held.
+    /// Default 60,000 ms: how long the throughput must be below `constraints.minimumBytesPerSecond` before tasks are
+    /// held.
     public var slowAfter: Duration?
-    /// Default 300,000 ms: pause before the first slow probe of an origin. The pause doubles after each failed probe,
-    /// until it is twelve times this value.
+    /// Default 300,000 ms: pause before the first slow probe of an origin. The pause doubles after each failed slow
+    /// probe, until it is twelve times this value.
     public var slowPause: Duration?
 
     public init(identifier: String) { self.identifier = identifier }

@@ -1,6 +1,6 @@
 internal import CBackhaul
 
-/// The settings of one task, which replace those of its session. If a property is not set, the session's setting
+/// The settings of one task. They replace the settings of its session. If a property is not set, the session's setting
 /// applies.
 public struct Policy: Hashable, Sendable {
     public var retry = RetryPolicy()

@@ -4,14 +4,15 @@ internal import CBackhaul
 public struct Proxy: Hashable, Sendable {
     /// The proxy's URL, without user and password.
     ///
-    /// It begins with "http://", "https://", "socks5://" or "socks5h://". With the last one, the proxy resolves names.
-    /// "none" means no proxy. Nil: the variables http_proxy, https_proxy, all_proxy and no_proxy of the engine's
+    /// It begins with "http://", "https://", "socks5://" or "socks5h://". With "socks5h://", the proxy resolves host
+    /// names. "none" means no proxy. Nil: the variables http_proxy, https_proxy, all_proxy and no_proxy of the engine's
     /// environment apply.
     public var url: String?
     /// The user name. It is sent with `password`, by Basic, Digest or SOCKS.
     public var user: String?
     public var password: String?
-    /// The names and addresses for which the proxy is not used, separated by commas (CURLOPT_NOPROXY).
+    /// The host names and addresses to which the engine connects without the proxy, separated by commas
+    /// (CURLOPT_NOPROXY).
     public var bypass: String?
 
     public init(url: String? = nil, user: String? = nil, password: String? = nil, bypass: String? = nil) {

@@ -11,14 +11,14 @@ public struct Header: Hashable, Sendable {
     }
 }
 
-/// What the engine does if a file exists at the destination. It checks this at the enqueue, and before it places the
-/// file.
+/// What the engine does if a file exists at the destination. The engine checks this at the enqueue, and before it
+/// places the downloaded file.
 public enum ExistsPolicy: Hashable, Sendable {
     case fail
     /// The file is replaced atomically by rename(2). A directory is never replaced.
     case replace
-    /// If the file has the given checksum and size, the task succeeds without a request. Otherwise the file is
-    /// replaced. The request must have a `checksum` or an `expectedSize`.
+    /// If the existing file has the checksum and size of the request, the task succeeds without an HTTP request.
+    /// Otherwise the existing file is replaced. The request must have a `checksum` or an `expectedSize`.
     case skip
 
     var rawValue: Int32 {
@@ -45,9 +45,9 @@ public enum Checksum: Hashable, Sendable {
     }
 }
 
-/// Which part of the request expires. When it has expired, the engine opens a challenge of the kind `.refresh`.
+/// Which part of the request expires. When this part has expired, the engine opens a challenge of the kind `.refresh`.
 public enum Refresh: Int32, Hashable, Sendable {
-    /// The headers expire. All tasks of a session and origin share one challenge. The host responds with
+    /// The headers expire. All tasks of a session with the same origin share one challenge. The host responds with
     /// `ChallengeResponse.headers`.
     case headers = 1
     /// The URL expires. Each task has its own challenge. The host responds with `ChallengeResponse.url` or `.headers`.
@@ -56,20 +56,21 @@ public enum Refresh: Int32, Hashable, Sendable {
 
 /// A download or an upload.
 ///
-/// A request with a body and without a destination is an upload. Its event has the body of the response. A request with
-/// a body and a destination is a download.
+/// A request with a body and without a destination is an upload. The event of an upload has the body of the response. A
+/// request with a body and a destination is a download.
 public struct Request: Hashable, Sendable {
     /// An http or https URL, without user and password.
     public var url: String
-    /// The absolute path at which the file is placed. Nil: the request is an upload, or the file is kept in the store
-    /// until the host claims it (`Session.claim`).
+    /// The absolute path at which the file is placed. Nil for an upload. If it is nil for a download, the file is kept
+    /// in the store until the host claims the file (`Session.claim`).
     public var destination: String?
-    /// The idempotency key, 1 to 255 bytes. A later request with the same key finds the same task, until the event at
-    /// the end of the task's round is acknowledged.
+    /// The idempotency key, 1 to 255 bytes. A later request with the same key finds the same task. If the task has
+    /// succeeded, a new task can use the key after the event at the end of the round is acknowledged. If the task has
+    /// failed or was cancelled, a new task can use the key after the event of the task is acknowledged.
     public var idempotencyKey: String?
     /// The header fields. They are sent only to the URL's origin, and are stored with mode 0600.
     public var headers: [Header]
-    /// Bytes that each event and each listing of the task returns.
+    /// Bytes of the host. Each event and each listing of the task returns them.
     public var userData: [UInt8]?
     public var ifExists: ExistsPolicy
     /// The priority: -100 to 100, or `Request.priorityNow`. In a session, tasks with a higher priority start first.
@@ -78,40 +79,46 @@ public struct Request: Hashable, Sendable {
     public var startsSuspended: Bool
     /// The permission bits of the file. Nil: 0o666 without the bits of the host's umask.
     public var mode: UInt32?
-    /// The HTTP method. Nil: GET without a body, PUT for a file or bytes, POST for a form.
+    /// The HTTP method. Nil: GET if there is no body, PUT if the body is a file or bytes, and POST if the body is a
+    /// form.
     public var method: String?
-    /// The name of a group. When the last live task of the group has ended, the event `.groupFinished` reports it.
+    /// The name of a group. When all tasks of the group have ended, the event `.groupFinished` reports this.
     public var group: String?
     public var checksum: Checksum?
     /// The size of the file in bytes. The task fails with `.sizeMismatch` if the file has another size.
     public var expectedSize: UInt64?
     public var body: Body?
     public var refresh: Refresh?
-    /// When the headers or the URL expire (see `refresh`), as Unix time in milliseconds. Before an attempt after this
-    /// time, the engine opens a challenge. Nil: only a response with status 401 or 403 opens this challenge.
+    /// When the headers or the URL expire (see `refresh`), as Unix time in milliseconds. After this time, the engine
+    /// opens a challenge before it starts an attempt. Nil: the engine opens this challenge only after a response with
+    /// status 401 or 403.
     public var expiresMilliseconds: Int64?
-    /// The settings of this task, which replace those of its session. Nil: the session's settings apply.
+    /// The settings of this task. They replace the settings of its session. Nil: the session's settings apply.
     public var policy: Policy?
-    /// Whether the file is downloaded only if it has changed on the server, since an earlier task with this flag
-    /// downloaded it from this URL. The engine sends a conditional request (RFC 9110, section 13.1).
+    /// Whether a file is downloaded again only if it has changed on the server. This applies to a file that an earlier
+    /// task with this property downloaded from this URL. For such a file, the engine sends a conditional request (RFC
+    /// 9110, section 13.1).
     ///
-    /// If the file has not changed, the task succeeds with `httpStatus` 304, and the file stays. This property requires
-    /// `.replace`.
+    /// If the file has not changed, the task succeeds with `httpStatus` 304, and the file at the destination stays.
+    /// This property requires that `ifExists` is `.replace`.
     public var isOnlyIfChanged = false
-    /// Whether the server names the file. Then `destination` is an existing directory. The name comes from
-    /// Content-Disposition (RFC 6266), or else from the last segment of the URL's path. The event has the file's path.
+    /// Whether the server names the file. If true, `destination` must be an existing directory. The name comes from
+    /// Content-Disposition (RFC 6266). Without this header field, the name is the last segment of the URL's path. The
+    /// event has the path of the file.
     public var isNamedByServer = false
     /// Whether the engine ignores the header fields Repr-Digest and Content-Digest of the response (RFC 9530).
     public var ignoresDigests = false
     /// The time before which the task does not start, as Unix time in milliseconds (Apple: earliestBeginDate).
     public var earliestStartMilliseconds: Int64?
-    /// The time after which no preset holds the task, not even the preset of its session, as Unix time in milliseconds.
-    /// It must not be before `earliestStartMilliseconds`.
+    /// The time after which no preset holds the task any more, as Unix time in milliseconds. This applies to the preset
+    /// of the task and to the preset of its session. The time must not be before `earliestStartMilliseconds`.
     public var latestStartMilliseconds: Int64?
-    /// An upper bound of the received bytes (Apple: countOfBytesClientExpectsToReceive). The task is held while a
-    /// budget has fewer bytes left. Nil: `expectedSize`; if this is also nil, the number is not known.
+    /// An upper bound of the bytes that the task receives (Apple: countOfBytesClientExpectsToReceive). While a budget
+    /// has fewer bytes left, the task is held. Nil: `expectedSize` is the bound. If `expectedSize` is also nil, there
+    /// is no bound.
     public var expectedBytesReceived: UInt64?
-    /// An upper bound of the sent bytes (Apple: countOfBytesClientExpectsToSend). Nil: the size of the body.
+    /// An upper bound of the bytes that the task sends (Apple: countOfBytesClientExpectsToSend). Nil: the size of the
+    /// body is the bound.
     public var expectedBytesSent: UInt64?
 
     /// The priority of a task that starts immediately, even if its session's limits are reached.
@@ -134,17 +141,17 @@ public struct Request: Hashable, Sendable {
     }
 }
 
-/// The result of one request of an enqueue: a new task, or an earlier one.
+/// The result of the enqueue of one request: a new task, or an earlier task.
 public struct Enqueued: Hashable, Sendable {
     public let taskID: TaskID
     /// Whether the task is new. False: the idempotency key found an earlier task.
     public let isNew: Bool
     /// The state of the task that the key found. Nil if the task is new.
     public let state: TaskState?
-    /// The id of the event that reports the end of a found task. Nil if there is no such event, or if it is
+    /// The id of the event that reports the end of the found task. Nil if there is no such event, or if the event is
     /// acknowledged.
     public let eventID: EventID?
-    /// Whether the end of the found task was acknowledged. Then no event about it will be delivered.
+    /// Whether the end of the found task was acknowledged. If true, no further event about this task is delivered.
     public var isAcknowledged: Bool { state?.hasEnded == true && eventID == nil }
 
     init(_ enqueued: bh_enqueued) {

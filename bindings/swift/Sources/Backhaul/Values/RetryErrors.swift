@@ -14,12 +14,13 @@ public struct RetryErrors: OptionSet, Hashable, Sendable {
     public static let lost = RetryErrors(BH_RETRY_LOST)
     /// The status `.requestTimeout`.
     public static let timeout = RetryErrors(BH_RETRY_TIMEOUT)
-    /// The status `.tlsFailed` if the handshake broke. A certificate that cannot be verified is never retried.
+    /// The status `.tlsFailed` because of a broken handshake. If a certificate cannot be verified, the attempt is never
+    /// retried.
     public static let tls = RetryErrors(BH_RETRY_TLS)
     /// A response whose status is in `RetryPolicy.statuses`.
     public static let status = RetryErrors(BH_RETRY_STATUS)
     /// The status `.badResponse`.
     public static let badResponse = RetryErrors(BH_RETRY_BAD_RESPONSE)
-    /// No error is retried. It must not be combined with other members. An empty set means the default.
+    /// No error is retried. This member must not be combined with other members. An empty set means the default.
     public static let none = RetryErrors(BH_RETRY_NONE)
 }

@@ -3,9 +3,9 @@ internal import CBackhaul
 /// Where a session's cookies are kept (RFC 6265).
 public enum CookiePolicy: Int32, Hashable, Sendable {
     case none = 1
-    /// The cookies are kept in the engine's memory, until it exits.
+    /// The cookies are kept in the engine's memory, until the engine exits.
     case memory = 2
-    /// The cookies are kept in the store. Those without an expiry are kept in the engine's memory.
+    /// The cookies are kept in the store. Cookies without an expiry time are kept only in the engine's memory.
     case persistent = 3
 }
 
@@ -15,19 +15,21 @@ public struct Tolerances: OptionSet, Hashable, Sendable {
     public init(rawValue: UInt32) { self.rawValue = rawValue }
     private init(_ constant: Int) { rawValue = UInt32(constant) }
 
-    /// A body that ends with its TLS connection counts as complete even without close_notify (RFC 9112, section 9.8).
-    /// Without this member the task fails with `.tlsTruncated`, because an attacker can truncate the body.
+    /// If the end of the TLS connection marks the end of a body, the body counts as complete without close_notify (RFC
+    /// 9112, section 9.8). Without this member, the task fails with `.tlsTruncated`, because an attacker can truncate
+    /// the body.
     public static let missingCloseNotify = Tolerances(BH_TOLERATE_MISSING_CLOSE_NOTIFY)
-    /// A successful response makes an upload succeed even if its body was not sent completely. Without this member, the
-    /// whole body must be sent.
+    /// If the server sends a successful response before the whole body of an upload is sent, the upload succeeds.
+    /// Without this member, the whole body must be sent.
     public static let earlyResponse = Tolerances(BH_TOLERATE_EARLY_RESPONSE)
 }
 
 /// How many ended tasks a session keeps.
 public enum HistoryLimit: Hashable, Sendable {
-    /// The session keeps no ended task. Attempts are kept only until their task ends.
+    /// The session keeps no ended task. The attempts of a task are kept only until the event of its end is
+    /// acknowledged.
     case none
-    /// The session keeps this number of ended tasks, at most 100,000: the newest ones.
+    /// The session keeps the tasks that ended last, up to this number. The number is at most 100,000.
     case tasks(Int)
 }
 

@@ -15,8 +15,8 @@ public struct SessionInfo: Hashable, Sendable {
     public let hasFinished: Bool
     /// Whether a challenge is open.
     public let hasChallenge: Bool
-    /// Whether another handle waits to consume the session. The present consumer should finish its work, complete and
-    /// close the session.
+    /// Whether another handle waits to consume the session. If true, the present consumer should finish its work,
+    /// complete the session and close it.
     public let asksToYield: Bool
     /// Whether one of the unacknowledged events is `Event.activity`.
     public let hasActivity: Bool
@@ -28,12 +28,12 @@ public struct SessionInfo: Hashable, Sendable {
     public let createdMilliseconds: Int64
     public let openChallenges: UInt64
     /// When the engine found that the consumer's process is stopped (by SIGSTOP, a debugger or the freezer), as Unix
-    /// time in milliseconds. Nil if it is not stopped.
+    /// time in milliseconds. Nil if the process is not stopped.
     public let consumerStoppedMilliseconds: Int64?
     /// The number of attached handles that wait to become the consumer (`Role.consumeWhenFree`).
     public let waitingConsumers: Int
-    /// The state of the application's launch with regard to this session. It is `.none` for a state that only a newer
-    /// version of the library has.
+    /// The state of the application's launch. `.none` if this session does not need its host, or if the state is from a
+    /// newer version of the library.
     public let launchState: LaunchState
     /// When the next launch is due, as Unix time in milliseconds. Nil if no launch is due.
     public let nextLaunchMilliseconds: Int64?
@@ -59,18 +59,18 @@ public struct SessionInfo: Hashable, Sendable {
     }
 }
 
-/// What a handle may do. With each role it may list tasks.
+/// What a handle may do. A handle with any role may list tasks.
 public enum Role: Hashable, Sendable {
-    /// The handle polls and acknowledges events, and completes. Only one handle at a time has this role. It also has
-    /// the rights of all other roles.
+    /// The handle polls and acknowledges events, and completes the session. Only one handle at a time has this role.
+    /// This role includes the rights of all other roles.
     case consume
     /// The handle enqueues and controls tasks, claims files, responds to challenges, sets activities, and configures
     /// and invalidates the session.
     case produce
     /// The handle lists tasks, and watches their progress.
     case observe
-    /// The handle waits until no other handle consumes the session, and then has the role `consume`. The other handle
-    /// gets `SessionInfo.asksToYield`. A cancellation of the Swift task ends the wait.
+    /// The handle waits until no other handle consumes the session. It then has the role `consume`. During the wait,
+    /// the present consumer gets `SessionInfo.asksToYield`. A cancellation of the Swift task ends the wait.
     case consumeWhenFree
 
     var rawValue: Int32 {

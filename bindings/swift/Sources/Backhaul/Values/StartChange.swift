@@ -3,7 +3,7 @@ internal import CBackhaul
 /// A change of a task's earliest or latest start, for `Session.reschedule`.
 public enum StartChange: Hashable, Sendable {
     case unchanged
-    /// The task has no such start any more.
+    /// The start is removed from the task.
     case none
     /// The task gets this start, as Unix time in milliseconds.
     case at(Int64)

@@ -2,8 +2,8 @@ internal import CBackhaul
 
 /// Why a call or a task did not succeed.
 ///
-/// A status that only a newer version of the library has is a failure. It has no constant here, but it has a name and a
-/// text.
+/// A status from a newer version of the library is a failure. This type has no constant for such a status, but the
+/// properties `name` and `text` describe it.
 public struct Status: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     public let rawValue: Int32
 
@@ -12,7 +12,7 @@ public struct Status: RawRepresentable, Hashable, Sendable, CustomStringConverti
     /// The name of the status, such as "BH_IN_USE".
     public var name: String { String(cString: bh_status_name(rawValue)) }
 
-    /// The meaning of the status, as a clause.
+    /// The meaning of the status in a few words.
     public var text: String { String(cString: bh_status_text(rawValue)) }
 
     public var description: String { name }

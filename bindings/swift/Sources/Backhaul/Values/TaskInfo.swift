@@ -21,11 +21,11 @@ public enum TaskState: Int32, Hashable, Sendable, CaseIterable {
 /// Why a task does not progress.
 public struct WaitingReason: Hashable, Sendable {
     public enum Code: Int32, Hashable, Sendable {
-        /// A limit on connections or running tasks is reached, and other tasks run before this one.
+        /// A limit on connections or running tasks is reached, so other tasks run before this task.
         case slot = 1
         /// The task is suspended until it is resumed.
         case suspended = 2
-        /// An attempt failed, and the next one starts later.
+        /// An attempt failed, and the next attempt starts later.
         case retry = 3
         /// The task waits for the server's response.
         case connecting = 4
@@ -43,7 +43,7 @@ public struct WaitingReason: Hashable, Sendable {
         case rate = 10
         /// The task requires external power, and the machine runs on battery.
         case power = 11
-        /// The task waits until the battery has `minimumBatteryPercent`, or there is external power.
+        /// The battery has too little charge for `minimumBatteryPercent`, and there is no external power.
         case battery = 12
         /// The machine is hotter than `maximumThermalState`.
         case heat = 13
@@ -53,8 +53,8 @@ public struct WaitingReason: Hashable, Sendable {
         case metered = 15
         /// The network's kind is not in `networks`.
         case network = 16
-        /// The origin is slower than `minimumBytesPerSecond`. One transfer measures it again at
-        /// `nextAttemptMilliseconds`.
+        /// The origin or the network is slower than `minimumBytesPerSecond`. At `nextAttemptMilliseconds`, one transfer
+        /// measures the throughput again.
         case throughput = 17
         /// The task waits until its `earliestStartMilliseconds`.
         case earliestStart = 18
@@ -65,11 +65,11 @@ public struct WaitingReason: Hashable, Sendable {
         case budget = 20
         /// The machine is about to sleep, or sleeps.
         case sleep = 21
-        /// All servers fail in the same manner: a portal demands a login, or the uplink does not work.
+        /// All servers fail in the same manner, because a portal demands a login or the uplink does not work.
         case portal = 22
     }
 
-    /// Nil if only a newer version of the library has this reason; `text` describes it.
+    /// Nil if the code is from a newer version of the library. `text` then describes the reason.
     public let code: Code?
     /// The reason as one sentence.
     public let text: String
@@ -81,9 +81,9 @@ public struct WaitingReason: Hashable, Sendable {
 public struct TaskInfo: Sendable, Identifiable {
     public let id: TaskID
     public let round: UInt64
-    /// The task's state. It is `.waiting` for a state that only a newer version of the library has.
+    /// The task's state. `.waiting` if the state is from a newer version of the library.
     public let state: TaskState
-    /// Why the task does not progress. Nil while the task runs, and after it has ended.
+    /// Why the task does not progress. Nil if the task progresses or has ended.
     public let reason: WaitingReason?
     public let url: String
     /// The path at which the file is placed. Nil: the task is an upload, or the file is kept in the store.
@@ -105,7 +105,7 @@ public struct TaskInfo: Sendable, Identifiable {
     public let enqueuedMilliseconds: Int64
     public let kind: TaskKind
     public let group: String?
-    /// The bytes of the request's body that were sent in this attempt.
+    /// The bytes of the request's body that were sent in the present attempt.
     public let bodySent: UInt64
     /// The size of the request's body in bytes. 0 if the request has no body.
     public let bodySize: UInt64
@@ -120,7 +120,7 @@ public struct TaskInfo: Sendable, Identifiable {
     /// The upper bounds of the request (`Request.expectedBytesReceived` and `Request.expectedBytesSent`).
     public let expectedBytesReceived: UInt64?
     public let expectedBytesSent: UInt64?
-    /// The constraints of the task itself, as enqueued or set later. Tasks of the history have none.
+    /// The task's own constraints, as enqueued or set later. They are not set for a task of the history.
     public let constraints: Constraints
 
     init(_ task: bh_task_info) {

@@ -1,12 +1,13 @@
 internal import CBackhaul
 
-/// A reading of the live progress of a running task. A newer reading replaces one that was not read.
+/// A reading of the live progress of a running task. A new reading replaces an earlier reading that the host has not
+/// received yet.
 public struct TaskProgress: Hashable, Sendable {
     public let taskID: TaskID
-    /// The task's state. It is `.waiting` for a state that only a newer version of the library has.
+    /// The task's state. `.waiting` if the state is from a newer version of the library.
     public let state: TaskState
-    /// Why the task does not progress. Nil while the task runs, and for a reason that only a newer version of the
-    /// library has.
+    /// Why the task does not progress. Nil if the task progresses, or if the reason is from a newer version of the
+    /// library.
     public let reason: WaitingReason.Code?
     /// The number of the file's bytes that are stored.
     public let offset: UInt64
@@ -14,7 +15,7 @@ public struct TaskProgress: Hashable, Sendable {
     public let size: UInt64?
     /// The average rate of the last seconds, in both directions together.
     public let bytesPerSecond: UInt64
-    /// The bytes of the request's body that were sent in this attempt.
+    /// The bytes of the request's body that were sent in the present attempt.
     public let bodySent: UInt64
     /// The size of the request's body in bytes. 0 if the request has no body.
     public let bodySize: UInt64

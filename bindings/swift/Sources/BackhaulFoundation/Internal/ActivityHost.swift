@@ -1,8 +1,8 @@
 internal import Backhaul
 internal import Foundation
 
-/// Calls the blocks of the schedulers of this process when their activities are due. One thread consumes the events of
-/// a separate session for activities.
+/// Calls the block of each scheduler of this process when the scheduler's activity is due. Activities have a separate
+/// session, and one thread consumes its events.
 final class ActivityHost: Sendable {
     /// The identifier of the session for activities. The program's own sessions have other identifiers.
     static let session = "backhaul-activities"
@@ -11,17 +11,17 @@ final class ActivityHost: Sendable {
     private struct Inner {
         var schedulers: [String: BackgroundActivityScheduler] = [:]
         var isRunning = false
-        /// Whether the process was launched for activities, and has not completed them yet.
+        /// Whether the process was launched for activities, and has not completed the launch yet.
         var isLaunched = false
-        /// The activities whose event is not acknowledged yet, with their events. They are running, or this process has
-        /// not scheduled them yet.
+        /// The activities whose event is not acknowledged yet, with their events. Such an activity runs, or this
+        /// process has not scheduled it yet.
         var outstanding: [String: EventID] = [:]
         var runs: Set<String> = []
         var done: [EventID] = []
     }
 
     private let inner = Locked(Inner())
-    /// The open session. Nil before its first use. Its mutex is locked while the session is being opened.
+    /// The open session. Nil before its first use. The mutex is locked while the session is being opened.
     private let opening = Locked<BlockingSession?>(nil)
     private let wait = try? DescriptorWait()
 
@@ -36,7 +36,7 @@ final class ActivityHost: Sendable {
         try opened().removeActivity(scheduler.identifier)
     }
 
-    /// Starts the thread, or wakes it if it runs.
+    /// Starts the thread. If the thread already runs, wakes it.
     func begin(isLaunched: Bool) {
         let starts = inner.with { inner in
             inner.isLaunched = inner.isLaunched || isLaunched
@@ -89,7 +89,8 @@ final class ActivityHost: Sendable {
             } catch {
                 if error.status == .invalidHandle || error.status == .forked { return end() }
                 if error.status == .inUse && consumer == nil { return end() }
-                // A later attempt may succeed, with another engine, or after another process has released the session.
+                // A later attempt may succeed: a new engine may run then, or another process may have released the
+                // session.
                 consumer?.close()
                 consumer = nil
                 wait.wait([], milliseconds: 1000)
@@ -98,11 +99,11 @@ final class ActivityHost: Sendable {
     }
 
     private func attached() throws(BackhaulError) -> BlockingSession? {
-        // `opened` creates the session if it does not exist yet, because only an existing session can be attached.
+        // Only an existing session can be attached. So `opened` creates the session if it does not exist yet.
         _ = try opened()
         let application = try BackgroundApplication.shared.opened()
-        // A launched program does not wait for the session: if the user runs the program in another process, that
-        // process calls its schedulers.
+        // If the user runs the program in another process, that process calls its schedulers. So a launched program
+        // does not wait for the session.
         if BackgroundApplication.isLaunched {
             return try application.attachSession(ActivityHost.session, role: .consume)
         }
@@ -120,7 +121,7 @@ final class ActivityHost: Sendable {
                         inner.done.append(event.id)
                         continue
                     }
-                    // Another engine may return the same event again. It must not be acknowledged here.
+                    // Another engine may return the same event again. The same event must not be acknowledged here.
                     if let known = inner.outstanding[due.activity], known != due.id { inner.done.append(known) }
                     inner.outstanding[due.activity] = due.id
                 }
@@ -149,8 +150,8 @@ final class ActivityHost: Sendable {
         if result == .deferred, isScheduled {
             try? opened().setActivity(scheduler.deferred())
         } else if isScheduled, !scheduler.repeats, scheduler.isUnchangedSinceRun {
-            // At its start, the program has scheduled the activity again. It is removed, because an activity that does
-            // not repeat runs only once.
+            // When the program started, it scheduled the activity again. But an activity that does not repeat runs only
+            // once, so it is removed.
             try? remove(scheduler)
         }
         inner.with { inner in
@@ -160,12 +161,13 @@ final class ActivityHost: Sendable {
         wait?.wake()
     }
 
-    /// Completes the launch, in a process that was launched for activities. Returns true if all activities are done.
+    /// Completes the launch, if this process was launched for activities. Returns true if all activities are done and
+    /// the launch is completed.
     private func complete(_ consumer: BlockingSession) throws(BackhaulError) -> Bool {
         let isOver = inner.with { inner in
             guard inner.isLaunched, inner.runs.isEmpty else { return false }
-            // The other events are of activities that this program no longer schedules. They are acknowledged, because
-            // no process would ever do their work.
+            // The remaining events belong to activities that this program no longer schedules. The events are
+            // acknowledged, because no process would ever do the work of these activities.
             inner.done += inner.outstanding.values
             inner.outstanding = [:]
             return true
@@ -194,7 +196,7 @@ final class ActivityHost: Sendable {
             return inner.isLaunched
         }
         if wasLaunched {
-            // The handles of the launch have ended, because it is completed. The next `schedule` opens new handles.
+            // The launch is completed, so its handles have ended. The next `schedule` opens new handles.
             opening.with { session in
                 session?.close()
                 session = nil

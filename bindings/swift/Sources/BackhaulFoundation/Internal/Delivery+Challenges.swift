@@ -3,10 +3,10 @@ internal import Foundation
 internal import FoundationNetworking
 
 extension Delivery {
-    /// Calls the delegate for a challenge, with one of the waiting tasks.
+    /// Calls the delegate for a challenge, with one of the tasks that wait for the challenge.
     func deliver(_ challenge: Challenge, event: EventID?, _ opened: BlockingSession) throws(BackhaulError) {
-        // Tasks of a session object never need a refresh. The task was made with another API, which must respond to the
-        // challenge.
+        // Tasks of a session object never need a refresh. If a task needs one, it was made with another API, which must
+        // respond to the challenge.
         guard challenge.kind != .refresh, let info = try waiting(for: challenge, opened).first else {
             // No task waits for the challenge any more.
             if let event { acknowledgeLater(event) }
@@ -40,8 +40,8 @@ extension Delivery {
         return own.isEmpty ? waiting : own
     }
 
-    /// Passes the delegate's responses to the engine. If that fails, the response stays in the list, and is passed
-    /// again later.
+    /// Passes the delegate's responses to the engine. If this fails for a response, the response stays in the list and
+    /// is passed later.
     func sendResponses() throws(BackhaulError) {
         while let response = responses.first {
             guard let event = openChallenges[response.challenge.id] else {

@@ -3,13 +3,14 @@ internal import Foundation
 internal import FoundationNetworking
 
 extension Delivery {
-    /// Makes the last delegate calls for a task. They pass its file, if it has one, and its metrics. The last one is
-    /// `didCompleteWithError`.
+    /// Makes the last delegate calls for a task. These calls pass the task's file and metrics, if it has them. The very
+    /// last call is `didCompleteWithError`.
     func deliver(_ ending: TaskEnding) {
         let identifier = taskIdentifier(key: ending.idempotencyKey, id: ending.taskID)
         let task = core.task(identifier, id: ending.taskID, kind: ending.kind, url: ending.url) {
             $0.label = label(ending.userData)
-            // The task object is new, because an earlier run made the task. All its bytes count as received.
+            // An earlier run of the program made the task, so the task object is new. All bytes of the task count as
+            // received.
             $0.received = Int64(clamping: ending.size)
         }
         let body = ending.kind == .upload ? (ending.responseBody ?? ending.errorBody).map { Data($0) } : nil
@@ -30,7 +31,8 @@ extension Delivery {
             return (inner.received, inner.sent)
         }
         if ending.path != nil || sent != nil { task.showProgress() }
-        // If the file does not exist, the program moved it during an earlier delivery, which was not acknowledged.
+        // If the file does not exist, the program moved it during an earlier delivery of this event. That delivery was
+        // not acknowledged.
         let location = ending.path.flatMap {
             FileManager.default.fileExists(atPath: $0) ? URL(fileURLWithPath: $0) : nil
         }
@@ -66,21 +68,22 @@ extension Delivery {
         core.forget(task)
     }
 
-    /// The number of sent bytes of an upload's body, and the size of the body. A fast upload may end before its
-    /// progress is read, so they are computed here. Nil for a download, and if the size is not known.
+    /// Returns how many bytes of an upload's body were sent, and the size of the body. A fast upload may end before its
+    /// progress is read, so this function computes the two numbers. Nil for a download. Nil also if the size is
+    /// unknown.
     private func sentBytes(of ending: TaskEnding, _ task: BackgroundURLSessionTask) -> (Int64, Int64)? {
         guard ending.kind == .upload, ending.bytesSent > 0 else { return nil }
         let (before, known) = task.inner.with { ($0.sent, $0.expectedToSend) }
         let asked = known > 0 ? nil : try? core.opened().tasks(.ids(ending.taskID)).first
         let expected = asked.map { Int64(clamping: $0.bodySize) } ?? known
         guard expected > 0 else { return nil }
-        // If there were several attempts, the sent bytes of the last one are known only if it succeeded.
+        // After several attempts, the sent bytes of the last attempt are known only if that attempt succeeded.
         if case .succeeded = ending.outcome { return (expected, expected) }
         return (ending.attempts > 1 ? before : min(Int64(clamping: ending.bytesSent), expected), expected)
     }
 
-    /// The metrics of the task. Nil if the engine has no attempts, or does not return them. The last call then follows
-    /// without metrics.
+    /// The metrics of the task. Nil if the engine has stored no attempt, or does not return the attempts. In this case,
+    /// the last call follows without metrics.
     private func metrics(
         of ending: TaskEnding, _ task: BackgroundURLSessionTask
     ) -> BackgroundURLSessionTaskMetrics? {

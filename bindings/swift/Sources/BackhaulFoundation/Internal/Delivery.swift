@@ -2,8 +2,8 @@ internal import Backhaul
 internal import Foundation
 internal import FoundationNetworking
 
-/// The thread of a session that has a delegate. It makes a delegate call for each event of the session, one after the
-/// other, and acknowledges an event after its call has returned.
+/// The thread of a session that has a delegate. For each event of the session, it makes a delegate call, one call after
+/// the other. It acknowledges the event after the call has returned.
 final class Delivery {
     typealias Job = @Sendable (Delivery) -> Void
 
@@ -16,15 +16,14 @@ final class Delivery {
     private var unacknowledged: [EventID] = []
     /// The tasks of the unacknowledged events.
     private var unacknowledgedTasks: [TaskID] = []
-    /// The ids of `sessionFinished` events. They are acknowledged after `urlSessionDidFinishEvents`.
+    /// The ids of `sessionFinished` events. These events are acknowledged after `urlSessionDidFinishEvents`.
     private var finished: [EventID] = []
-    /// Whether `urlSessionDidFinishEvents` must be called, because the program has a completion handler that it must
-    /// call.
+    /// Whether `urlSessionDidFinishEvents` must be called. In that method, the program calls its completion handler.
     private var owesFinish = false
     private var isOver = false
     /// The challenges that were passed to the delegate and have no response yet, with their events.
     var openChallenges: [UInt64: EventID?] = [:]
-    /// The delegate's responses to challenges that were not passed to the engine yet.
+    /// The delegate's responses to challenges. These responses were not passed to the engine yet.
     var responses: [PendingResponse] = []
     private var isToBeCompleted = false
 
@@ -86,8 +85,8 @@ final class Delivery {
     private func begin(_ opened: BlockingSession) throws(BackhaulError) {
         let application = try BackgroundApplication.shared.opened()
         if BackgroundApplication.isLaunched && BackgroundApplication.shared.isCalled(for: core.identifier) {
-            // A launched program does not wait for the session: if the user runs the program in another process, that
-            // process delivers the events.
+            // If the user runs the program in another process, that process delivers the events. So a launched program
+            // does not wait for the session.
             consumer = try application.attachSession(core.identifier, role: .consume)
         } else {
             consumer = try application.consumeSession(core.identifier) {
@@ -158,10 +157,11 @@ final class Delivery {
         }
     }
 
-    /// Records that the program has a completion handler that it must call.
+    /// Records that `urlSessionDidFinishEvents` must be called.
     func oweFinish() { owesFinish = true }
 
-    /// Records that a further event was delivered before the program has called its completion handler.
+    /// Records that `urlSessionDidFinishEvents` must be called again, if the program has not called its completion
+    /// handler yet.
     private func oweFinishAgain() {
         if BackgroundApplication.shared.isOwing(core.identifier) { owesFinish = true }
     }
@@ -178,11 +178,11 @@ final class Delivery {
         for job in core.takeJobs() { job(self) }
     }
 
-    /// Performs a delegate call on the delegate's queue, and waits for its end.
+    /// Performs a delegate call on the delegate's queue, and waits until the call has returned.
     func onQueue(_ message: @escaping @Sendable () -> Void) {
         let isDone = Locked(false)
-        // If the program cancels the operations of the queue, they end without being performed. Then the call is queued
-        // again.
+        // If the program cancels the operations of the queue, the operation ends before it has made the call. In this
+        // case, the call is queued again.
         while !isDone.with({ $0 }) {
             let operation = BlockOperation {
                 message()
@@ -199,8 +199,8 @@ final class Delivery {
     func completeSoon() { isToBeCompleted = true }
 
     private func complete(_ consumer: BlockingSession) throws(BackhaulError) {
-        // The events of challenges to which the delegate has not responded are acknowledged, so that they do not launch
-        // the program again.
+        // The delegate has not responded to these challenges. Their events are acknowledged, because otherwise they
+        // would launch the program again.
         unacknowledged += openChallenges.values.compactMap { $0 } + finished
         finished = []
         openChallenges = openChallenges.mapValues { _ in nil }
@@ -230,8 +230,8 @@ final class Delivery {
         return true
     }
 
-    /// Opens a new session with the same identifier, after another host has removed the engine's session. If this
-    /// process has also invalidated the session, ends it instead.
+    /// Opens a new session with the same identifier, after another host has removed the engine's session. But if this
+    /// process has invalidated the session itself, ends the session.
     private func endOrRenew() {
         if isOver || core.isInvalidating { return end(nil) }
         consumer?.close()
@@ -249,8 +249,8 @@ final class Delivery {
         consumer?.close()
         let (jobs, tasks) = core.end()
         for job in jobs { job(self) }
-        // If there is an error, all tasks get their last delegate call now. Otherwise the tasks that the engine has
-        // continue, and the next session object with this identifier delivers their ends.
+        // If there is an error, all tasks get their last delegate call now. If there is no error, the engine's tasks
+        // continue. The next session object with this identifier then delivers the ends of these tasks.
         for task in tasks where task.state != .completed && (error != nil || task.engineTaskIdentifier == nil) {
             fail(task, error ?? urlError(BackhaulError(.invalidated, message: "The session has ended."), nil))
         }

@@ -1,8 +1,8 @@
 internal import Backhaul
 internal import Foundation
 
-/// Converts an error to a `URLError` with one of Apple's codes (NSURLError.h). The library's error is its underlying
-/// error.
+/// Converts an error to a `URLError` with one of Apple's codes (NSURLError.h). The library's error becomes the
+/// underlying error of the `URLError`.
 func urlError(_ error: BackhaulError, _ url: URL?, _ more: [String: Any] = [:]) -> URLError {
     var details: [String: Any] = [NSUnderlyingErrorKey: error, NSLocalizedDescriptionKey: error.message]
     details.merge(more) { _, new in new }

@@ -2,8 +2,8 @@ internal import Backhaul
 internal import Foundation
 
 extension Proxy {
-    /// Creates the proxy that CFNetwork's dictionary describes. An empty dictionary becomes "none". Nil if the
-    /// dictionary has several proxies, an automatic proxy, or a proxy without a host name.
+    /// Creates the proxy that a dictionary of CFNetwork describes. An empty dictionary becomes the proxy "none". Nil if
+    /// the dictionary has several proxies, an automatic proxy, or a proxy without a host name.
     init?(dictionary: [AnyHashable: Any]) {
         func isOn(_ name: String) -> Bool {
             switch dictionary[name] {

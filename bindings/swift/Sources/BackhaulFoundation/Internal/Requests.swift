@@ -3,18 +3,18 @@ internal import Foundation
 internal import FoundationNetworking
 
 /// The start of the idempotency key of each task that this module enqueues. The rest of the key is the
-/// `taskIdentifier`, so that each event and each listing has it.
+/// `taskIdentifier`. So each event and each listing has the identifier.
 private let keyPrefix = "urlsession-"
 
-/// Header fields that are ignored, as in Apple's sessions, because the engine sets them. Range is not ignored, because
-/// the program would then get another file than it requested. The engine refuses a request with Range.
+/// Header fields that are ignored, as in Apple's sessions, because the engine sets them. Range is not in this list: if
+/// it were ignored, the program would get other bytes than it requested. The engine refuses a request with Range.
 private let ignoredHeaders: Set<String> = [
     "accept-encoding", "connection", "content-length", "expect", "host", "keep-alive", "proxy-authorization",
     "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
 ]
 
-/// The last identifier of a task. An identifier is the time in microseconds since 1970, and larger than the one before.
-/// So no two runs of the program use the same identifier.
+/// The identifier that the newest task got. An identifier is the time in microseconds since 1970, but at least the
+/// previous identifier plus 1. So two runs of the program do not use the same identifier.
 private let lastIdentifier = Locked(0)
 
 func nextTaskIdentifier() -> Int {
@@ -68,8 +68,8 @@ func engineRequest(
     return result
 }
 
-/// The destination of a download with a body. The engine would treat a request with a body and without a destination as
-/// an upload.
+/// The destination of a download with a body. Without a destination, the engine would treat a request with a body as an
+/// upload.
 private func downloadPath(_ identifier: Int, _ url: URL) throws(URLError) -> String {
     do {
         let caches = try FileManager.default.url(
@@ -86,13 +86,13 @@ private func downloadPath(_ identifier: Int, _ url: URL) throws(URLError) -> Str
 private func downloadName(_ identifier: Int) -> String { "download-\(identifier)" }
 
 /// Whether the file is at `downloadPath`. If the delegate does not move such a file, this module removes it, because
-/// the engine does not.
+/// the engine does not remove it.
 func isOwnDownload(_ location: URL, of identifier: Int) -> Bool {
     location.lastPathComponent == downloadName(identifier)
 }
 
-/// Converts a date to Unix time in milliseconds. Nil for a date before 1970, which has passed, and for NaN and
-/// infinity.
+/// Converts a date to Unix time in milliseconds. Nil for NaN and infinity. Nil also for a date before 1970, because
+/// that date has passed.
 func milliseconds(_ date: Date) -> Int64? {
     let milliseconds = date.timeIntervalSince1970 * 1000
     return milliseconds >= 1 && milliseconds < 1e15 ? Int64(milliseconds) : nil

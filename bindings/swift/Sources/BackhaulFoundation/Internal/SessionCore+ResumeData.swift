@@ -2,15 +2,15 @@ internal import Backhaul
 internal import Foundation
 internal import FoundationNetworking
 
-/// A latest start that marks tasks which the program has cancelled with resume data. The engine keeps the task
-/// suspended, and `allTasks` leaves it out. The time is so far in the future that it has no other effect.
+/// A latest start with which this module marks a task that the program has cancelled with resume data. The engine keeps
+/// such a task suspended, and `allTasks` omits it. The time is in the far future, so it has no other effect.
 private let keptTaskMark: Int64 = 253_402_300_799_998
 
 extension TaskInfo {
     var isKeptTask: Bool { state == .suspended && latestStartMilliseconds == keptTaskMark }
 }
 
-/// The content of resume data. It identifies the suspended task of the engine that can be continued.
+/// The content of resume data. It identifies the engine's suspended task, which can be continued.
 private struct ResumeToken: Codable {
     var version = 1
     let application: String
@@ -43,8 +43,8 @@ extension SessionCore {
                 "The resume data belong to another session, or were used before; download the file from its start."
         ])
 
-    /// Cancels the task for the program, and returns its resume data. The engine keeps the received bytes. Nil if it
-    /// keeps no bytes.
+    /// Cancels the task for the program, and returns the resume data. The engine keeps the received bytes. Returns nil
+    /// if the engine keeps no bytes.
     func cancelProducingResumeData(_ task: BackgroundURLSessionDownloadTask) -> Data? {
         task.verbs.lock()
         defer { task.verbs.unlock() }
@@ -58,8 +58,8 @@ extension SessionCore {
         return data
     }
 
-    /// Suspends and marks the engine's task, and returns the resume data. Throws if the task has already ended. Its
-    /// last delegate call then follows.
+    /// Suspends and marks the engine's task, and returns the resume data. Throws if the task has already ended. In this
+    /// case, the last delegate call for the task follows.
     private func park(_ task: BackgroundURLSessionTask, _ id: TaskID) throws -> Data {
         let session = try opened()
         try session.suspend(id)
@@ -83,7 +83,7 @@ extension SessionCore {
         return add(BackgroundURLSessionDownloadTask(self, token.taskIdentifier, request, values))
     }
 
-    /// Continues the engine's suspended task as this task, and removes the mark, so that the resume data work only
+    /// Continues the engine's suspended task as this task. Removes the mark, because the resume data can be used only
     /// once.
     func continueSuspended(_ task: BackgroundURLSessionTask, _ keptTask: TaskID) throws {
         guard isKnown(task) else { throw BackhaulError(.invalidated, message: "The session is invalid.") }

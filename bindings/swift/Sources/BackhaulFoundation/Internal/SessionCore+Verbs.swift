@@ -51,7 +51,7 @@ extension SessionCore {
             // Another thread may have invalidated the session since the task was resumed.
             if isCancelling { try opened().cancel(id) }
         } catch let error as BackhaulError {
-            // Another host has invalidated the engine's session.
+            // If another host has invalidated the engine's session, the task is enqueued in the next session.
             if error.status == .invalidated || error.status == .notFound, addPending(task) { return }
             fail(task, urlError(error, task.originalRequest?.url))
         } catch {
@@ -59,8 +59,8 @@ extension SessionCore {
         }
     }
 
-    /// Enqueues the tasks that were resumed while the engine's session was ending, because another host had invalidated
-    /// it.
+    /// Enqueues the tasks that were resumed while the engine's session was ending. The session was ending because
+    /// another host had invalidated it.
     func enqueuePending(_ tasks: [BackgroundURLSessionTask]) {
         for task in tasks {
             task.verbs.lock()
@@ -69,8 +69,8 @@ extension SessionCore {
         }
     }
 
-    /// Enqueues the request. After a time-out it enqueues the request again, because the idempotency key prevents a
-    /// second task. It also does this if another host has removed the session.
+    /// Enqueues the request. After a time-out, enqueues the request again; the idempotency key prevents a second task.
+    /// If another host has removed the session, enqueues the request in a new session.
     private func enqueue(_ request: Request) throws(BackhaulError) -> TaskID {
         do throws(BackhaulError) {
             return try opened().enqueue(request)
@@ -113,7 +113,7 @@ extension SessionCore {
         }
         guard let before else { return }
         guard let id = task.engineTaskIdentifier else {
-            // If the task was made from resume data, the suspended task of the engine is cancelled, too.
+            // If the task was made from resume data, the engine's suspended task is cancelled, too.
             if let keptTask = task.inner.with({ $0.keptTask }) {
                 silence(keptTask)
                 try? opened().cancel(keptTask)
@@ -121,7 +121,7 @@ extension SessionCore {
             fail(task, urlError(BackhaulError(.cancelled, message: "cancelled"), task.originalRequest?.url))
             return
         }
-        // The last delegate call is made when the event at the end of the task arrives.
+        // The last delegate call is made when the event about the end of the task arrives.
         if !attempt({ () throws(BackhaulError) in try opened().cancel(id) }) {
             restoreState(task, .canceling, before)
         }
@@ -153,7 +153,7 @@ extension SessionCore {
 
     /// Ends a task that the engine does not have, and makes its last delegate call.
     func fail(_ task: BackgroundURLSessionTask, _ error: any Error) {
-        // This state prevents that the task ends a second time before the delegate call.
+        // With this state, the task cannot end a second time before the delegate call.
         task.inner.with { $0.state = .canceling }
         if post({ $0.fail(task, error) }) { return }
         task.inner.with { inner in

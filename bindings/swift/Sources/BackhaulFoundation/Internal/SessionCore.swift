@@ -10,8 +10,8 @@ final class SessionCore: @unchecked Sendable {
     private struct Inner {
         var session: BackgroundURLSession?
         var delegate: (any BackgroundURLSessionDelegate)?
-        /// The delegate of a session that has ended. If the program still keeps it, it gets the last call for tasks
-        /// that are resumed later.
+        /// The delegate of a session that has ended. If the program still keeps this delegate, the delegate gets the
+        /// last call for tasks that are resumed later.
         weak var formerDelegate: (any BackgroundURLSessionDelegate)?
         var queue: OperationQueue
         var label: String?
@@ -21,22 +21,21 @@ final class SessionCore: @unchecked Sendable {
         /// The identifiers of the tasks that the engine has. The keys are the engine's numbers of the tasks.
         var identifiers: [TaskID: Int] = [:]
         var jobs: [Delivery.Job] = []
-        /// The number of listings in progress. During a listing no event is delivered, so that the program knows each
-        /// task before the delegate is called for it.
+        /// The number of listings in progress. During a listing no event is delivered, because the program must know
+        /// each task before the delegate is called for the task.
         var listings = 0
-        /// The tasks whose end is delivered and not acknowledged yet. It also has tasks that were acknowledged since a
-        /// listing began, because that listing may have read them before.
+        /// The tasks whose end is delivered, but not acknowledged yet. During a listing, the tasks stay in the set
+        /// after the acknowledgement, because the listing may have read them before the acknowledgement.
         var delivered: Set<TaskID> = []
         var acknowledged: [TaskID] = []
-        /// The engine's tasks whose end causes no delegate call, because the program's task has already got its last
-        /// call.
+        /// The engine's tasks whose end causes no delegate call, because the last delegate call was already made.
         var silenced: Set<TaskID> = []
-        /// Whether this process has invalidated the session. The engine's session stays, so that a later run of the
+        /// Whether this process has invalidated the session. The engine's session remains, so a later run of the
         /// program gets the files.
         var isInvalidating = false
         var isCancelling = false
-        /// Whether another host has invalidated the engine's session. The engine removes it when its events are
-        /// acknowledged.
+        /// Whether another host has invalidated the engine's session. The engine removes such a session when all its
+        /// events are acknowledged.
         var isEnding = false
         /// The tasks that were resumed while the engine's session was ending. They are enqueued in the next session.
         var pending: [BackgroundURLSessionTask] = []
@@ -58,7 +57,7 @@ final class SessionCore: @unchecked Sendable {
     let wait: DescriptorWait?
     private let settings: BackgroundURLSessionConfiguration
     private let inner: Locked<Inner>
-    /// The engine's open session. Nil before its first use. Its mutex is locked while the session is being opened.
+    /// The engine's open session. Nil before its first use. The mutex is locked while the session is being opened.
     private let opening = Locked<BlockingSession?>(nil)
 
     static func core(
@@ -92,7 +91,7 @@ final class SessionCore: @unchecked Sendable {
         inner = Locked(Inner(delegate: delegate, queue: queue ?? SessionCore.serialQueue()))
     }
 
-    /// Sets the delegate and the queue that were given for a later session object, if the session has no delegate yet.
+    /// Sets the delegate and the queue of a later session object, if the session has no delegate yet.
     private func adopt(_ delegate: (any BackgroundURLSessionDelegate)?, _ queue: OperationQueue?) {
         guard let delegate else { return }
         inner.with { inner in
@@ -145,7 +144,8 @@ final class SessionCore: @unchecked Sendable {
         Delivery.start(self, session, delegate, wait)
     }
 
-    /// Returns the handle of the engine's session for all commands except those about events. The first call opens it.
+    /// Returns the handle of the engine's session for all commands except those about events. The first call opens the
+    /// handle.
     func opened() throws(BackhaulError) -> BlockingSession {
         if isOver { throw BackhaulError(.invalidated, message: "The session is invalid; make a new one.") }
         let result: Result<BlockingSession, BackhaulError> = opening.with { opened in
@@ -174,8 +174,8 @@ final class SessionCore: @unchecked Sendable {
         }
     }
 
-    /// Applies the program's configuration to a session that an earlier run of the program has made. That run may have
-    /// been of an older version.
+    /// Applies the program's configuration to a session that an earlier run of the program has made. The earlier run
+    /// may have been a run of an older version of the program.
     private func bringUpToDate(_ session: BlockingSession) throws(BackhaulError) {
         let remembered = try session.configuration()
         var updated = remembered
@@ -203,8 +203,8 @@ final class SessionCore: @unchecked Sendable {
         }
     }
 
-    /// Invalidates the session in this process. In the engine, it only cancels tasks. If the engine's session were
-    /// invalidated, too, and the program were then killed, a later run could not use the session.
+    /// Invalidates the session in this process. In the engine, only cancels tasks. The engine's session is not
+    /// invalidated: if the program were killed after that, a later run could not use the session.
     func invalidate(cancellingTasks: Bool) {
         if isOver { return }
         let unknown = inner.with { inner in
@@ -237,15 +237,15 @@ final class SessionCore: @unchecked Sendable {
         inner.with { $0.isCancelling = false }
     }
 
-    /// Whether all tasks of the engine's session have ended, except those that the program has cancelled with resume
-    /// data.
+    /// Whether all tasks of the engine's session have ended. Tasks that the program has cancelled with resume data do
+    /// not count.
     func isWithoutTasks() throws(BackhaulError) -> Bool {
         guard let count = try info()?.liveTasks, count > 0 else { return true }
         let suspended = try opened().tasks(.states([.suspended]))
         return suspended.count { $0.isKeptTask } == Int(clamping: count)
     }
 
-    /// Removes the engine's session, unless it has tasks or events, or another process waits for it.
+    /// Removes the engine's session if it has no tasks and no events, and if no other process waits for it.
     func removeIfEmpty() throws(BackhaulError) {
         guard let info = try info() else { return }
         guard info.liveTasks == 0, info.events == 0, info.waitingConsumers == 0 else { return }
@@ -289,7 +289,7 @@ final class SessionCore: @unchecked Sendable {
         session?.close()
     }
 
-    /// Closes the handle of the engine's session, which was removed, so that the next use opens a new session.
+    /// Closes the handle of the engine's session, because the session was removed. The next use opens a new session.
     ///
     /// - Returns: The tasks to enqueue in the new session, and those that were lost with the old session.
     func renew() -> (pending: [BackgroundURLSessionTask], lost: [BackgroundURLSessionTask]) {
@@ -304,16 +304,16 @@ final class SessionCore: @unchecked Sendable {
         }
     }
 
-    /// Closes the handle of the engine's session, which was removed, so that the next use opens a new session. Returns
-    /// false if the delivering thread does this, or if the session has ended.
+    /// Closes the handle of the engine's session, because the session was removed. The next use opens a new session.
+    /// Returns false if the delivering thread closes the handle itself, or if the session has ended.
     func reopen() -> Bool {
         guard inner.with({ !$0.hasBegun && !$0.isOver }) else { return false }
         close()
         return true
     }
 
-    /// Stores a task that was resumed while the engine's session was ending or removed. It is enqueued in the next
-    /// session. Returns false if this process will not open another session.
+    /// Stores a task that was resumed while the engine's session was ending or removed. The task is enqueued in the
+    /// next session. Returns false if this process will not open another session.
     func addPending(_ task: BackgroundURLSessionTask) -> Bool {
         let isAdded = inner.with { inner in
             guard inner.hasBegun, !inner.isInvalidating, !inner.isOver else { return false }
@@ -427,8 +427,8 @@ final class SessionCore: @unchecked Sendable {
         }
     }
 
-    /// All tasks that have not got their last delegate call yet, including ended ones. If the engine does not reply,
-    /// the list has only tasks that were not resumed yet.
+    /// All tasks that have not got their last delegate call yet, including tasks that have already ended. If the engine
+    /// does not reply, the list has only tasks that were not resumed yet.
     private func allTasks() -> [BackgroundURLSessionTask] {
         let infos = (try? opened().tasks(.all)) ?? []
         let delivered = inner.with { $0.delivered }

@@ -18,7 +18,8 @@ final class Downloader: NSObject, URLSessionDownloadDelegate, @unchecked Sendabl
         backgroundTask.resume()
     }
 
-    // Creates the session object. It gets the events since the last run, because it has the same identifier.
+    // Creates the session object. The object gets the events since the last run, because its identifier is the same as
+    // in the last run.
     func reconnect() { _ = urlSession }
 
     // "Finishing": the file is removed after this method has returned.

@@ -1,9 +1,9 @@
 // A program for Linux with the code listings of Apple's guide to background networking, in current Swift. The other
-// files differ from those for Apple's systems only in one import. This file does what UIKit does before it calls an
-// application.
+// files would compile on Apple's systems after a change of one import. This file does what UIKit does before it calls
+// an application.
 //
 //   background-guide URL   starts the download and exits
-//   background-guide       the command with which the daemon launches it when the download is complete
+//   background-guide       the command with which the daemon launches the program when the download is complete
 import BackhaulURLSession
 import Foundation
 

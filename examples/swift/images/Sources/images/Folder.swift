@@ -8,7 +8,7 @@ final class Folder: @unchecked Sendable {
     private let log: URL
 
     init() throws {
-        // Foundation's function for the home directory does not read HOME, so this code reads it.
+        // Foundation's function for the home directory does not read HOME, so this code reads HOME.
         let home = ProcessInfo.processInfo.environment["HOME"] ?? NSHomeDirectory()
         folder = URL(fileURLWithPath: home).appendingPathComponent("Pictures/Backhaul")
         log = folder.appendingPathComponent("images.log")
@@ -20,8 +20,8 @@ final class Folder: @unchecked Sendable {
         return names.filter { !$0.hasPrefix(".") && $0 != log.lastPathComponent }.sorted()
     }
 
-    /// Makes a file name of the last segment of the URL's path. The name has no directories and no control characters,
-    /// and does not begin with a dot.
+    /// Makes a file name from the last segment of the URL's path. The name has no directories and no control
+    /// characters, and does not begin with a dot.
     static func name(of address: String) -> String {
         let allowed = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-")
         let path = URLComponents(string: address)?.percentEncodedPath ?? ""
@@ -31,7 +31,7 @@ final class Folder: @unchecked Sendable {
         return safe.isEmpty || safe == "images.log" ? "picture" : safe
     }
 
-    /// Moves a picture into the folder. It replaces an older picture with the same name.
+    /// Moves a picture into the folder, and replaces an older picture with the same name.
     func keep(_ location: URL, as name: String) throws {
         let place = folder.appendingPathComponent(name)
         try? FileManager.default.removeItem(at: place)
@@ -44,7 +44,7 @@ final class Folder: @unchecked Sendable {
     func say(_ line: String) {
         if !isLaunched { print(line) }
         let text = Data("\(isLaunched ? "launched: " : "")\(line)\n".utf8)
-        // The file is opened for appending and written once, so the lines of two processes do not mix.
+        // The file is opened for appending, and each line is one write, so the lines of two processes do not mix.
         let file = open(log.path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         guard file >= 0 else { return }
         _ = text.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }

@@ -11,7 +11,7 @@ import Foundation
 let arguments = CommandLine.arguments.dropFirst()
 
 do {
-    // Each run registers its own path as the launch command. So after the program was moved, one run corrects the path.
+    // Each run registers its own path as the launch command. If the program was moved, its next run corrects the path.
     var options = BackgroundApplication.Options()
     options.identifier = "org.example.images.swift"
     options.launch.arguments = ["launched"]
@@ -20,7 +20,8 @@ do {
     let folder = try Folder()
     switch arguments.first {
     case "get" where arguments.count > 1:
-        // `get` needs no delegate calls. Another process gets them, which the user opens or the engine launches.
+        // `get` needs no delegate calls. Another process gets the delegate calls. The user opens that process, or the
+        // engine launches it.
         let images = Images(folder, receivesEvents: false)
         try await images.register()
         var failed = false
@@ -47,7 +48,7 @@ do {
     }
 } catch {
     complain(error)
-    exit(1)  // if the engine launched the program, it launches it again later
+    exit(1)  // if the engine launched the program, it repeats the failed launch later
 }
 
 func complain(_ error: any Error) { FileHandle.standardError.write(Data("images: \(error)\n".utf8)) }
