@@ -11,7 +11,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PATHS = [str(ROOT / folder) for folder in ("bindings/python/src", "Tests/Support", "Tests/Integration", "scripts")]
-# A folder with an __init__.py is a package. Integration/packaging has none, because pytest needs that name.
+# A folder with an __init__.py is a package. Integration/packaging has no __init__.py, because pytest itself needs
+# another package with the name "packaging".
 sys.path[:0] = PATHS
 os.environ.setdefault("BACKHAUL_LIBRARY", str(ROOT / "build" / "lib" / "libbackhaul.so.1"))
 # Hosts are started with the same paths.
@@ -57,8 +58,8 @@ def downloads(place):
 
 @pytest.fixture
 def hosting(request):
-    """Where the engine of the test runs. A test runs with the engine in its hosts; a test marked ``both_hostings``
-    also runs with the daemon."""
+    """Where the engine of the test runs. By default, the engine runs in the test's hosts. A test that is marked
+    ``both_hostings`` runs a second time, with the daemon."""
     return getattr(request, "param", Hosting.EMBEDDED)
 
 
@@ -69,7 +70,7 @@ def pytest_generate_tests(metafunc):
 
 @pytest.fixture
 def host(store, hosting):
-    """Starts hosts, opened on the test's store, and ends them after the test."""
+    """A function that starts a host on the test's store. The fixture ends the hosts after the test."""
     started = []
 
     def start(*, opened=True, **options):
@@ -109,8 +110,8 @@ def nginx(served, certificates, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def debug_library():
-    """The debug library, which has settings for tests. The build folder of the Swift tests has most of its files
-    already."""
+    """The debug library, which has settings for tests. It is built in the build folder of the Swift tests, because most
+    of the needed files are already there."""
     named = os.environ.get("BACKHAUL_DEBUG_LIBRARY")
     if named:
         return Path(named)
@@ -126,5 +127,5 @@ def debug_library():
 
 @pytest.fixture
 def calendar(place):
-    """The calendar of hosts with the debug library, which tests can set."""
+    """The calendar of hosts that use the debug library. Tests can set this calendar."""
     return Calendar(place / "calendar")

@@ -1,4 +1,4 @@
-/* Every function that takes a handle, called with a given handle and otherwise valid arguments. */
+/* Calls of every function that takes a handle. Each call passes a given handle and otherwise valid arguments. */
 #ifndef CALLS_H
 #define CALLS_H
 
@@ -6,8 +6,8 @@
 
 enum kind { APPLICATION, SESSION, TICKET, BATCH };
 
-/* How a function uses timeout_ms. NO_STATUS: the function returns no bh_status. NEVER: it has no timeout_ms. WAITS:
- * it refuses BH_START. STARTS: it accepts BH_START. */
+/* How a function uses timeout_ms. NO_STATUS: the function returns no bh_status. NEVER: the function has no timeout_ms.
+ * WAITS: the function refuses BH_START. STARTS: the function accepts BH_START. */
 enum waiting { NO_STATUS, NEVER, WAITS, STARTS };
 
 struct call {
@@ -27,7 +27,7 @@ struct call {
         __VA_ARGS__                                                                                                    \
     }
 
-/* A call with one output parameter, which only a call with the status BH_OK may set. */
+/* A call with one output parameter. If the status is not BH_OK, the call must leave the parameter unchanged. */
 #define CALL_OUT(function, type, out_type, unset, ...)                                                                 \
     CALL(function, type, out_type out = unset; bh_status status = function(self, __VA_ARGS__, &out, error);            \
          CHECK(status == BH_OK || out == unset); return status;)
@@ -115,7 +115,7 @@ CALL(bh_batch_more, bh_batch, CHECK(!bh_batch_more(self)); return BH_INVALID_HAN
 CALL(bh_batch_item, bh_batch, BH_ITEM_TABLE(CHECK_NO_ITEM) return BH_INVALID_HANDLE;)
 CALL(bh_batch_release, bh_batch, bh_batch_release(self); return BH_INVALID_HANDLE;)
 
-/* The calls are made in this order, so functions that free the handle come last. */
+/* The tests make the calls in the order of this array, so functions that free the handle come last. */
 #define ENTRY(function, kind, waiting) {#function, kind, waiting, call_##function}
 static const struct call calls[] = {
     CONDITION_CALLS,
@@ -173,12 +173,12 @@ static const struct call calls[] = {
 };
 enum { CALL_COUNT = sizeof calls / sizeof calls[0] };
 
-/* Makes one call; it must return `status` and fill the error. */
+/* Makes one call. The call must return `status` and fill the error. */
 static inline void expect_call(const struct call *call, void *handle, int32_t timeout_ms, bh_status status) {
     bh_error error = BH_INIT(bh_error);
     error.ticket = UNTOUCHED;
     bh_status got = call->make(handle, timeout_ms, &error);
-    /* Without a status, the result does not show why the handle is refused. */
+    /* A function without a status does not report why it refuses the handle. */
     if (call->waiting == NO_STATUS) return;
     if (got != status)
         FAIL("%s(timeout_ms %d): %s instead of %s", call->name, timeout_ms, bh_status_name(got),
@@ -188,8 +188,8 @@ static inline void expect_call(const struct call *call, void *handle, int32_t ti
     CHECK(strlen(error.message) > 10);
 }
 
-/* Makes all calls for the given kinds of handles (bits 1 << kind) with one handle. Calls that accept BH_START are
- * also made with it. */
+/* Makes all calls for the given kinds of handles with one handle. `kinds` has the bit 1 << kind for each kind. If a
+ * function accepts BH_START, a further call passes BH_START. */
 static inline void expect_all(unsigned kinds, void *handle, bh_status status) {
     for (size_t i = 0; i < CALL_COUNT; i++) {
         if (!(kinds & 1u << calls[i].kind)) continue;

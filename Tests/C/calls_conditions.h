@@ -1,4 +1,4 @@
-/* The calls about conditions, networks and activities. This is a part of calls.h, which has the macros. */
+/* The calls about conditions, networks and activities. The file calls.h defines the macros and includes this file. */
 
 static inline bh_network some_network(void) {
     bh_network network = BH_INIT(bh_network);

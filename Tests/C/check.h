@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The path at which this test may create a store. It does not exist yet. */
+/* The path at which this test may create a store. When the test starts, nothing exists at this path. */
 static const char *store;
 
 /* The value of an output parameter that a call must not set. */

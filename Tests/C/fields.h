@@ -1,4 +1,4 @@
-/* Checks for fields that are read back unchanged, and for fields that are refused by name. */
+/* Checks of fields: valid values are returned unchanged, and the error about an invalid value names the field. */
 #ifndef FIELDS_H
 #define FIELDS_H
 

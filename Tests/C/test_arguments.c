@@ -1,4 +1,4 @@
-/* Arguments that are missing, malformed or out of range. The error names each of them. */
+/* Calls with an argument that is missing, malformed or out of range. The error of each call names the argument. */
 #include "check.h"
 
 #include <stdint.h>
@@ -15,7 +15,7 @@ static bh_error error = BH_INIT(bh_error);
         if (error.index != (position)) FAIL("index %llu: %s", (unsigned long long)error.index, error.message);         \
     } while (0)
 
-/* Returns a text that is never freed, but stays reachable for a leak checker. */
+/* Returns a text that is never freed. A static variable refers to the text, so a leak checker does not report it. */
 static char *repeated(char byte, size_t count) {
     static char *kept[100];
     static int number;
@@ -151,7 +151,7 @@ static void the_requests_of_an_enqueue_are_all_checked_first(void) {
         CHECK(results == NULL);                                                                                        \
     } while (0)
     CHECK_BAD("struct_size", bad.struct_size = 0);
-    CHECK_BAD("struct_size", bad.struct_size = sizeof bad + 8); /* larger than that of the first request */
+    CHECK_BAD("struct_size", bad.struct_size = sizeof bad + 8); /* larger than in the first request */
     CHECK_BAD("struct_size", bad.struct_size = SIZE_MAX);
     CHECK_BAD("url is NULL", bad.url = NULL);
     CHECK_BAD("url", bad.url = "");
@@ -266,7 +266,7 @@ static void selections_and_ids_are_checked(void) {
     CHECK(count == 0);
     CHECK_REFUSED("ids", bh_session_acknowledge(session, NULL, 1, 5000, &count, &error));
     CHECK_REFUSED("count", bh_session_acknowledge(session, ids, SIZE_MAX, 5000, &count, &error));
-    /* No event has these ids yet, so no host can have received them. */
+    /* No event has these ids yet, so no host can have received such an event. */
     CHECK_REFUSED("event", bh_session_acknowledge(session, ids, 2, 5000, &count, &error));
     CHECK_REFUSED("event", bh_session_acknowledge_through(session, UINT64_MAX, 5000, &count, &error));
     CHECK(count == 0);

@@ -1,5 +1,5 @@
-/* Constraints, conditions, networks and activities: valid values are read back unchanged, and invalid ones are
- * refused with the name of the field. */
+/* Constraints, starts, expected sizes, networks and activities. Valid values are returned unchanged. The error about an
+ * invalid value names the field. */
 #include "fields.h"
 
 #include <stddef.h>
@@ -58,7 +58,7 @@ static void invalid_constraints_are_refused_by_field_name(void) {
     bh_request request = idle_request();
     bh_policy policy;
     request.policy = &policy;
-    /* Each check covers a session and a task. */
+    /* Each check passes the value in the configuration of a session, and then in the policy of a request. */
 #define CHECK_BAD(word, assignment)                                                                                    \
     do {                                                                                                               \
         given = everything();                                                                                          \

@@ -1,12 +1,13 @@
-/* The results of an enqueue, also of an enqueue that is refused. */
+/* The results of an enqueue that succeeds, and of an enqueue that is refused. */
 #include "check.h"
 
 static bh_error error = BH_INIT(bh_error);
 
-/* COUNT requests are sent in several chunks. */
+/* The client sends COUNT requests in several chunks. REFUSED is the index of the request that the engine refuses. */
 enum { COUNT = 20000, REFUSED = 12345 };
 
-/* Returns requests for suspended tasks. One of them has the idempotency key of another task. */
+/* Returns COUNT requests for suspended tasks. The request with the index REFUSED has the idempotency key of an existing
+ * task. */
 static bh_request *requests_with_a_conflict(bh_session *session) {
     static bh_request requests[COUNT];
     bh_request request = idle_request();
@@ -41,7 +42,7 @@ static void check_results(bh_session *session, const bh_batch *results) {
         CHECK(i == 0 || result->request > bh_batch_enqueued_at(results, i - 1)->request);
         CHECK(result->task_id != 0 && result->disposition == BH_ENQUEUE_NEW && result->event_id == 0);
     }
-    /* The session has one more task: the one with the key. */
+    /* The session has one more task: the existing task with the idempotency key. */
     CHECK(count_tasks(session) == count + 1);
 }
 

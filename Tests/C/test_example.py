@@ -1,4 +1,5 @@
-"""The example in the header's first comment is compiled and run without changes."""
+"""The example in the header's first comment compiles and runs. For an embedded engine, the tests add one line to the
+example."""
 
 import os
 import re
@@ -18,7 +19,7 @@ WAIT = 120
 
 
 def example():
-    """Returns the program without the comment's margin."""
+    """Returns the program in the comment, without the margin of the comment."""
     text = HEADER.read_text(encoding="utf-8").split("*/", 1)[0]
     block = re.search(r"^ \* A complete host\n(.*?)^ \* How the processes communicate", text, flags=re.M | re.S)
     lines = [line.removeprefix(" *") for line in block.group(1).splitlines()]
@@ -44,7 +45,7 @@ def server(tmp_path):
 
 @pytest.fixture
 def start(library, hosting, place, store, downloads, server):
-    """Returns a function that starts the example. Each call has the same arguments."""
+    """Returns a function that starts the example. Each call passes the same arguments to the example."""
     source, program = place / "example.c", place / "example"
     source.write_text(with_hosting(example(), hosting), encoding="utf-8")
     compiled = subprocess.run(
@@ -68,7 +69,7 @@ def start(library, hosting, place, store, downloads, server):
 
 
 @pytest.mark.both_hostings
-def test_the_example_downloads_a_file_and_a_further_run_reports_that_it_exists(start, server, downloads):
+def test_the_example_downloads_a_file_and_a_second_run_reports_that_the_file_exists(start, server, downloads):
     server.release()
     host = start()
     output, messages = host.communicate(timeout=WAIT)
@@ -82,7 +83,7 @@ def test_the_example_downloads_a_file_and_a_further_run_reports_that_it_exists(s
 
 
 @pytest.mark.both_hostings
-def test_the_example_continues_after_it_was_killed(start, server, downloads):
+def test_a_second_run_of_the_example_completes_the_download_after_a_kill(start, server, downloads):
     host = start()
     until(server.is_paused, bool)
     host.send_signal(signal.SIGKILL)
@@ -97,7 +98,7 @@ def test_the_example_continues_after_it_was_killed(start, server, downloads):
     assert [path.name for path in downloads.iterdir()] == ["file"], "a part file is left"
 
 
-def test_the_example_without_arguments_prints_its_usage(start):
+def test_the_example_without_arguments_exits_with_2(start):
     host = start()
     command = [host.args[0]]
     assert subprocess.run(command, check=False, timeout=WAIT).returncode == 2

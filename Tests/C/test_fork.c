@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Checks that a child exits with 0. An alarm ends a child that hangs. */
+/* Runs `body` in a child, and checks that the child exits with 0. An alarm ends a child that hangs. */
 static void expect_child(void (*body)(void *), void *argument) {
     int status;
     pid_t child = fork();
@@ -44,13 +44,13 @@ static void expect_forked(void *argument) {
     expect_all(1u << SESSION, all->session, BH_FORKED);
     expect_all(1u << TICKET, all->ticket, BH_FORKED);
     expect_all(1u << BATCH, all->batch, BH_FORKED);
-    /* The calls above have closed all handles. Closing them again is harmless. */
+    /* The calls above have closed all handles. A second close of a handle is harmless. */
     bh_ticket_release(all->ticket);
     bh_batch_release(all->batch);
     bh_session_close(all->session);
     bh_application_close(all->application);
     expect_all(1u << SESSION, all->session, BH_FORKED);
-    /* A value that was never a handle is invalid; it does not count as a handle of the parent. */
+    /* A value that was never a handle is refused with BH_INVALID_HANDLE. BH_FORKED is for handles of the parent. */
     expect_all(ALL_KINDS, NULL, BH_INVALID_HANDLE);
     expect_all(ALL_KINDS, (void *)(uintptr_t)0x1000, BH_INVALID_HANDLE);
     expect_all(ALL_KINDS, (void *)(uintptr_t)0x4FFFFFFFFFF0, BH_INVALID_HANDLE);
@@ -154,7 +154,7 @@ static void a_child_made_while_other_threads_open_and_close_applications_does_no
     fork_while_busy(100, open_and_close, use_anew);
 }
 
-/* Both processes are process 1, each in its own namespace. */
+/* The parent and the child are both process 1, each in its own namespace. */
 static void expect_forked_as_process_1(void *argument) {
     CHECK(getpid() == 1);
     expect_forked(argument);
@@ -166,13 +166,13 @@ static void be_process_1(void *argument) {
     struct handles all = open_all();
     CHECK(unshare(CLONE_NEWPID) == 0);
     expect_child(expect_forked_as_process_1, &all);
-    /* Process 1 of the new namespace has ended, so this process can create no more threads. Its handles are freed
-       when it exits. */
+    /* Process 1 of the new namespace has ended, so this process can create no more threads. The handles of this process
+     * are freed when this process exits. */
 }
 
 static void a_child_with_the_process_id_of_its_parent_is_recognized(void) {
-    /* Only root may create a namespace of process ids. Without one, a child never has the process id of its
-     * parent. */
+    /* Only root may create a namespace of process ids. Without such a namespace, a child never has the process id of
+     * its parent. */
     if (unshare(CLONE_NEWPID) != 0) return;
     expect_child(be_process_1, NULL);
 }

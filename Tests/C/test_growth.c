@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* A struct as a later header declares it: with one more field at its end. */
+/* A struct as a later version of the header declares it, with one more field at its end. */
 #define LATER(type)                                                                                                    \
     struct {                                                                                                           \
         type known;                                                                                                    \
@@ -22,8 +22,8 @@ static void bh_init_and_the_initializer_macro_give_the_same_struct(void) {
     bh_init(NULL, sizeof again);
 }
 
-/* Makes the call with a struct that has one more field. The call must succeed if that field is 0, and fail
- * otherwise. */
+/* Makes the call with a struct that has one more field. If this field is 0, the call must succeed. If this field has
+ * another value, the call must fail. */
 #define CHECK_LATER(type, name, given, call)                                                                           \
     do {                                                                                                               \
         LATER(type) longer = {given, 0};                                                                               \
@@ -332,7 +332,7 @@ static void an_item_of_a_smaller_size_ends_there(void) {
     CHECK(start->id == result.task_id && start->state == BH_TASK_SUSPENDED);
     CHECK_TEXT("http://127.0.0.1:9/file", start->url);
     CHECK(BH_HAS(start, bh_task_info, url) && !BH_HAS(start, bh_task_info, priority));
-    /* The whole item is unchanged. */
+    /* The item that was read with its whole size is unchanged. */
     CHECK(whole->struct_size == sizeof *whole && whole->priority == 7);
     CHECK(BH_HAS(whole, bh_task_info, constraints));
     CHECK(bh_batch_task_at(tasks, 0)->struct_size == sizeof *whole);
@@ -360,7 +360,7 @@ static void an_item_of_a_larger_size_has_zeros_there_and_can_be_passed_back(void
     struct later copy = *item;
     CHECK(copy.known.connections_per_origin == 3);
     copy.known.connections_per_origin = 4;
-    /* The library does not know this field, and struct_size does not include it. */
+    /* This field is after the end that struct_size states, so the library does not read the field. */
     copy.later[0] = 1;
     CHECK_STATUS(BH_OK, bh_session_set_configuration(session, &copy.known, 20000, &error));
     bh_batch_release(batch);

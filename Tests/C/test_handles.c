@@ -56,7 +56,7 @@ static void a_closed_handle_is_always_refused(void) {
     bh_ticket_release(ticket);
     bh_session_close(session);
     bh_application_close(application);
-    /* Closed handles must stay invalid when new ones are created. */
+    /* Closed handles must stay invalid when new handles are created. */
     bh_application *next = open_application();
     for (int i = 0; i < 100; i++) {
         bh_session *another = create_session(next, "gallery", BH_ROLE_OBSERVE);

@@ -1,4 +1,4 @@
-// The header as C++17: a C++ host can use all that a C host can use.
+// Tests of the header in C++17. A C++ host can use everything that a C host can use.
 #include "check.h"
 
 #include <cstring>

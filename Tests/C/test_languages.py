@@ -9,7 +9,7 @@ from test_programs import HEADER
 
 C = ["c99", "c11", "c17", "c2x"]
 CPP = ["c++11", "c++14", "c++17", "c++20", "c++23"]
-#: A program that uses each macro that depends on the language.
+#: A program that uses each macro whose definition depends on the language.
 PROGRAM = """\
 #include <backhaul.h>
 #include <backhaul.h>
@@ -31,7 +31,7 @@ int main(void)
     return error.status == BH_OK && enqueued.task_id == BH_NO_INDEX && request.url && selection.ids;
 }
 """
-#: Disabled warnings: those about older versions of the languages, and those that every C program causes.
+#: Disabled warnings: warnings about older versions of the languages, and warnings that every C program causes.
 CLANG_WITHOUT = [
     "-Wno-c++98-compat", "-Wno-c++98-compat-pedantic", "-Wno-pre-c11-compat", "-Wno-pre-c23-compat",
     "-Wno-pre-c2x-compat", "-Wno-c++20-compat", "-Wno-unsafe-buffer-usage", "-Wno-declaration-after-statement",
@@ -54,12 +54,12 @@ def compile_for(compiler, standard, warnings, tmp_path, program=PROGRAM):
 
 
 @pytest.mark.parametrize("standard", [*C, *CPP])
-def test_the_header_causes_no_warning_of_clang(standard, tmp_path):
+def test_clang_compiles_the_header_without_a_warning(standard, tmp_path):
     compile_for("clang++" if "++" in standard else "clang", standard, CLANG, tmp_path)
 
 
 @pytest.mark.parametrize("standard", [*C, *CPP])
-def test_the_header_causes_no_warning_of_gcc(standard, tmp_path):
+def test_gcc_compiles_the_header_without_a_warning(standard, tmp_path):
     compiler = "g++" if "++" in standard else "gcc"
     if not shutil.which(compiler):
         pytest.skip(f"{compiler} is not installed")
@@ -67,19 +67,19 @@ def test_the_header_causes_no_warning_of_gcc(standard, tmp_path):
 
 
 @pytest.mark.parametrize("standard", ["c11", "c2x", "c++17"])
-def test_no_struct_has_padding(standard, tmp_path):
+def test_no_struct_of_the_header_has_padding(standard, tmp_path):
     compile_for("clang++" if "++" in standard else "clang", standard, ["-Wpadded", "-Werror"], tmp_path)
 
 
-def test_an_ignored_result_is_a_compiler_warning(tmp_path):
+def test_the_compiler_warns_if_a_program_ignores_a_result(tmp_path):
     program = PROGRAM.replace("    error.status = BH_STARTED;",
                               "    bh_session_enqueue(NULL, NULL, 0, 0, NULL, NULL);")
     with pytest.raises(pytest.fail.Exception, match="unused-result|warn_unused_result"):
         compile_for("clang", "c11", ["-Wall", "-Werror"], tmp_path, program)
 
 
-def test_the_header_is_the_same_in_all_languages(tmp_path):
-    """Sizes of structs and values of constants do not depend on the language."""
+def test_structs_and_enumerations_have_the_same_size_in_all_languages(tmp_path):
+    """The size of a struct or an enumeration does not depend on the language."""
     structs = sorted(set(re.findall(r"^typedef struct (bh_\w+) \{", HEADER.read_text(encoding="utf-8"), flags=re.M)))
     assert len(structs) > 25
     prints = "".join(f'    printf("{name} %zu\\n", sizeof({name}));\n' for name in structs)
@@ -92,7 +92,8 @@ def test_the_header_is_the_same_in_all_languages(tmp_path):
         suffix, compiler = (".cpp", "clang++") if "++" in standard else (".c", "clang")
         source, made = tmp_path / f"sizes{suffix}", tmp_path / f"sizes-{standard}"
         source.write_text(program, encoding="utf-8")
-        # The program prints only constants, and BH_INIT of C++ is a template in the header, so no library is linked.
+        # The program prints only constants. In C++, BH_INIT is a template in the header. So the program needs no
+        # library.
         subprocess.run([compiler, f"-std={standard}", f"-I{HEADER.parent}", "-o", made, source], check=True)
         seen[standard] = subprocess.run([made], capture_output=True, text=True, check=True).stdout
     assert len(set(seen.values())) == 1, seen

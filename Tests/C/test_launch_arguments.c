@@ -1,4 +1,4 @@
-/* Invalid launch commands, responses and progress intervals. The error names each of them. */
+/* Invalid launch commands, responses and progress intervals. The error of each call names the invalid value. */
 #include "fields.h"
 
 #include <stdint.h>

@@ -1,6 +1,7 @@
 """Tests of the C API, called from C with valid and invalid arguments.
 
-The C programs of this folder are compiled against the built library. Each of their tests is a separate item.
+The C programs of this folder are compiled against the built library. Each test of a C program is a separate item of
+pytest.
 """
 
 import os
@@ -27,7 +28,7 @@ def library():
 
 @pytest.fixture(scope="session")
 def compile_program(library, tmp_path_factory):
-    """Returns a function from a source to its program, which is compiled once."""
+    """Returns a function that compiles a source on its first call, and returns the program."""
     folder = tmp_path_factory.mktemp("programs")
     made = {}
 
@@ -56,7 +57,7 @@ def programs():
 
 @pytest.mark.parametrize("source, name", [pytest.param(source, name, id=f"{source.name}: {name.replace('_', ' ')}")
                                           for source, name in programs()])
-def test_c_program(source, name, compile_program, tmp_path):
+def test_each_test_of_a_c_program_exits_with_0_and_without_output(source, name, compile_program, tmp_path):
     ended = subprocess.run([compile_program(source), name, tmp_path / "store"], timeout=120, text=True,
                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if ended.returncode != 0 or ended.stdout:

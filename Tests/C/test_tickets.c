@@ -113,7 +113,7 @@ static void a_session_that_was_not_taken_is_closed_with_its_ticket(void) {
         CHECK_STATUS(BH_OK, bh_ticket_wait(ticket, 20000, &error));
         bh_ticket_release(ticket);
     }
-    /* A session has one consumer at a time, so this call would be refused if the session were still attached. */
+    /* A session has one consumer at a time. If a released ticket still had the session, this call would be refused. */
     bh_session_close(create_session(application, "gallery", BH_ROLE_CONSUME));
     /* The ticket is released before its reply arrives. When the reply arrives, the library closes the session. */
     ticket = ticket_of(START_CREATE(), &error);
@@ -187,7 +187,7 @@ static void the_results_of_a_started_enqueue_are_taken_from_its_ticket_once(void
     bh_application_close(application);
 }
 
-/* Enqueues the request again, and returns its result. */
+/* Enqueues one request with BH_START, and returns its result. */
 static bh_enqueued enqueue_again(bh_session *session, const bh_request *request) {
     bh_batch *results = NULL;
     bh_ticket *ticket = start_enqueue(session, request, 1);
@@ -292,7 +292,7 @@ static pid_t start_engine(void) {
     CHECK(pipe(ready) == 0);
     pid_t engine = fork();
     if (engine == 0) {
-        /* The kernel kills the engine when the test's process ends, also after a failure. */
+        /* The kernel kills the engine when the test's process ends, even if the test fails. */
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         bh_application *application = open_application();
         create_session(application, "gallery", BH_ROLE_OBSERVE);
@@ -332,7 +332,8 @@ static void an_operation_that_does_not_end_in_time_leaves_its_ticket(void) {
     CHECK_STATUS(status, bh_ticket_wait(ticket, 50, &error));
     CHECK(error.ticket == NULL);
     CHECK_STATUS(status, bh_ticket_batch(ticket, &results, &error));
-    /* Without an error struct the call returns no ticket. The operation continues, but its result is lost. */
+    /* Without an error struct, the call returns no ticket. The operation continues, but the host cannot read the
+     * result. */
     CHECK(bh_session_complete(session, 50, NULL) == status);
     kill(engine, SIGCONT);
     CHECK_STATUS(BH_OK, bh_ticket_wait(ticket, 20000, &error));
@@ -398,7 +399,8 @@ static void closing_does_not_wait_for_an_engine_that_is_stopped(void) {
     clock_gettime(CLOCK_MONOTONIC, &before);
     bh_application_close(application);
     clock_gettime(CLOCK_MONOTONIC, &after);
-    /* The header promises about a second. The limit is high, because a machine may be busy. */
+    /* The header promises that closing takes about a second. The limit of this test is higher, because the machine may
+     * be busy. */
     CHECK(after.tv_sec - before.tv_sec < 10);
     free(requests);
     end(engine);

@@ -1,5 +1,5 @@
-/* Options of requests, sessions and the store: valid values are read back unchanged, and invalid ones are refused
- * with the name of the field. */
+/* Options of requests, sessions and the store. Valid values are returned unchanged. The error about an invalid value
+ * names the field. */
 #include "fields.h"
 
 #include <stddef.h>

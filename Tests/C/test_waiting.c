@@ -1,4 +1,4 @@
-/* A host that reads the conditions, and the reason why a task waits. */
+/* A host that reads the conditions, and reads the reason why a task waits. */
 #include "check.h"
 
 #include <sys/stat.h>
@@ -6,7 +6,7 @@
 
 static bh_error error = BH_INIT(bh_error);
 
-/* Writes a file of a fake /sys, with the folders above it. */
+/* Writes a file of a fake /sys, and creates the folders above the file. */
 static void write_file(const char *root, const char *name, const char *text) {
     char path[512];
     CHECK((size_t)snprintf(path, sizeof path, "%s/%s", root, name) < sizeof path);
@@ -84,7 +84,7 @@ static void a_discretionary_task_is_held_on_battery_until_its_constraint_is_remo
     request.url = "http://127.0.0.1:9/file";
     request.policy = &policy;
     CHECK_STATUS(BH_OK, bh_session_enqueue(session, &request, 1, 20000, NULL, &error));
-    /* A hold sends no event, so the test polls until the conditions are read. */
+    /* A hold sends no event, so the test polls until the engine has read the conditions and reports the hold. */
     for (int i = 0;; i++) {
         CHECK_STATUS(BH_OK, bh_store_holds(application, 20000, &batch, &error));
         if (bh_batch_count(batch) > 0) break;

@@ -1,4 +1,4 @@
-"""Runs `backhaul` for its tests."""
+"""Runs `backhaul` in tests."""
 
 import json
 import os
@@ -38,7 +38,7 @@ class CommandLine:
         return f"backhaul wait{' --embedded' if self.hosting == 'embedded' else ''} --store {self.store}"
 
     def __call__(self, *words, code=0, stdin=None, **variables):
-        """Runs a command to its end. Its exit code must be `code`."""
+        """Runs a command until it exits, and checks that its exit code is `code`."""
         ended = subprocess.run(
             self.arguments(*words), cwd=self.here, env={**self.environment, **variables}, capture_output=True,
             text=True, timeout=LIMIT, check=False, input=stdin, stdin=None if stdin is not None else subprocess.DEVNULL)
@@ -54,7 +54,7 @@ class CommandLine:
         return process
 
     def json(self, *words, **options):
-        """Returns the output lines of a command with --json, parsed."""
+        """Runs a command with --json, and returns its output lines as parsed JSON."""
         return [json.loads(line) for line in self(*words, "--json", **options).stdout.splitlines()]
 
     def end(self):

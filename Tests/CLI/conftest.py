@@ -1,4 +1,5 @@
-"""Fixtures of the command line's tests: a server, a folder, and a command line that runs `backhaul` there."""
+"""Fixtures for tests of the command line: the hosting, a command line that runs `backhaul` in its own folder, and
+servers."""
 
 import pytest
 
@@ -8,8 +9,8 @@ from demo_parts.server import Server  # supports ranges, entity tags, a speed li
 
 @pytest.fixture(params=["daemon", "embedded"])
 def hosting(request):
-    """Where the engine runs: in the daemon or in the command. Most tests run with both values. Tests that need one of
-    them override this fixture."""
+    """Where the engine runs: in the daemon or in the command. Most tests run with both values. A test that needs only
+    one value overrides this fixture."""
     return request.param
 
 
@@ -22,7 +23,8 @@ def backhaul(tmp_path, hosting):
 
 @pytest.fixture
 def serve(tmp_path):
-    """Starts servers of files: `serve({"/path": bytes}, speed)`."""
+    """Returns a function that starts a server of files: `serve({"/path": bytes}, speed)`, with the speed in bytes per
+    second."""
     servers = []
 
     def start(contents, speed=1 << 30):

@@ -1,4 +1,4 @@
-"""Servers that require a credential, given at a terminal, by another command, or not at all."""
+"""Servers that require a credential. The user gives it at a terminal or with another command, or gives none."""
 
 import base64
 import os
@@ -20,7 +20,7 @@ def hosting():
 
 @pytest.fixture
 def guarded(serve):
-    """`guarded(contents)` starts a server that gives its files only to ann with the password "secret word"."""
+    """`guarded(contents)` starts a server that sends its files only to the user ann with the password "secret word"."""
     class Guard:
         scheme, accepted, realm = "Basic", BASIC, "Staff"
 
@@ -67,7 +67,7 @@ def test_a_transfer_waits_for_a_credential_from_another_command(backhaul, guarde
     assert backhaul("challenges").stdout == ""
 
 
-def test_a_transfer_that_got_its_credential_is_not_reported_as_failed(backhaul, guarded):
+def test_the_wait_command_reports_no_error_of_a_transfer_that_got_its_credential(backhaul, guarded):
     large = CONTENT * 200
     server = guarded({"/a": large}, speed=len(large) // 3)
     backhaul("add", f"{server.url}/a")
@@ -75,7 +75,7 @@ def test_a_transfer_that_got_its_credential_is_not_reported_as_failed(backhaul, 
     assert backhaul("wait").stderr == ""
 
 
-def test_a_wrong_credential_is_requested_again(backhaul, guarded):
+def test_a_wrong_credential_opens_a_new_challenge(backhaul, guarded):
     server = guarded({"/a": CONTENT})
     backhaul("add", f"{server.url}/a")
     first = challenge(backhaul)["id"]
@@ -90,7 +90,7 @@ def test_a_wrong_credential_is_requested_again(backhaul, guarded):
     assert backhaul("wait").stdout == f"{backhaul.here}/a\n"
 
 
-def test_a_token_is_read_from_a_file(backhaul, guarded):
+def test_the_respond_command_reads_a_token_from_a_file(backhaul, guarded):
     server = guarded({"/a": CONTENT})
     server.guard.scheme, server.guard.accepted = "Bearer", "Bearer a-token"
     backhaul("add", f"{server.url}/a")
@@ -103,7 +103,7 @@ def test_a_token_is_read_from_a_file(backhaul, guarded):
 
 
 @pytest.mark.parametrize("command", ["get", "wait"])
-def test_without_a_terminal_get_exits_with_8_and_says_what_to_do(backhaul, guarded, command):
+def test_a_command_without_a_terminal_exits_with_8_and_prints_the_respond_command(backhaul, guarded, command):
     server = guarded({"/a": CONTENT})
     words = [command]
     if command == "get":
@@ -118,7 +118,7 @@ def test_without_a_terminal_get_exits_with_8_and_says_what_to_do(backhaul, guard
     assert [task["reason"] for task in backhaul.json("tasks")] == ["credential"]
 
 
-def test_other_files_arrive_before_get_exits_with_8(backhaul, serve, guarded):
+def test_the_get_command_fetches_the_other_files_before_it_exits_with_8(backhaul, serve, guarded):
     import http.server
     import threading
 
@@ -134,7 +134,7 @@ def test_other_files_arrive_before_get_exits_with_8(backhaul, serve, guarded):
     assert ended.stdout == f"{backhaul.here}/b\n"
 
 
-def test_get_exits_with_1_after_a_refused_challenge(backhaul, guarded):
+def test_the_wait_command_exits_with_1_after_a_refused_challenge(backhaul, guarded):
     server = guarded({"/a": CONTENT})
     backhaul("add", f"{server.url}/a")
     backhaul("respond", challenge(backhaul)["id"], "--refuse")
@@ -142,19 +142,19 @@ def test_get_exits_with_1_after_a_refused_challenge(backhaul, guarded):
     assert ended["status"] == "BH_AUTHENTICATION_REQUIRED"
 
 
-def test_a_session_can_fail_transfers_instead_of_opening_challenges(backhaul, guarded):
+def test_a_transfer_fails_without_a_challenge_if_its_session_does_not_ask_for_credentials(backhaul, guarded):
     server = guarded({"/a": CONTENT})
     (ended,) = backhaul.json("get", "--credentials", "fail", f"{server.url}/a", code=1)
     assert ended["http_status"] == 401
     assert backhaul.json("challenges") == []
 
 
-def test_respond_to_an_unknown_challenge_exits_with_3(backhaul):
+def test_the_respond_command_exits_with_3_if_the_challenge_does_not_exist(backhaul):
     backhaul("add", "--suspended", "http://127.0.0.1:9/a")
     backhaul("respond", "99", "--refuse", code=3)
 
 
-def test_get_prompts_on_a_terminal_without_showing_the_password(backhaul, guarded):
+def test_the_get_command_prompts_on_a_terminal_and_hides_the_password(backhaul, guarded):
     server = guarded({"/a": CONTENT})
     terminal = Terminal(backhaul, "get", f"{server.url}/a")
     terminal.read(rb"User \(empty: leave it open\): ")
@@ -167,7 +167,7 @@ def test_get_prompts_on_a_terminal_without_showing_the_password(backhaul, guarde
     assert (backhaul.here / "a").read_bytes() == CONTENT
 
 
-def test_respond_prompts_for_the_password_on_a_terminal(backhaul, guarded):
+def test_the_respond_command_prompts_for_the_password_on_a_terminal(backhaul, guarded):
     server = guarded({"/a": CONTENT})
     backhaul("add", f"{server.url}/a")
     terminal = Terminal(backhaul, "respond", challenge(backhaul)["id"], "--user", "ann")
@@ -178,7 +178,7 @@ def test_respond_prompts_for_the_password_on_a_terminal(backhaul, guarded):
     assert backhaul("wait").stdout == f"{backhaul.here}/a\n"
 
 
-def test_a_challenge_skipped_on_the_terminal_stays_open(backhaul, guarded):
+def test_a_challenge_stays_open_if_the_user_skips_it_on_the_terminal(backhaul, guarded):
     server = guarded({"/a": CONTENT})
     terminal = Terminal(backhaul, "get", f"{server.url}/a")
     terminal.read(rb"User \(empty: leave it open\): ")
@@ -187,7 +187,7 @@ def test_a_challenge_skipped_on_the_terminal_stays_open(backhaul, guarded):
     assert len(backhaul.json("challenges")) == 1
 
 
-def test_ctrl_c_at_the_prompt_restores_the_terminal(backhaul, guarded):
+def test_ctrl_c_at_the_password_prompt_restores_the_echo_of_the_terminal(backhaul, guarded):
     import signal
     import termios
 
@@ -201,7 +201,7 @@ def test_ctrl_c_at_the_prompt_restores_the_terminal(backhaul, guarded):
     assert terminal.end() == -signal.SIGINT
 
 
-def test_the_json_of_a_challenge_and_its_event_has_the_fields_of_the_header(backhaul, guarded):
+def test_a_challenge_and_its_event_in_json_have_the_fields_of_the_header(backhaul, guarded):
     server = guarded({"/a": CONTENT})
     backhaul("add", f"{server.url}/a")
     assert not json_fields.differences(challenge(backhaul), "bh_challenge")
@@ -209,7 +209,7 @@ def test_the_json_of_a_challenge_and_its_event_has_the_fields_of_the_header(back
     assert event["challenge"] and not json_fields.differences(event, "bh_event")
 
 
-def test_events_shows_a_challenge_without_control_characters(backhaul, guarded):
+def test_the_events_command_shows_a_challenge_without_control_characters(backhaul, guarded):
     server = guarded({"/a": CONTENT})
     server.guard.realm = "evil\u009b2J"
     backhaul("add", f"{server.url}/a")

@@ -1,4 +1,5 @@
-"""Constraints of transfers as options of the command line: they are stored, listed, and refused if invalid."""
+"""Options of the command line for constraints, starts, activities and networks. Valid values are stored and listed.
+Invalid values are refused."""
 
 import datetime
 import time
@@ -63,19 +64,19 @@ def test_session_constraints_are_shown_and_stored(backhaul):
     (["--overnight", "--discretionary"], "--discretionary and --overnight exclude each other"),
     (["--preset", "sometimes"], "--preset takes one of"),
 ])
-def test_invalid_values_are_refused_by_option_name(backhaul, words, said):
+def test_the_error_of_an_invalid_constraint_names_the_option_or_the_value(backhaul, words, said):
     assert said in backhaul("add", *words, URL, code=2).stderr
     assert said in backhaul("configure", *words, code=2).stderr
     assert backhaul("tasks").stdout == ""
 
 
 @pytest.mark.parametrize("budget", ["0", "-1", "lots", "2X", ""])
-def test_an_invalid_budget_is_refused_with_the_possible_values(backhaul, budget):
+def test_the_error_of_an_invalid_budget_lists_the_possible_values(backhaul, budget):
     refused = backhaul("configure", "--daily-budget", budget, code=2).stderr
     assert f"'none' for no limit, or 'nothing' for a budget of 0 bytes; not '{budget}'" in refused
 
 
-def test_starts_of_a_transfer_are_listed(backhaul):
+def test_the_earliest_and_the_latest_start_of_a_transfer_are_listed(backhaul):
     backhaul("add", "--suspended", "--earliest-start", "2037-11-20T22:00", "--latest-start", "2037-11-21T06:30+00:00",
              "--expected-bytes-received", "2GB", "--expected-bytes-sent", "1k", URL, **BERLIN)
     [task] = backhaul.json("tasks")
@@ -97,7 +98,7 @@ def test_constraints_of_a_transfer_are_listed(backhaul):
             in backhaul("info", task["id"]).stdout)
 
 
-def test_a_latest_time_of_day_is_the_next_after_the_earliest_start(backhaul):
+def test_a_latest_start_without_a_date_is_the_first_such_time_after_the_earliest_start(backhaul):
     before = time.time() * 1000
     backhaul("add", "--suspended", "--earliest-start", "+30h", "--latest-start", "06:30", URL, **BERLIN)
     [task] = backhaul.json("tasks")
@@ -106,19 +107,19 @@ def test_a_latest_time_of_day_is_the_next_after_the_earliest_start(backhaul):
 
 
 @pytest.mark.parametrize("text", ["noon", "25:00", "2037-02-30", "+1y", "", "2037-11-20T22:00Q"])
-def test_an_invalid_time_is_refused_with_examples(backhaul, text):
+def test_the_error_of_an_invalid_time_shows_examples(backhaul, text):
     refused = backhaul("add", "--earliest-start", text, URL, code=2).stderr
     assert "--earliest-start takes a time such as 06:30, +2h, 2026-11-21T06:30" in refused
     assert f"not '{text}'" in refused
 
 
-def test_a_latest_start_before_the_earliest_is_refused_with_both_options(backhaul):
+def test_the_error_of_a_latest_start_before_the_earliest_start_names_both_options(backhaul):
     refused = backhaul("add", "--earliest-start", "2037-11-20T22:00", "--latest-start", "2037-11-20T06:30", URL, code=2,
                        **BERLIN).stderr
     assert "--latest-start, 20 Nov 2037 06:30, is before --earliest-start, 20 Nov 2037 22:00." in refused
 
 
-def test_activity_options_are_checked(backhaul):
+def test_invalid_options_of_an_activity_are_refused(backhaul):
     assert "--every 24h" in backhaul("activities", "set", "nightly", code=2).stderr
     assert "not '1y'" in backhaul("activities", "set", "nightly", "--every", "1y", code=2).stderr
     refused = backhaul("activities", "set", "nightly", "--every", "1h", "--tolerance", "60m", code=2).stderr

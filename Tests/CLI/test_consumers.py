@@ -16,7 +16,7 @@ def hosting():
     return "daemon"
 
 
-def test_wait_when_free_waits_for_a_reader_that_does_not_yield(backhaul, serve):
+def test_the_wait_command_with_the_when_free_option_waits_until_a_stopped_reader_has_ended(backhaul, serve):
     server = serve({"/slow": CONTENT * 100}, speed=200_000)
     holder = backhaul.start("get", "-s", "one", f"{server.url}/slow")
     until(lambda: [one["consumer"] for one in backhaul.json("sessions")] == [holder.pid], "the reader")
@@ -37,7 +37,7 @@ def lift_speed_limit(server):
     server.limit.bytes_per_second = 1 << 30
 
 
-def test_get_yields_to_a_waiting_consumer_and_still_fetches_its_file(backhaul, serve):
+def test_the_get_command_yields_to_a_waiting_consumer_and_still_fetches_its_file(backhaul, serve):
     server = serve({"/slow": CONTENT * 100}, speed=20_000)
     holder = backhaul.start("get", f"{server.url}/slow")
     until(lambda: [one["consumer"] for one in backhaul.json("sessions")] == [holder.pid], "the reader")
@@ -50,7 +50,7 @@ def test_get_yields_to_a_waiting_consumer_and_still_fetches_its_file(backhaul, s
         assert output == f"{backhaul.here}/slow\n"
 
 
-def test_wait_exits_with_5_when_it_yields_the_session(backhaul, serve):
+def test_the_wait_command_exits_with_5_when_it_yields_the_session(backhaul, serve):
     server = serve({"/slow": CONTENT * 100}, speed=20_000)
     backhaul("add", f"{server.url}/slow")
     first = backhaul.start("wait")
@@ -64,8 +64,8 @@ def test_wait_exits_with_5_when_it_yields_the_session(backhaul, serve):
 
 
 def beside_a_reader(backhaul, url, *options):
-    """Starts `wait`, which runs as long as a slow transfer, and then `get` at the same time. Returns both
-    processes."""
+    """Starts `wait`, which reads the events until a slow transfer ends. Then starts `get`. Returns the processes of the
+    two commands."""
     backhaul("add", url + "/slow")
     waiting = backhaul.start("wait")
     until(lambda: [one["consumer"] for one in backhaul.json("sessions")] == [waiting.pid], "the reader")
@@ -75,7 +75,7 @@ def beside_a_reader(backhaul, url, *options):
 
 
 @pytest.mark.parametrize("options", [[], ["--if-exists", "replace"]])
-def test_get_exits_with_0_when_its_file_is_complete_although_another_command_reads_the_events(backhaul, serve, options):
+def test_the_get_command_exits_with_0_if_its_file_arrives_while_another_command_reads_events(backhaul, serve, options):
     server = serve({"/slow": CONTENT * 100, "/b": CONTENT * 100}, speed=60_000)
     if options:
         (backhaul.here / "b").write_bytes(b"former")
@@ -89,7 +89,7 @@ def test_get_exits_with_0_when_its_file_is_complete_although_another_command_rea
 
 
 @pytest.mark.parametrize("options", [[], ["--if-exists", "replace"]])
-def test_get_ends_with_9_when_another_consumer_read_the_end_and_the_file_is_missing(backhaul, serve, options):
+def test_the_get_command_exits_with_9_if_its_file_is_missing_and_another_command_read_the_end(backhaul, serve, options):
     server = serve({"/slow": CONTENT * 100, "/b": CONTENT * 100}, speed=60_000)
     if options:
         (backhaul.here / "b").write_bytes(b"x" * len(CONTENT * 100))

@@ -1,4 +1,4 @@
-"""Commands that end by Ctrl-C or SIGKILL, and later commands that continue their transfers."""
+"""Commands that a signal ends, and later commands that continue the transfers."""
 
 import signal
 
@@ -28,7 +28,7 @@ def assert_resumed(server):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_wait_continues_after_a_signal_ended_get(backhaul, serve, number):
+def test_the_wait_command_completes_the_transfer_after_a_signal_has_ended_the_get_command(backhaul, serve, number):
     server = serve({"/a": CONTENT}, SPEED)
     process = backhaul.start("get", f"{server.url}/a")
     until(is_in_the_middle(server), "the first half")
@@ -44,7 +44,7 @@ def test_wait_continues_after_a_signal_ended_get(backhaul, serve, number):
     assert_resumed(server)
 
 
-def test_the_same_command_resumes_the_transfer(backhaul, serve):
+def test_a_repeated_get_command_resumes_the_transfer_after_an_interrupt(backhaul, serve):
     server = serve({"/a": CONTENT}, SPEED)
     process = backhaul.start("get", f"{server.url}/a")
     until(is_in_the_middle(server), "the first half")
@@ -55,7 +55,7 @@ def test_the_same_command_resumes_the_transfer(backhaul, serve):
     assert_resumed(server)
 
 
-def test_a_signal_that_the_caller_ignores_is_ignored(backhaul, serve):
+def test_a_command_ignores_a_signal_that_its_caller_ignores(backhaul, serve):
     server = serve({"/a": CONTENT}, SPEED)
     process = backhaul.start(
         "get", f"{server.url}/a", preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
@@ -64,7 +64,7 @@ def test_a_signal_that_the_caller_ignores_is_ignored(backhaul, serve):
     assert process.wait(60) == 0
 
 
-def test_after_sigkill_wait_completes_all_transfers(backhaul, serve):
+def test_the_wait_command_completes_all_transfers_after_a_sigkill_of_the_get_command(backhaul, serve):
     contents = {f"/{number}": CONTENT[number:number + (1 << 20)] for number in range(10)}
     server = serve(contents, SPEED)
     process = backhaul.start("get", *(server.url + path for path in contents))
@@ -79,7 +79,7 @@ def test_after_sigkill_wait_completes_all_transfers(backhaul, serve):
     assert backhaul("wait").stdout == ""
 
 
-def test_another_process_takes_over_when_the_first_is_killed(backhaul, serve):
+def test_a_second_command_takes_over_the_engine_when_the_first_command_is_killed(backhaul, serve):
     server = serve({"/a": CONTENT, "/b": CONTENT}, SPEED)
     first = backhaul.start("get", f"{server.url}/a")
     until(server.bytes_sent, "the first transfer")
@@ -94,7 +94,7 @@ def test_another_process_takes_over_when_the_first_is_killed(backhaul, serve):
     assert (backhaul.here / "a").read_bytes() == CONTENT
 
 
-def test_a_stopped_engine_is_an_error_with_its_process_id(backhaul, serve):
+def test_the_error_about_a_stopped_engine_has_the_process_id_of_the_engine(backhaul, serve):
     server = serve({"/a": CONTENT}, speed=1 << 18)
     first = backhaul.start("get", f"{server.url}/a")
     until(server.bytes_sent, "the transfer")

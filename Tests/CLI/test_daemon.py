@@ -1,4 +1,4 @@
-"""Behaviour that differs when the transfers run in the daemon, which is the default."""
+"""Commands whose transfers run in the daemon. This is the default."""
 
 import fcntl
 import os
@@ -19,7 +19,7 @@ def hosting():
     return "daemon"
 
 
-def test_a_file_arrives_after_add_has_exited(backhaul, serve):
+def test_a_file_arrives_after_the_add_command_has_exited(backhaul, serve):
     server = serve({"/a": CONTENT}, speed=2 << 20)
     ended = backhaul("add", f"{server.url}/a")
     assert "go on in the background" in ended.stderr
@@ -29,7 +29,7 @@ def test_a_file_arrives_after_add_has_exited(backhaul, serve):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
-def test_a_transfer_continues_after_its_command_has_ended(backhaul, serve, number):
+def test_a_transfer_continues_after_a_signal_has_ended_its_command(backhaul, serve, number):
     server = serve({"/a": CONTENT}, speed=2 << 20)
     process = backhaul.start("get", f"{server.url}/a")
     until(server.bytes_sent, "the transfer")
@@ -61,7 +61,7 @@ def test_a_command_continues_when_the_daemon_is_killed(backhaul, serve):
     assert (backhaul.here / "a").read_bytes() == CONTENT
 
 
-def test_wait_exits_with_6_and_the_path_if_the_daemons_program_is_missing(backhaul):
+def test_the_wait_command_exits_with_6_and_prints_the_path_of_the_missing_daemon_program(backhaul):
     ended = backhaul("wait", "--daemon", "/absent/backhauld", code=6)
     assert "/absent/backhauld" in ended.stderr
     assert "--embedded" in ended.stderr
@@ -74,7 +74,7 @@ def test_an_embedded_command_uses_the_running_daemon_of_the_store(backhaul, serv
     assert len(server.requests()) == 1
 
 
-def test_the_progress_shows_a_refused_connection(backhaul, serve):
+def test_the_progress_display_shows_a_refused_connection(backhaul, serve):
     from test_terminal import Terminal
 
     server = serve({})
@@ -90,7 +90,7 @@ def engine_of(findings):
     return found
 
 
-def test_doctor_warns_of_waiting_transfers_after_a_kill_of_the_daemon(backhaul, serve):
+def test_the_doctor_command_warns_of_waiting_transfers_after_a_kill_of_the_daemon(backhaul, serve):
     server = serve({"/a": CONTENT}, speed=20_000)
     backhaul("add", f"{server.url}/a")
     (daemon,) = daemons_of(backhaul.folder)
@@ -101,26 +101,27 @@ def test_doctor_warns_of_waiting_transfers_after_a_kill_of_the_daemon(backhaul, 
     assert backhaul.wait_command in found["advice"]
 
 
-def test_doctor_reports_no_problem_when_the_daemon_has_exited(backhaul, serve):
+def test_the_doctor_command_reports_no_problem_after_the_idle_daemon_has_exited(backhaul, serve):
     backhaul("get", f"{serve({'/a': CONTENT}).url}/a")
     until(lambda: not daemons_of(backhaul.folder), "the daemon's end")
     assert engine_of(backhaul.json("doctor"))["level"] == "ok"
 
 
-def test_doctor_reports_that_no_engine_runs_if_the_engine_ends_during_the_check(backhaul, serve):
+def test_the_doctor_command_reports_that_no_engine_runs_if_the_engine_ends_during_the_check(backhaul, serve):
     backhaul("get", f"{serve({'/a': CONTENT}).url}/a")
     until(lambda: not daemons_of(backhaul.folder), "the daemon's end")
     with open(backhaul.store / "lock", "r+b") as lock:
         # struct flock: type, whence, start, length, process.
         fcntl.fcntl(lock, fcntl.F_OFD_SETLK, struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0))
         looking = backhaul.start("doctor", "--json")
-        # When the library has found the lock taken, it starts a second thread, which searches for the engine.
+        # When the library finds that another process owns the lock, it starts a second thread. This thread searches for
+        # the engine.
         until(lambda: len(os.listdir(f"/proc/{looking.pid}/task")) > 1, "the second thread")
     output, errors = looking.communicate(timeout=60)
     assert '"no engine runs' in output and "/dev/null" not in output + errors
 
 
-def test_reschedule_reports_that_a_running_transfer_continues(backhaul, serve):
+def test_the_reschedule_command_reports_that_a_running_transfer_continues(backhaul, serve):
     server = serve({"/a": CONTENT}, speed=20_000)
     backhaul("add", f"{server.url}/a")
     (task,) = until(lambda: backhaul.json("tasks", "--state", "running"), "the transfer")
@@ -140,14 +141,14 @@ def test_each_command_ends_while_the_stores_file_system_is_frozen(backhaul, serv
         disk.freeze()
         ended = backhaul.start(*command, *words)
         try:
-            # The command may time out after 30 s. The test only requires that it ends.
+            # The command may time out after 30 s. The test only requires that the command ends.
             ended.communicate(timeout=60)
         finally:
             disk.thaw()
         end_daemons(disk.folder)
 
 
-def test_doctor_ends_although_the_lock_is_a_pipe(backhaul, serve):
+def test_the_doctor_command_ends_if_the_lock_file_is_a_pipe(backhaul, serve):
     server = serve({"/a": CONTENT}, speed=20_000)
     backhaul("add", f"{server.url}/a")
     (daemon,) = daemons_of(backhaul.folder)

@@ -1,6 +1,6 @@
-"""Stores of 0.4 are opened: all their data is unchanged, and their transfers finish.
+"""The current version opens stores of version 0.4. All data of these stores is unchanged, and their transfers finish.
 
-Tests/Support/stores/0.4 has the stores, and what 0.4 itself listed for them.
+Tests/Support/stores/0.4 has the stores, and the listings that version 0.4 printed for them.
 """
 
 import base64
@@ -23,7 +23,7 @@ RECEIVED = 3_000
 CREDENTIAL = {realm: "Basic " + base64.b64encode(f"ann:{realm} secret".encode()).decode()
               for realm in ("kept", "secret")}
 
-#: Maps the names that 0.4 printed to their current names, as in CHANGELOG.md.
+#: Maps the names that version 0.4 printed to the current names (see CHANGELOG.md).
 RENAMED = {
     "configure": {
         "maximum_attempts": "retry.maximum_attempts", "first_retry_delay_ms": "retry.first_delay_ms",
@@ -49,7 +49,7 @@ RENAMED = {
     },
     "attempts": {"error": "error_message"},
 }
-#: Members of the JSON objects that change with time, so they are not compared.
+#: Members of the JSON objects that the tests do not compare, because they change with time.
 PASSING = {
     "launches": {"state", "launches", "next_launch_ms", "process_id", "started_ms", "error_message"},
     "sessions": {"launch_state", "next_launch_ms"},
@@ -58,7 +58,7 @@ PASSING = {
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
-    """The server that the transfers of 0.4 use."""
+    """The server to which the transfers in the stores send their requests."""
 
     protocol_version = "HTTP/1.1"
 
@@ -111,7 +111,8 @@ def origin():
 
 @pytest.fixture(params=["schema-4", "schema-5"])
 def earlier(request, backhaul, origin):
-    """The command line with a store of 0.4. `listed` has what 0.4 listed for it."""
+    """The command line with a store of version 0.4. Its attribute `listed` has the listings that version 0.4 printed
+    for the store."""
     files = backhaul.folder / "files"
     for folder in (files, backhaul.store, backhaul.store / "kept", backhaul.store / "bodies"):
         folder.mkdir(mode=0o700)
@@ -138,8 +139,8 @@ def earlier(request, backhaul, origin):
 
 
 def put_files(database, files, bodies):
-    """Writes the files that the store identifies by device, inode and time. The files have the times that are stored;
-    their devices and inodes are corrected in the database."""
+    """Writes the files that the store identifies by device, inode and time. Each file gets the time that the database
+    has. The database gets the device and the inode of each new file."""
     def identity(file):
         return os.stat(file).st_dev, os.stat(file).st_ino
 
@@ -167,8 +168,8 @@ def put_files(database, files, bodies):
 
 
 def listing(backhaul, key):
-    """Returns what the current command line prints for a key of listed.json. A key is a command, followed by a
-    session if the command has one."""
+    """Returns what the current command line prints for a key of listed.json. A key is a command. If the command has a
+    session, the name of the session follows."""
     command, _, session = key.partition(" ")
     if command in ("limits", "launches"):
         return backhaul.json(command)
@@ -188,7 +189,8 @@ def value(item, path):
 
 
 def differences(command, before, now):
-    """Yields each member of an object of 0.4 whose value has changed."""
+    """Compares an object that version 0.4 printed with the current object. Yields a text for each member whose value
+    differs."""
     for name, old in before.items():
         if name in PASSING.get(command, ()):
             continue
@@ -202,12 +204,12 @@ def differences(command, before, now):
 
 
 def ends(backhaul):
-    """Returns the unacknowledged end events of tasks, by the last part of the task's URL."""
+    """Returns the unacknowledged end events of tasks. The keys are the last parts of the tasks' URLs."""
     return {event["url"].rpartition("/")[2]: event
             for event in listing(backhaul, "events transfers") if event["kind"] == "task_ended"}
 
 
-def test_each_session_task_and_event_of_a_store_of_0_4_is_unchanged(earlier):
+def test_all_sessions_tasks_and_events_in_a_store_of_version_0_4_are_unchanged(earlier):
     wrong = []
     for key, before in earlier.listed.items():
         command = key.partition(" ")[0]
@@ -217,15 +219,15 @@ def test_each_session_task_and_event_of_a_store_of_0_4_is_unchanged(earlier):
         for old in before:
             same = [name for name in ("task_id", "number", "id", "identifier", "application") if name in old]
             new = [one for one in now if all(one[name] == old[name] for name in same)]
-            # The stored time of this task's next attempt has passed, so the engine retried it when it opened the
-            # store.
+            # The stored time of this task's next attempt has passed. So the engine retried the task when the engine
+            # opened the store.
             if command == "tasks" and old["url"].endswith("/busy"):
                 old = {name: old[name] for name in ("round", "kind", "url", "destination", "priority", "enqueued_ms")}
             wrong += [f"{key}: {found}" for found in differences(command, old, new[0])]
     assert not wrong
 
 
-def test_the_transfers_of_a_store_of_0_4_finish(earlier, origin):
+def test_all_transfers_in_a_store_of_version_0_4_finish(earlier, origin):
     names = ("--application", APPLICATION, "--session", "transfers")
     origin.is_busy = False
     (earlier.here / "password").write_text("secret secret\n")
@@ -243,21 +245,21 @@ def test_the_transfers_of_a_store_of_0_4_finish(earlier, origin):
         assert (files / name).read_bytes() == CONTENT
 
 
-def test_a_partial_download_of_a_store_of_0_4_resumes_after_its_bytes(earlier, origin):
+def test_a_partial_download_in_a_store_of_version_0_4_resumes_after_the_received_bytes(earlier, origin):
     earlier("resume", "--application", APPLICATION, "--session", "transfers", "--all")
     until(lambda: "slow" in ends(earlier), "the end of the download")
     assert [headers["Range"] for headers, _ in origin.requests["slow"]] == [f"bytes={RECEIVED}-"]
     assert (earlier.folder / "files" / "slow").read_bytes() == CONTENT
 
 
-def test_cookies_and_a_kept_credential_of_a_store_of_0_4_are_sent(earlier, origin):
+def test_a_request_has_the_cookie_and_the_credential_that_version_0_4_stored(earlier, origin):
     earlier("resume", "--application", APPLICATION, "--session", "transfers", "--all")
     until(lambda: "kept-again" in ends(earlier), "the end of the download")
     headers = origin.requests["kept-again"][-1][0]
     assert (headers["Cookie"], headers["Authorization"]) == ("visit=first", CREDENTIAL["kept"])
 
 
-def test_request_bodies_in_a_store_of_0_4_are_sent(earlier, origin):
+def test_uploads_send_the_request_bodies_that_version_0_4_stored(earlier, origin):
     earlier("resume", "--application", APPLICATION, "--session", "transfers", "--all")
     until(lambda: {"bytes", "form", "consumed"} <= set(ends(earlier)), "the end of the uploads")
     bodies = {name: origin.requests[name][0][1] for name in ("bytes", "form", "consumed")}
@@ -265,12 +267,12 @@ def test_request_bodies_in_a_store_of_0_4_are_sent(earlier, origin):
     assert b"snapshot body\n" in bodies["form"] and b"Holidays" in bodies["form"]
 
 
-def test_a_kept_file_of_a_store_of_0_4_can_be_claimed(earlier):
+def test_the_claim_command_moves_a_kept_file_out_of_a_store_of_version_0_4(earlier):
     earlier("claim", "--application", APPLICATION, "--session", "transfers", "6", "claimed")
     assert (earlier.here / "claimed").read_bytes() == CONTENT
 
 
-def test_events_of_a_store_of_0_4_can_be_acknowledged_and_their_tasks_are_in_the_history(earlier):
+def test_the_history_has_the_tasks_of_version_0_4_after_their_events_are_acknowledged(earlier):
     acknowledged = [task["id"] for task in earlier.listed["tasks transfers"] if task["ended_ms"]]
     before = [task["id"] for task in earlier.listed["history transfers"]]
     earlier("events", "--application", APPLICATION, "--session", "transfers", "--acknowledge")

@@ -1,4 +1,4 @@
-"""Files that exist at the destination, and the messages about files that do not match."""
+"""Files that exist at the destination, and messages about files with an unexpected size."""
 
 import pytest
 
@@ -10,7 +10,7 @@ def url(serve):
     return serve({f"/{name}": CONTENT for name in "abc"}).url
 
 
-def test_get_refuses_all_files_if_one_of_them_exists_and_gives_advice(backhaul, url):
+def test_the_get_command_fetches_no_file_and_prints_advice_if_one_of_the_files_exists(backhaul, url):
     (backhaul.here / "b").write_text("mine")
     ended = backhaul("get", *(f"{url}/{name}" for name in "abc"), code=4)
     assert f"{url}/b: " in ended.stderr and "--skip-existing goes on with the others" in ended.stderr
@@ -19,7 +19,7 @@ def test_get_refuses_all_files_if_one_of_them_exists_and_gives_advice(backhaul, 
 
 
 @pytest.mark.parametrize("command", ["get", "add"])
-def test_existing_files_are_skipped_and_the_others_fetched(backhaul, url, command):
+def test_a_command_with_the_skip_existing_option_fetches_only_the_files_that_do_not_exist(backhaul, url, command):
     (backhaul.here / "b").write_text("mine")
     ended = backhaul(command, "--skip-existing", *(f"{url}/{name}" for name in "abc"))
     assert f"{backhaul.here}/b exists already, and is skipped." in ended.stderr
@@ -28,15 +28,16 @@ def test_existing_files_are_skipped_and_the_others_fetched(backhaul, url, comman
     assert [(backhaul.here / name).read_bytes() for name in "abc"] == [CONTENT, b"mine", CONTENT]
 
 
-def test_nothing_is_fetched_when_all_files_exist(backhaul, url):
+def test_the_get_command_with_the_skip_existing_option_fetches_nothing_if_all_files_exist(backhaul, url):
     (backhaul.here / "a").write_text("mine")
     ended = backhaul("get", "--skip-existing", f"{url}/a")
     assert (ended.stdout, ended.stderr) == ("", f"{backhaul.here}/a exists already, and is skipped.\n")
 
 
-def test_the_end_event_of_a_skipped_file_is_acknowledged(backhaul, url):
+def test_the_get_command_with_the_skip_existing_option_acknowledges_the_end_of_its_file(backhaul, url):
     backhaul("add", f"{url}/a")
-    # An embedded engine transfers /a only while a `get` runs. A `get` acknowledges only the end of its own file.
+    # An embedded engine transfers /a only while a `get` command runs. Each `get` command acknowledges only the end
+    # event of its own file.
     backhaul("get", f"{url}/b")
     while not backhaul.json("tasks", "--state", "succeeded"):
         backhaul("get", f"{url}/c", "--if-exists", "replace")
@@ -45,7 +46,7 @@ def test_the_end_event_of_a_skipped_file_is_acknowledged(backhaul, url):
 
 
 @pytest.mark.parametrize("size", ["5", "5000"])
-def test_a_size_mismatch_has_no_error_body(backhaul, url, size):
+def test_the_error_of_a_size_mismatch_does_not_show_the_response_body(backhaul, url, size):
     ended = backhaul("get", "--size", size, "--attempts", "1", f"{url}/a", code=1)
     assert "(BH_SIZE_MISMATCH)" in ended.stderr and "first words" not in ended.stderr
     (told,) = backhaul.json("get", "--size", size, "--attempts", "1", f"{url}/a", code=1)

@@ -10,7 +10,7 @@ from command_line import part_files, until
 CONTENT = bytes(range(256)) * 1000
 
 
-def test_get_fetches_a_file_and_prints_its_path(backhaul, serve):
+def test_the_get_command_fetches_a_file_and_prints_its_path(backhaul, serve):
     server = serve({"/a/photo.jpg": CONTENT})
     ended = backhaul("get", f"{server.url}/a/photo.jpg")
     assert ended.stdout == f"{backhaul.here}/photo.jpg\n"
@@ -18,7 +18,7 @@ def test_get_fetches_a_file_and_prints_its_path(backhaul, serve):
     assert (backhaul.here / "photo.jpg").read_bytes() == CONTENT
 
 
-def test_many_files_are_fetched_at_once_into_a_directory(backhaul, serve):
+def test_one_get_command_fetches_many_files_into_a_directory(backhaul, serve):
     server = serve({f"/{number}": CONTENT[number:] for number in range(30)})
     (backhaul.here / "files").mkdir()
     ended = backhaul("get", "-d", "files", *(f"{server.url}/{number}" for number in range(30)))
@@ -28,7 +28,7 @@ def test_many_files_are_fetched_at_once_into_a_directory(backhaul, serve):
     assert part_files(backhaul.here / "files") == []
 
 
-def test_urls_are_read_from_a_file_or_standard_input(backhaul, serve):
+def test_the_get_command_reads_urls_from_a_file_and_from_standard_input(backhaul, serve):
     server = serve({"/1": b"1", "/2": b"2", "/3": b"3"})
     (backhaul.here / "list").write_text(f"# two of them\n{server.url}/1\n\n  {server.url}/2\n")
     backhaul("get", "-i", "list", "-i", "-", stdin=f"{server.url}/3\n")
@@ -43,7 +43,7 @@ def test_the_output_option_sets_the_path_of_the_file(backhaul, serve, output):
     assert (backhaul.here / "renamed").read_bytes() == CONTENT
 
 
-def test_headers_of_the_command_line_are_sent(backhaul, serve):
+def test_the_request_has_the_header_field_of_the_command_line(backhaul, serve):
     server = serve({"/a": CONTENT})
     seen = []
     handler = server.RequestHandlerClass
@@ -56,7 +56,7 @@ def test_headers_of_the_command_line_are_sent(backhaul, serve):
     assert seen == ["42"]
 
 
-def test_a_failure_is_reported_with_its_url_and_status_code(backhaul, serve):
+def test_the_error_of_a_failed_transfer_has_its_url_and_status_code(backhaul, serve):
     server = serve({"/good": CONTENT})
     ended = backhaul("get", f"{server.url}/absent", f"{server.url}/good", code=1)
     assert ended.stdout == f"{backhaul.here}/good\n"
@@ -65,7 +65,7 @@ def test_a_failure_is_reported_with_its_url_and_status_code(backhaul, serve):
     assert not (backhaul.here / "absent").exists()
 
 
-def test_json_has_one_line_for_each_finished_task(backhaul, serve):
+def test_the_json_output_has_one_line_for_each_ended_task(backhaul, serve):
     server = serve({"/good": CONTENT})
     results = backhaul.json("get", f"{server.url}/absent", f"{server.url}/good", code=1)
     absent, good = sorted(results, key=lambda result: result["url"])
@@ -81,14 +81,14 @@ def test_json_has_one_line_for_each_finished_task(backhaul, serve):
     assert absent["error_message"]
 
 
-def test_get_leaves_no_event_and_no_task(backhaul, serve):
+def test_after_a_successful_get_command_no_event_and_no_task_is_listed(backhaul, serve):
     server = serve({"/a": CONTENT})
     backhaul("get", f"{server.url}/a")
     assert backhaul("events").stdout == ""
     assert backhaul("tasks").stdout == ""
 
 
-def test_a_removed_file_can_be_fetched_again(backhaul, serve):
+def test_the_get_command_fetches_a_removed_file_again(backhaul, serve):
     server = serve({"/a": CONTENT})
     backhaul("get", f"{server.url}/a")
     (backhaul.here / "a").unlink()
@@ -96,7 +96,7 @@ def test_a_removed_file_can_be_fetched_again(backhaul, serve):
     assert (backhaul.here / "a").read_bytes() == CONTENT
 
 
-def test_an_existing_file_is_not_changed(backhaul, serve):
+def test_the_get_command_does_not_change_an_existing_file(backhaul, serve):
     server = serve({"/a": CONTENT})
     (backhaul.here / "a").write_text("mine")
     ended = backhaul("get", f"{server.url}/a", code=4)
@@ -105,18 +105,18 @@ def test_an_existing_file_is_not_changed(backhaul, serve):
     assert server.requests() == []
 
 
-def test_an_existing_file_is_replaced_on_request(backhaul, serve):
+def test_the_get_command_replaces_an_existing_file_on_request(backhaul, serve):
     server = serve({"/a": CONTENT})
     (backhaul.here / "a").write_text("old")
     backhaul("get", "--if-exists", "replace", f"{server.url}/a")
     assert (backhaul.here / "a").read_bytes() == CONTENT
 
 
-def test_an_unread_failure_is_not_the_result_of_a_new_attempt(backhaul, serve):
+def test_a_new_get_command_does_not_report_an_earlier_failure_of_the_file(backhaul, serve):
     server = serve({"/b": b""})
     backhaul("add", f"{server.url}/a")
-    # Another command fetches /b. If it runs the engine, the failing transfer of /a runs too, and its end stays
-    # unread.
+    # Another command fetches /b. If this command runs the engine, the transfer of /a also runs, and fails. No command
+    # reads the end event of /a.
     other = backhaul.start("get", f"{server.url}/b")
     assert other.wait(60) == 0
     until(lambda: backhaul.json("tasks", "--state", "failed"), "the failure")
@@ -127,13 +127,13 @@ def test_an_unread_failure_is_not_the_result_of_a_new_attempt(backhaul, serve):
     assert (backhaul.here / "a").read_bytes() == CONTENT
 
 
-def test_quiet_prints_no_progress_to_a_terminal(backhaul, serve):
+def test_the_get_command_with_the_quiet_option_prints_nothing_to_standard_error(backhaul, serve):
     server = serve({"/a": CONTENT})
     ended = backhaul("get", "-q", f"{server.url}/a")
     assert ended.stderr == ""
 
 
-def test_two_simultaneous_get_commands_both_fetch_their_files(backhaul, serve):
+def test_two_get_commands_at_the_same_time_fetch_their_files(backhaul, serve):
     server = serve({"/slow": CONTENT * 8, "/quick": CONTENT}, speed=1 << 20)
     slow = backhaul.start("get", f"{server.url}/slow")
     until(lambda: server.bytes_sent(), "the first transfer")
@@ -145,21 +145,21 @@ def test_two_simultaneous_get_commands_both_fetch_their_files(backhaul, serve):
     assert (backhaul.here / "slow").read_bytes() == CONTENT * 8
 
 
-def test_the_timeout_ends_the_wait_and_not_the_transfer(backhaul, serve):
+def test_the_timeout_option_ends_the_command_and_keeps_the_transfer(backhaul, serve):
     server = serve({"/slow": CONTENT}, speed=64 << 10)
     ended = backhaul("get", "--timeout", "1", f"{server.url}/slow", code=5)
     assert backhaul.wait_command in ended.stderr
     assert len(backhaul.json("tasks")) == 1
 
 
-def test_the_number_of_attempts_can_be_limited(backhaul, serve):
+def test_the_attempts_option_limits_the_number_of_attempts(backhaul, serve):
     server = serve({})
     server.close()
     ended = backhaul.json("get", "--attempts", "1", f"{server.url}/a", code=1)
     assert [(end["status"], end["attempts"]) for end in ended] == [("BH_CONNECTION_FAILED", 1)]
 
 
-def test_a_certificate_of_a_named_authority_is_trusted(backhaul, serve, tmp_path):
+def test_the_ca_file_option_makes_a_transfer_trust_certificates_of_an_authority(backhaul, serve, tmp_path):
     trustme = pytest.importorskip("trustme")
     import ssl
 
@@ -176,7 +176,7 @@ def test_a_certificate_of_a_named_authority_is_trusted(backhaul, serve, tmp_path
     assert (backhaul.here / "a").read_bytes() == CONTENT
 
 
-def test_json_prints_an_error_as_one_line(backhaul):
+def test_the_get_command_with_the_json_option_prints_an_error_as_one_line_of_json(backhaul):
     ended = backhaul("get", "--json", "gopher://example.org/a", code=2)
     error = json.loads(ended.stderr)["error"]
     assert error["status"] == "BH_INVALID_ARGUMENT"
@@ -185,7 +185,7 @@ def test_json_prints_an_error_as_one_line(backhaul):
     assert ended.stdout == ""
 
 
-def test_refused_connections_are_reported_once_and_at_the_timeout(backhaul, serve):
+def test_the_get_command_reports_refused_connections_once_and_again_at_the_timeout(backhaul, serve):
     server = serve({})
     server.close()
     ended = backhaul("get", f"{server.url}/a", f"{server.url}/b", "--timeout", "6", code=5)
@@ -196,7 +196,7 @@ def test_refused_connections_are_reported_once_and_at_the_timeout(backhaul, serv
     assert "tried again" not in backhaul("get", "-q", f"{server.url}/a", "--timeout", "2", code=5).stderr
 
 
-def test_the_table_of_tasks_shows_the_error_and_time_of_a_retry(backhaul, serve):
+def test_the_tasks_command_shows_the_last_error_and_the_time_of_the_next_attempt(backhaul, serve):
     server = serve({})
     server.close()
     backhaul.start("get", f"{server.url}/a")

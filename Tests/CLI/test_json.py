@@ -43,18 +43,18 @@ def full(backhaul, serve):
     (["add", "--suspended", "http://127.0.0.1:9/other"], "bh_enqueued"),
     (["put", "--no-wait", "--suspended", "a", "http://127.0.0.1:9/other"], "bh_enqueued"),
 ])
-def test_a_line_of_json_has_the_fields_of_a_struct_of_the_header(full, words, struct):
+def test_each_line_of_json_has_the_fields_of_a_struct_in_the_header(full, words, struct):
     lines = full.json(*words)
     assert lines and not json_fields.differences(lines, struct)
 
 
-def test_conditions_and_holds_in_json_have_the_fields_of_the_header(full):
+def test_conditions_and_holds_in_json_have_the_fields_of_their_structs_in_the_header(full):
     [document] = full.json("conditions")
     assert document["conditions"] and not json_fields.differences(document["conditions"], "bh_condition")
     assert not json_fields.differences(document["holds"], "bh_hold")
 
 
-def test_an_explanation_in_json_has_a_task_and_its_wait_records(full):
+def test_the_json_output_of_the_why_command_has_a_task_and_its_wait_records(full):
     suspended = full.json("tasks", "--state", "suspended")[0]["id"]
     [explained] = full.json("why", suspended)
     assert not json_fields.differences(explained["task"], "bh_task_info")

@@ -1,4 +1,4 @@
-"""Programs that are launched for their sessions: registered and listed on the command line."""
+"""Programs that the engine launches. Commands register and list them."""
 
 import shlex
 
@@ -16,7 +16,7 @@ def hosting():
 
 @pytest.fixture
 def script(backhaul):
-    """Writes a shell script that can be registered."""
+    """Returns a function that writes a shell script. The function returns the path of the script."""
     def write(text, name="arrived"):
         path = backhaul.folder / name
         path.write_text(f"#!/bin/sh\n{text}\n")
@@ -26,12 +26,12 @@ def script(backhaul):
 
 
 def waits(backhaul, output):
-    """Returns a script that reads and acknowledges events, and completes the session. Its output file exists when it
-    has ended."""
+    """Returns a script that reads and acknowledges events, and completes the session. The output file exists when the
+    script has ended."""
     return f"{shlex.quote(COMMAND)} wait --quiet >{shlex.quote(str(output))}.part && mv {output}.part {output}"
 
 
-def test_a_shell_script_is_launched_when_its_files_have_arrived(backhaul, serve, script):
+def test_the_daemon_launches_a_shell_script_when_all_files_have_arrived(backhaul, serve, script):
     server = serve({"/a": CONTENT, "/b": CONTENT})
     arrived = backhaul.folder / "arrived.txt"
     backhaul("register", "--", script(waits(backhaul, arrived)))
@@ -43,7 +43,7 @@ def test_a_shell_script_is_launched_when_its_files_have_arrived(backhaul, serve,
     assert backhaul.json("events") == []
 
 
-def test_a_script_may_do_its_work_before_it_acknowledges_and_completes(backhaul, serve, script):
+def test_a_launched_script_may_process_events_before_it_acknowledges_them(backhaul, serve, script):
     server = serve({"/a": CONTENT})
     log = backhaul.folder / "log"
     command = shlex.quote(COMMAND)
@@ -61,7 +61,7 @@ done
     assert backhaul.json("launches")[0]["launches"] == 0
 
 
-def test_a_registered_command_is_listed_with_shell_quoting(backhaul):
+def test_the_launches_command_lists_a_registered_program_with_shell_quoting(backhaul):
     backhaul("register", "--application", "org.example.photos", "-e", "COLOUR=blue green",
              "--working-directory", "/tmp", "/usr/bin/photos", "--ready", "two words", "\x1b[2J")
     (launch,) = backhaul.json("launches")
@@ -76,7 +76,7 @@ def test_a_registered_command_is_listed_with_shell_quoting(backhaul):
     assert backhaul("launches").stdout == ""
 
 
-def test_every_listing_shows_why_a_program_cannot_be_run(backhaul, serve):
+def test_the_launches_and_sessions_commands_show_that_a_program_cannot_be_started(backhaul, serve):
     server = serve({"/a": CONTENT})
     backhaul("register", "--maximum-launches", "1", "/absent/program")
     backhaul("add", f"{server.url}/a")
@@ -90,7 +90,7 @@ def test_every_listing_shows_why_a_program_cannot_be_run(backhaul, serve):
     assert session["launch_state"] == "gave_up"
 
 
-def test_a_due_launch_is_listed_with_its_time_and_a_listing_does_not_count_as_a_host(backhaul, serve, script):
+def test_a_listing_shows_the_time_of_the_next_launch_and_does_not_prevent_this_launch(backhaul, serve, script):
     server = serve({"/a": CONTENT})
     backhaul("register", "--first-delay", "3", script("exit 1"))
     backhaul("add", f"{server.url}/a")
@@ -113,7 +113,7 @@ def test_a_launched_script_uses_the_application_and_session_of_its_launch(backha
     until(lambda: backhaul.json("launches")[0]["state"] == "none", "the end of the launch")
 
 
-def test_a_launched_script_with_several_sessions_has_to_name_one(backhaul, serve, script):
+def test_a_script_that_is_launched_for_several_sessions_must_name_a_session(backhaul, serve, script):
     server = serve({"/a": CONTENT, "/b": CONTENT, "/slow": CONTENT * 10}, speed=1 << 30)
     errors, names = backhaul.folder / "errors", ["one", "two"]
     for name, path in zip(names, ("a", "b")):
@@ -128,7 +128,7 @@ def test_a_launched_script_with_several_sessions_has_to_name_one(backhaul, serve
     assert text.endswith("\n2\n") and "name one with --session: one, two." in text
 
 
-def test_doctor_warns_of_an_incomplete_launch(backhaul, serve, script):
+def test_the_doctor_command_warns_of_a_launch_that_did_not_complete(backhaul, serve, script):
     server = serve({"/a": CONTENT})
     failing = script("exit 1")
     backhaul("register", "--first-delay", "600", failing)

@@ -1,4 +1,5 @@
-"""Messages about failures and refusals have the server's text, the option's name, and what to do instead."""
+"""Messages about failures show the server's text. Messages about refusals name the option, and say what to do
+instead."""
 
 import base64
 
@@ -39,7 +40,7 @@ def test_the_error_shows_the_first_line_of_the_response_body(backhaul, server, b
 
 
 @pytest.mark.parametrize("body", [b"", b"\n\n", b"\x00\xff", b"<!DOCTYPE html>\n<html>", b"<HTML lang=en>"])
-def test_an_empty_first_line_of_the_response_is_not_shown(backhaul, server, body):
+def test_the_error_does_not_show_an_empty_binary_or_html_response_body(backhaul, server, body):
     assert backhaul("get", refused(server, body), code=1).stderr.endswith(" (BH_HTTP_STATUS)\n")
 
 
@@ -51,7 +52,7 @@ def test_the_error_of_an_upload_shows_the_response_body(backhaul, server):
 @pytest.mark.parametrize("body, text, encoding", [
     (b"no\x1b\n\xc3\xa9", "no\x1b\n\u00e9", "utf-8"), (b"\xff", base64.b64encode(b"\xff").decode(), "base64"),
 ])
-def test_json_has_the_complete_response_body_of_a_failure(backhaul, server, body, text, encoding):
+def test_the_json_output_of_a_failed_transfer_has_the_complete_response_body(backhaul, server, body, text, encoding):
     url = refused(server, body)
     (ended,) = backhaul.json("get", url, code=1)
     assert (ended["error_body"], ended["error_body_encoding"]) == (text, encoding)
@@ -60,26 +61,26 @@ def test_json_has_the_complete_response_body_of_a_failure(backhaul, server, body
     assert (ended["error_body"], ended["error_body_encoding"]) == (text, encoding)
 
 
-def test_json_has_no_error_body_after_success(backhaul, server):
+def test_the_json_output_of_a_successful_transfer_has_no_error_body(backhaul, server):
     (ended,) = backhaul.json("get", server.serve("/a", CONTENT))
     assert ended["error_body"] is ended["error_body_encoding"] is None
 
 
-def test_info_shows_a_task_of_the_history(backhaul, server):
+def test_the_info_command_shows_a_task_in_the_history(backhaul, server):
     backhaul("get", server.serve("/a", CONTENT))
     (task,) = backhaul.json("history")
     assert backhaul.json("info", task["id"]) == [task]
     assert "succeeded" in backhaul("info", task["id"]).stdout
 
 
-def test_info_names_a_task_that_does_not_exist(backhaul, server):
+def test_the_error_of_the_info_command_names_the_task_that_does_not_exist(backhaul, server):
     backhaul("get", server.serve("/a", CONTENT))
     backhaul("add", "--suspended", URL)
     for words in (["info", "77"], ["info", "18446744073709551615"]):
         assert f"There is no task {words[1]} in session default" in backhaul(*words, code=3).stderr
 
 
-def test_attempts_show_the_delay_after_each_failed_attempt(backhaul, server):
+def test_the_attempts_command_shows_the_delay_after_each_failed_attempt(backhaul, server):
     url = server.serve("/a", CONTENT, [Behaviour(status=500), Behaviour(status=500)])
     backhaul("get", "--retry-delay", "0.2", "--retry-max-delay", "0.2", "--retry-jitter", "1", url)
     (task,) = backhaul.json("history")
@@ -88,13 +89,13 @@ def test_attempts_show_the_delay_after_each_failed_attempt(backhaul, server):
     assert "next attempt" not in first + second + third and "tried again" not in third
 
 
-def test_attempts_show_the_time_of_the_next_attempt(backhaul, server):
+def test_the_attempts_command_shows_the_time_of_the_next_attempt(backhaul, server):
     url = server.serve("/a", CONTENT, otherwise=Behaviour(status=500))
     backhaul("get", "--retry-delay", "60", "--timeout", "1", url, code=5)
     assert "; next attempt in " in backhaul("attempts", backhaul.json("tasks")[0]["id"]).stdout
 
 
-def test_a_resource_timeout_names_the_last_error(backhaul, server):
+def test_the_error_of_a_resource_timeout_has_the_error_of_the_last_attempt(backhaul, server):
     url = server.serve("/a", CONTENT, otherwise=Behaviour(status=503))
     words = ["get", "--max-time", "1", "--retry-delay", "0.1", "--retry-max-delay", "0.1", url]
     told = backhaul(*words, code=1).stderr
@@ -103,7 +104,7 @@ def test_a_resource_timeout_names_the_last_error(backhaul, server):
     assert "the last attempt: the server responded with status 503" in ended["error_message"]
 
 
-def test_a_timeout_in_the_first_attempt_names_no_earlier_error(backhaul, server):
+def test_the_error_of_a_timeout_in_the_first_attempt_has_no_earlier_error(backhaul, server):
     url = server.serve("/a", CONTENT, otherwise=Behaviour(silent=True))
     told = backhaul("get", "--max-time", "1", url, code=1).stderr
     assert "BH_RESOURCE_TIMEOUT" in told and "last attempt" not in told
@@ -125,13 +126,13 @@ def test_the_error_names_the_refused_option(backhaul, words, option):
     assert "_" not in told
 
 
-def test_the_error_of_a_too_large_file_names_the_option(backhaul, server):
+def test_the_error_of_a_file_that_is_too_large_names_the_option_max_filesize(backhaul, server):
     told = backhaul("get", "--max-filesize", "10k", server.serve("/a", CONTENT), code=1).stderr
     assert "more than --max-filesize" in told
 
 
 @pytest.mark.parametrize("command", ["get", "add"])
-def test_an_invalid_url_is_refused_with_an_example(backhaul, command):
+def test_the_error_of_an_invalid_url_shows_a_valid_url(backhaul, command):
     assert "write https://foo.html" in backhaul(command, "foo.html", code=2).stderr
     assert "write https://example.org/a" in backhaul(command, "ann:secret@example.org/a", code=2).stderr
 
@@ -143,12 +144,12 @@ def test_an_invalid_url_is_refused_with_an_example(backhaul, command):
     ["put", "--data-binary", "a", "--user", "ann:secret", URL], ["add", "-u", "ann:secret", URL],
     ["get", "--json", "http://ann:secret@127.0.0.1:9/a"],
 ])
-def test_a_password_on_the_command_line_is_refused_and_not_repeated(backhaul, words):
+def test_a_password_on_the_command_line_is_refused_and_is_not_in_the_error(backhaul, words):
     told = backhaul(*words, code=2).stderr
     assert "secret" not in told
     assert "respond CHALLENGE --user NAME" in told or words[1].startswith("ann:")
 
 
-def test_put_refuses_a_folder(backhaul):
+def test_the_put_command_refuses_a_folder(backhaul):
     told = backhaul("put", "/", URL, code=2).stderr
     assert "Cannot upload what is no file: " in told and "::" not in told

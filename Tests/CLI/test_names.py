@@ -1,4 +1,4 @@
-"""A URL determines a file's name, but never its folder."""
+"""A URL determines the name of a file, but never the folder of the file."""
 
 import os
 
@@ -34,12 +34,12 @@ def test_the_file_name_is_the_last_part_of_the_urls_path(backhaul, path):
     assert [os.path.split(task["destination"]) for task in added] == [(str(backhaul.here), NAMES[path])]
 
 
-def test_a_url_without_a_path_has_the_file_name_index(backhaul):
+def test_the_file_of_a_url_without_a_path_has_the_name_index_html(backhaul):
     added = backhaul.json("add", "--suspended", "http://127.0.0.1:9")
     assert added[0]["destination"] == f"{backhaul.here}/index.html"
 
 
-def test_a_hostile_name_is_written_only_in_the_chosen_folder(backhaul, serve):
+def test_a_file_with_a_hostile_name_stays_in_the_chosen_folder(backhaul, serve):
     server = serve({"/..%2F..%2Fescaped": b"x"})
     (backhaul.here / "files").mkdir()
     backhaul("get", "-d", "files", f"{server.url}/..%2F..%2Fescaped")

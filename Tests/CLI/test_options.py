@@ -1,4 +1,4 @@
-"""Options of transfers, sessions and the store reach the store and are shown."""
+"""Options of transfers, sessions and the store are stored and shown."""
 
 import base64
 import hashlib
@@ -100,7 +100,7 @@ def test_session_options_are_shown_and_stored(backhaul):
     assert "secret" not in shown and "hidden word" not in shown
 
 
-def test_omitted_options_stay_and_an_empty_value_restores_the_default(backhaul):
+def test_an_omitted_option_keeps_its_value_and_an_empty_value_restores_the_default(backhaul):
     backhaul("configure", "--proxy", "http://127.0.0.1:3128", "--proxy-user", "ann", "--parallel-max", "4")
     (changed,) = backhaul.json("configure", "--limit-rate", "1k")
     assert (changed["proxy"]["url"], changed["maximum_running_tasks"]) == ("http://127.0.0.1:3128", 4)
@@ -114,18 +114,18 @@ def test_omitted_options_stay_and_an_empty_value_restores_the_default(backhaul):
     assert changed["tolerances"] == []
 
 
-def test_the_password_of_a_proxy_may_come_from_a_file(backhaul):
+def test_the_configure_command_reads_the_password_of_a_proxy_from_standard_input(backhaul):
     backhaul("configure", "--proxy", "http://127.0.0.1:3128", "--proxy-user", "ann", "--proxy-password-file", "-",
              stdin="secret word\n")
     assert backhaul.json("configure")[0]["proxy"]["user"] == "ann"
 
 
-def test_get_stores_the_options_of_its_session(backhaul):
+def test_the_add_command_stores_the_options_of_its_session(backhaul):
     backhaul("add", "--suspended", "--cookie-jar", "memory", URL)
     assert backhaul.json("configure")[0]["cookies"] == "memory"
 
 
-def test_the_limits_of_the_store_are_shown_and_set(backhaul):
+def test_the_limits_command_shows_and_sets_the_limits_of_the_store(backhaul):
     standard = {"bytes_per_second": None, "maximum_running_tasks": 256, "maximum_connections": 256,
                 "connections_per_origin": None}
     assert backhaul.json("limits") == [standard]
@@ -136,7 +136,7 @@ def test_the_limits_of_the_store_are_shown_and_set(backhaul):
     assert backhaul.json("limits", "set", "--limit-rate", "0")[0]["bytes_per_second"] is None
 
 
-def test_transfers_of_a_group_are_listed_and_controlled_together(backhaul):
+def test_the_group_option_lists_and_controls_the_transfers_of_a_group(backhaul):
     backhaul("add", "--suspended", "--group", "photos", URL + "/1", URL + "/2")
     backhaul("add", "--suspended", URL + "/3")
     assert [task["group"] for task in backhaul.json("tasks")] == ["photos", "photos", None]
@@ -148,14 +148,14 @@ def test_transfers_of_a_group_are_listed_and_controlled_together(backhaul):
     assert backhaul.json("cancel", "--group", "photos") == [{"affected": 0}]
 
 
-def test_a_checksum_may_have_the_form_that_other_tools_print(backhaul):
+def test_the_checksum_option_accepts_the_forms_that_other_tools_print(backhaul):
     digest = hashlib.sha256(CONTENT).hexdigest()
     for number, spelling in enumerate((f"sha-256:{digest}", f"SHA256={digest.upper()}", digest)):
         backhaul("add", "--suspended", "--checksum", spelling, "-o", "f", URL)
         assert len(backhaul.json("tasks")) == 1, (number, spelling)
 
 
-def test_the_error_names_both_contradicting_options(backhaul):
+def test_the_error_names_both_options_that_contradict_each_other(backhaul):
     told = backhaul("add", "--size", "2", "--max-filesize", "1", URL, code=2).stderr
     assert "--size" in told and "--max-filesize" in told and URL in told
 
@@ -169,13 +169,13 @@ def test_an_upload_is_listed_as_an_upload(backhaul):
     assert "upload" not in backhaul("info", task["id"]).stderr
 
 
-def test_attempts_of_an_unknown_task_are_not_found(backhaul):
+def test_the_attempts_command_exits_with_3_if_the_task_does_not_exist(backhaul):
     backhaul("add", "--suspended", URL)
     assert "99" not in backhaul("attempts", "99", code=3).stdout
     assert backhaul.json("history") == []
 
 
-def test_put_uploads_files_below_a_folders_url(backhaul, receiving):
+def test_the_put_command_appends_the_file_names_to_the_url_of_a_folder(backhaul, receiving):
     for name in ("a b.txt", "c.txt"):
         backhaul.here.joinpath(name).write_bytes(CONTENT + name.encode())
     ended = backhaul("put", "a b.txt", "c.txt", f"{receiving.url}/in/")
@@ -184,7 +184,7 @@ def test_put_uploads_files_below_a_folders_url(backhaul, receiving):
     assert arrived == {"/in/a%20b.txt": ("PUT", CONTENT + b"a b.txt"), "/in/c.txt": ("PUT", CONTENT + b"c.txt")}
 
 
-def test_a_form_is_sent_and_its_response_is_stored(backhaul, receiving):
+def test_the_put_command_sends_a_form_and_prints_the_response_body(backhaul, receiving):
     backhaul.here.joinpath("1.jpg").write_bytes(CONTENT)
     (ended,) = backhaul.json("put", "-F", "title=Holidays", "-F", "photo=@1.jpg;type=image/jpeg", "-H", "X-Who: me",
                              f"{receiving.url}/form")
@@ -197,7 +197,7 @@ def test_a_form_is_sent_and_its_response_is_stored(backhaul, receiving):
     assert b"Content-Type: image/jpeg" in body
 
 
-def test_a_form_value_can_come_from_a_file(backhaul, receiving):
+def test_the_put_command_reads_a_form_value_from_a_file_or_from_standard_input(backhaul, receiving):
     (backhaul.here / "note").write_bytes(b"two\nlines\xff")
     url = f"{receiving.url}/form"
     backhaul("put", "-F", "note=<note;type=text/plain", "-F", "more=<-", url, stdin="typed")
@@ -207,19 +207,19 @@ def test_a_form_value_can_come_from_a_file(backhaul, receiving):
     assert "/absent cannot be read" in backhaul("put", "-F", "note=</absent", url, code=2).stderr
 
 
-def test_data_is_sent_with_the_given_method(backhaul, receiving):
+def test_the_put_command_sends_data_with_the_given_method(backhaul, receiving):
     backhaul("put", "-X", "PATCH", "--data-binary", "@-", f"{receiving.url}/item", stdin="a\nb")
     ((method, _, _, body),) = receiving.requests
     assert (method, body) == ("PATCH", b"a\nb")
 
 
-def test_a_download_by_post_gets_its_file(backhaul, receiving):
+def test_the_get_command_sends_data_with_post_and_writes_the_response_to_a_file(backhaul, receiving):
     backhaul("get", "-X", "POST", "--data-binary", "query", "-o", "answer", f"{receiving.url}/query")
     assert backhaul.here.joinpath("answer").read_bytes() == b"thanks \x1b[2J"
     assert receiving.requests[0][3] == b"query"
 
 
-def test_a_server_file_name_stays_in_the_folder_and_has_no_control_characters(backhaul, receiving):
+def test_a_file_name_from_the_server_has_no_folder_and_no_control_characters(backhaul, receiving):
     told = backhaul("get", "-J", f"{receiving.url}/a").stdout
     (file,) = backhaul.here.iterdir()
     assert file.read_bytes().startswith(b"thanks") and "evil" in file.name
@@ -229,7 +229,7 @@ def test_a_server_file_name_stays_in_the_folder_and_has_no_control_characters(ba
         assert "\x1b" not in shown and "\x9b" not in shown
 
 
-def test_a_file_with_another_checksum_fails_with_checksum_mismatch(backhaul, serve):
+def test_a_download_fails_if_its_file_does_not_have_the_given_checksum(backhaul, serve):
     server = serve({"/a": CONTENT})
     right, wrong = hashlib.sha256(CONTENT).hexdigest(), "0" * 64
     assert "BH_CHECKSUM_MISMATCH" in backhaul("get", "--checksum", wrong, f"{server.url}/a", code=1).stderr
@@ -246,7 +246,7 @@ def test_an_existing_file_with_the_right_checksum_is_not_fetched_again(backhaul,
     assert (ended["task_state"], ended["attempts"], ended["path"]) == ("succeeded", 0, f"{backhaul.here}/a")
 
 
-def test_events_show_the_end_of_a_group(backhaul, serve):
+def test_the_events_command_shows_the_end_of_a_group(backhaul, serve):
     server = serve({"/a": CONTENT})
     backhaul("add", "--group", "photos", f"{server.url}/a")
     found = until(
@@ -256,7 +256,7 @@ def test_events_show_the_end_of_a_group(backhaul, serve):
     assert "group photos: 1 succeeded, 0 failed, 0 cancelled" in backhaul("events").stdout
 
 
-def test_a_consumed_file_is_removed_after_success(backhaul, receiving):
+def test_a_consumed_file_is_removed_after_the_upload_succeeds(backhaul, receiving):
     file = backhaul.here / "once"
     file.write_bytes(CONTENT)
     backhaul("put", "--body-source", "consume", "once", f"{receiving.url}/once")
@@ -264,7 +264,7 @@ def test_a_consumed_file_is_removed_after_success(backhaul, receiving):
     assert not file.exists()
 
 
-def test_a_consumed_file_is_returned_after_a_failure(backhaul, serve):
+def test_a_consumed_file_is_returned_after_the_upload_fails(backhaul, serve):
     file = backhaul.here / "once"
     file.write_bytes(CONTENT)
     url = f"{serve({}).url}/absent"
@@ -273,7 +273,7 @@ def test_a_consumed_file_is_returned_after_a_failure(backhaul, serve):
     assert file.read_bytes() == CONTENT
 
 
-def test_attempts_show_metrics_after_the_end(backhaul, serve):
+def test_the_attempts_command_shows_metrics_after_the_end_of_a_task(backhaul, serve):
     server = serve({"/a": CONTENT})
     (ended,) = backhaul.json("get", f"{server.url}/a")
     (attempt,) = backhaul.json("attempts", ended["task_id"])

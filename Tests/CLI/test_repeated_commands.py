@@ -1,4 +1,5 @@
-"""A repeated command reports what exists already, and does not wait for an end that was acknowledged before."""
+"""A repeated command reports existing files and transfers. It does not wait for an end event that is already
+acknowledged."""
 
 import signal
 
@@ -11,7 +12,8 @@ CONTENT = bytes(range(256)) * 1000
 
 @pytest.fixture
 def slow(serve):
-    """A server whose file takes longer than the rest of the test. `lift_speed_limit` removes its speed limit."""
+    """A slow server. The transfer of its file takes longer than a test. `lift_speed_limit` removes the speed limit of
+    the server."""
     return serve({"/big": CONTENT * 4}, speed=20_000)
 
 
@@ -21,20 +23,21 @@ def lift_speed_limit(server):
 
 @pytest.fixture
 def url(backhaul, serve, slow):
-    """The URL of a file that was fetched and whose end was acknowledged. Another transfer of its round still runs."""
+    """The URL of a fetched file. The end event of the transfer is acknowledged. Another transfer of the same round
+    still runs."""
     server = serve({"/a": CONTENT})
     backhaul("add", f"{slow.url}/big")
     assert backhaul("get", f"{server.url}/a").stdout == f"{backhaul.here}/a\n"
     return f"{server.url}/a"
 
 
-def test_an_existing_file_is_reported_at_once_while_another_is_transferred(backhaul, url):
+def test_the_get_command_reports_an_existing_file_at_once_while_another_transfer_runs(backhaul, url):
     ended = backhaul("get", url)
     assert ended.stdout == f"{backhaul.here}/a\n"
     assert f"{backhaul.here}/a exists already: transfer" in ended.stderr
 
 
-def test_the_same_command_resumes_after_an_interrupt(backhaul, serve, slow):
+def test_a_repeated_get_command_completes_all_transfers_after_an_interrupt(backhaul, serve, slow):
     words = ["get", f"{serve({'/a': CONTENT}).url}/a", f"{slow.url}/big"]
     first = backhaul.start(*words)
     assert first.stdout.readline() == f"{backhaul.here}/a\n"
@@ -50,7 +53,7 @@ def test_the_same_command_resumes_after_an_interrupt(backhaul, serve, slow):
     assert (backhaul.here / "big").read_bytes() == CONTENT * 4
 
 
-def test_a_removed_file_is_fetched_again_each_time(backhaul, url):
+def test_the_get_command_fetches_a_file_again_each_time_the_file_is_removed(backhaul, url):
     for _ in range(3):
         (backhaul.here / "a").unlink()
         assert backhaul("get", url).stdout == f"{backhaul.here}/a\n"
@@ -58,13 +61,13 @@ def test_a_removed_file_is_fetched_again_each_time(backhaul, url):
         assert backhaul("get", url).stdout == f"{backhaul.here}/a\n"
 
 
-def test_a_truncated_file_is_refused(backhaul, url):
+def test_the_get_command_refuses_a_file_that_has_changed_since_its_download(backhaul, url):
     (backhaul.here / "a").write_bytes(b"mine")
     assert "is already there" in backhaul("get", url, code=4).stderr
     assert (backhaul.here / "a").read_bytes() == b"mine"
 
 
-def test_replace_fetches_a_file_again_each_time(backhaul, serve, slow):
+def test_each_get_command_that_may_replace_the_file_fetches_the_file_again(backhaul, serve, slow):
     server = serve({"/a": CONTENT})
     backhaul("add", f"{slow.url}/big")
     for number in range(1, 4):
@@ -72,7 +75,7 @@ def test_replace_fetches_a_file_again_each_time(backhaul, serve, slow):
         assert len(server.requests()) == number
 
 
-def test_the_output_has_the_file_name_that_the_server_gave(backhaul, serve, slow):
+def test_a_repeated_get_command_prints_the_file_name_from_the_server(backhaul, serve, slow):
     server = serve({"/a": CONTENT})
     backhaul("add", f"{slow.url}/big")
     first = backhaul("get", "-J", f"{server.url}/a")
@@ -80,12 +83,12 @@ def test_the_output_has_the_file_name_that_the_server_gave(backhaul, serve, slow
     assert len(server.requests()) == 1
 
 
-def test_json_has_a_line_for_an_existing_file(backhaul, url):
+def test_the_json_output_of_the_get_command_has_a_line_for_an_existing_file(backhaul, url):
     (ended,) = backhaul.json("get", url)
     assert (ended["task_state"], ended["path"], ended["size"]) == ("succeeded", f"{backhaul.here}/a", len(CONTENT))
 
 
-def test_a_suspended_transfer_is_named_with_the_resume_command(backhaul, slow):
+def test_the_get_command_names_a_suspended_transfer_and_prints_the_resume_command(backhaul, slow):
     backhaul("add", f"{slow.url}/big")
     (task,) = backhaul.json("tasks")
     backhaul("suspend", task["id"])
@@ -93,7 +96,7 @@ def test_a_suspended_transfer_is_named_with_the_resume_command(backhaul, slow):
     assert f"Transfer {task['id']} is suspended; it goes on after: backhaul resume {task['id']} " in ended.stderr
 
 
-def test_add_distinguishes_live_transfers_from_ended_ones(backhaul, slow, url):
+def test_the_add_command_distinguishes_live_transfers_from_ended_transfers(backhaul, slow, url):
     living = backhaul("add", f"{slow.url}/big").stderr
     assert "was enqueued before, and is" in living
     assert "1 transfer enqueued" in living
@@ -102,7 +105,7 @@ def test_add_distinguishes_live_transfers_from_ended_ones(backhaul, slow, url):
     assert "enqueued" not in over
 
 
-def test_add_json_has_the_state_of_an_existing_transfer(backhaul, slow, url):
+def test_the_json_output_of_the_add_command_has_the_state_of_an_existing_transfer(backhaul, slow, url):
     (over,) = backhaul.json("add", url)
     assert (over["disposition"], over["task_state"], over["event_id"]) == ("existing", "succeeded", None)
     (living,) = backhaul.json("add", f"{slow.url}/big")
@@ -110,7 +113,7 @@ def test_add_json_has_the_state_of_an_existing_transfer(backhaul, slow, url):
     assert living["task_state"] in ("waiting", "running")
 
 
-def test_add_enqueues_again_when_the_file_was_removed(backhaul, url):
+def test_the_add_command_enqueues_a_new_transfer_if_the_file_was_removed(backhaul, url):
     (backhaul.here / "a").unlink()
     (first,) = backhaul.json("add", url)
     assert (first["disposition"], first["task_state"]) == ("new", "waiting")
@@ -118,17 +121,17 @@ def test_add_enqueues_again_when_the_file_was_removed(backhaul, url):
     assert (second["disposition"], second["task_id"]) == ("existing", first["task_id"])
 
 
-def test_add_names_the_live_transfer_of_an_existing_file(backhaul, url):
+def test_the_add_command_finds_the_live_transfer_of_an_existing_file(backhaul, url):
     (backhaul.here / "a").unlink()
     (first,) = backhaul.json("add", "--suspended", url)
-    # This is the state after a file is placed, and before the end of its transfer is stored.
+    # This is the state after the engine has placed a file, and before the engine has stored the end of the transfer.
     (backhaul.here / "a").write_bytes(CONTENT)
     (second,) = backhaul.json("add", "--suspended", url)
     assert (second["disposition"], second["task_id"]) == ("existing", first["task_id"])
 
 
 @pytest.mark.parametrize("hosting", ["daemon"])
-def test_add_names_the_unread_end_event(backhaul, serve):
+def test_the_add_command_returns_the_id_of_the_unacknowledged_end_event(backhaul, serve):
     url = f"{serve({'/a': CONTENT}).url}/a"
     backhaul("add", url)
     until(lambda: backhaul.json("tasks", "--state", "succeeded"), "the end")

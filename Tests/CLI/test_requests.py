@@ -36,13 +36,13 @@ def got(backhaul, name="a"):
     return (backhaul.here / name).read_bytes() == CONTENT.data
 
 
-def test_remote_header_name_uses_the_servers_file_name(backhaul, server):
+def test_the_remote_header_name_option_uses_the_file_name_from_the_server(backhaul, server):
     named = Behaviour(headers={"Content-Disposition": 'attachment; filename="../report.pdf"'})
     backhaul("get", "-J", server.serve("/a", CONTENT, otherwise=named))
     assert got(backhaul, "report.pdf")
 
 
-def test_an_unchanged_file_is_not_fetched_again(backhaul, server):
+def test_a_repeated_command_with_the_if_changed_option_sends_the_entity_tag_of_the_file(backhaul, server):
     url = server.serve("/a", CONTENT)
     for _ in range(2):
         backhaul("get", "--if-changed", url)
@@ -50,25 +50,25 @@ def test_an_unchanged_file_is_not_fetched_again(backhaul, server):
     assert (first.headers.get("if-none-match"), second.headers.get("if-none-match")) == (None, CONTENT.etag)
 
 
-def test_accept_status_makes_an_error_page_a_file(backhaul, server):
+def test_an_error_page_is_stored_as_a_file_if_the_command_accepts_its_status(backhaul, server):
     url = server.serve("/a", CONTENT, otherwise=Behaviour(status=404, body=b"nothing"))
     backhaul("get", url, code=1)
     backhaul("get", "--accept-status", "200-299,404", "-o", "b", url)
     assert (backhaul.here / "b").read_bytes() == b"nothing"
 
 
-def test_retried_statuses_can_be_chosen(backhaul, server):
+def test_the_retry_status_option_sets_the_statuses_that_are_retried(backhaul, server):
     url = server.serve("/a", CONTENT, [Behaviour(status=404)])
     backhaul("get", "--retry-status", "404", "--retry-delay", "0.01", url)
     assert got(backhaul)
 
 
-def test_retries_can_be_disabled(backhaul, server):
+def test_a_transfer_is_not_retried_if_the_command_disables_retries(backhaul, server):
     backhaul("get", "--retry-errors", "none", server.serve("/a", CONTENT, [Behaviour(status=500)]), code=1)
     assert len(server.log("/a")) == 1
 
 
-def test_redirects_can_be_disabled(backhaul, server):
+def test_a_transfer_fails_at_a_redirect_if_the_command_disables_redirects(backhaul, server):
     server.serve("/b", CONTENT)
     url = server.serve("/a", CONTENT, otherwise=redirect("/b"))
     backhaul("get", "--redirects", "none", url, code=1)
@@ -81,14 +81,14 @@ def test_a_file_above_the_maximum_size_is_refused(backhaul, server):
     assert "TOO_LARGE" in said
 
 
-def test_cookies_are_stored_if_the_session_enables_that(backhaul, server):
+def test_a_session_with_a_persistent_cookie_jar_sends_its_cookies_with_later_requests(backhaul, server):
     cookie = Behaviour(headers={"Set-Cookie": "seat=12; Max-Age=3600"})
     backhaul("get", "--cookie-jar", "persistent", server.serve("/a", CONTENT, otherwise=cookie))
     backhaul("get", server.serve("/b", CONTENT))
     assert server.log("/b")[0].headers.get("cookie") == "seat=12"
 
 
-def test_the_password_is_sent_to_the_proxy(backhaul, server, tmp_path):
+def test_a_request_to_a_proxy_has_the_password_in_the_password_file(backhaul, server, tmp_path):
     password = tmp_path / "password"
     password.write_text("way out\n")
     with Proxy("me", "way out") as proxy:
@@ -98,7 +98,7 @@ def test_the_password_is_sent_to_the_proxy(backhaul, server, tmp_path):
     assert got(backhaul)
 
 
-def test_a_server_key_that_is_not_pinned_is_refused(backhaul, certificates):
+def test_a_transfer_fails_if_the_key_of_the_server_is_not_pinned(backhaul, certificates):
     with MisbehavingServer(tls=certificates.server_context()) as server:
         url = server.serve("/a", CONTENT)
         pin = "sha256//" + "A" * 43 + "="
@@ -108,7 +108,7 @@ def test_a_server_key_that_is_not_pinned_is_refused(backhaul, certificates):
     assert got(backhaul)
 
 
-def test_expired_headers_are_requested_and_supplied_by_another_command(tmp_path, server):
+def test_another_command_supplies_new_headers_after_the_server_has_refused_the_old_ones(tmp_path, server):
     from command_line import CommandLine
 
     backhaul = CommandLine(tmp_path, "daemon")
@@ -124,7 +124,7 @@ def test_expired_headers_are_requested_and_supplied_by_another_command(tmp_path,
         backhaul.end()
 
 
-def test_a_credential_may_be_kept_for_the_next_daemon(tmp_path, server):
+def test_the_next_daemon_uses_a_kept_credential(tmp_path, server):
     from command_line import CommandLine
 
     backhaul = CommandLine(tmp_path, "daemon")
@@ -141,7 +141,7 @@ def test_a_credential_may_be_kept_for_the_next_daemon(tmp_path, server):
         backhaul.end()
 
 
-def test_attempts_are_listed_with_their_errors(backhaul, server):
+def test_the_attempts_command_lists_the_status_code_of_each_attempt(backhaul, server):
     url = server.serve("/a", CONTENT, [Behaviour(status=500)])
     backhaul("get", "--retry-delay", "0.01", url)
     (task,) = backhaul.json("history")
@@ -150,7 +150,7 @@ def test_attempts_are_listed_with_their_errors(backhaul, server):
     assert second["response_body_bytes"] == CONTENT.size
 
 
-def test_a_task_that_waits_for_its_rate_limit_lists_the_reason(tmp_path, server):
+def test_the_tasks_command_shows_that_a_task_waits_for_its_rate_limit(tmp_path, server):
     from command_line import CommandLine
 
     backhaul = CommandLine(tmp_path, "daemon")
@@ -166,12 +166,12 @@ def test_a_task_that_waits_for_its_rate_limit_lists_the_reason(tmp_path, server)
 
 @pytest.mark.skipif(subprocess.run(["unshare", "-rn", "true"], capture_output=True, check=False).returncode != 0,
                     reason="no network namespace can be made here")
-def test_a_task_without_a_network_is_listed_with_the_reason(tmp_path):
+def test_the_tasks_command_shows_that_a_task_waits_for_a_network(tmp_path):
     from command_line import CommandLine
 
     backhaul = CommandLine(tmp_path, "daemon")
     command = " ".join(backhaul.arguments())
-    # Several `backhaul tasks` run in one network namespace without a route.
+    # All these commands run in one network namespace, which has no route.
     script = (f"{command} add http://192.0.2.1/a; for n in $(seq 200); do "
               f"{command} tasks --json | grep connectivity && break; sleep 0.05; done; {command} cancel --all")
     try:

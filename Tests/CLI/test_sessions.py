@@ -1,4 +1,4 @@
-"""Commands other than `get`: add, list, control and acknowledge."""
+"""Commands that add, list and control transfers, and acknowledge events."""
 
 import base64
 import signal
@@ -12,14 +12,15 @@ CONTENT = bytes(range(256)) * 1000
 
 @pytest.fixture
 def open_store(backhaul, serve):
-    """Another process that has the store open during the test, so that transfers run between two commands."""
+    """With an embedded engine, another process keeps the store open during the test. So transfers also run between two
+    commands."""
     server = serve({"/slow": CONTENT}, speed=4096)
     if backhaul.hosting == "embedded":
         backhaul.start("get", "--session", "other", f"{server.url}/slow")
         until(server.bytes_sent, "the other process's transfer")
 
 
-def test_add_returns_at_once_and_wait_prints_the_files(backhaul, serve):
+def test_the_add_command_returns_at_once_and_the_wait_command_prints_the_files(backhaul, serve):
     server = serve({"/1": CONTENT, "/2": CONTENT})
     ended = backhaul("add", f"{server.url}/1", f"{server.url}/2")
     assert len(ended.stdout.splitlines()) == 2
@@ -29,21 +30,21 @@ def test_add_returns_at_once_and_wait_prints_the_files(backhaul, serve):
     assert backhaul("events").stdout == ""
 
 
-def test_adding_again_finds_the_existing_transfers(backhaul):
+def test_a_repeated_add_command_finds_the_existing_transfer(backhaul):
     first = backhaul.json("add", "--suspended", "http://127.0.0.1:9/a")
     second = backhaul.json("add", "--suspended", "http://127.0.0.1:9/a")
     assert [task["disposition"] for task in first + second] == ["new", "existing"]
     assert first[0]["task_id"] == second[0]["task_id"]
 
 
-def test_another_url_for_the_same_file_is_refused(backhaul):
+def test_the_add_command_refuses_another_url_for_the_same_file(backhaul):
     backhaul("add", "--suspended", "http://127.0.0.1:9/a")
     ended = backhaul("add", "--suspended", "http://127.0.0.1:9/b/a", code=4)
     assert f"{backhaul.here}/a" in ended.stderr
     assert len(backhaul.json("tasks")) == 1
 
 
-def test_wait_exits_with_1_after_a_failure(backhaul, serve):
+def test_the_wait_command_exits_with_1_after_a_failed_transfer(backhaul, serve):
     server = serve({})
     backhaul("add", f"{server.url}/absent")
     ended = backhaul("wait", code=1)
@@ -51,13 +52,13 @@ def test_wait_exits_with_1_after_a_failure(backhaul, serve):
     backhaul("wait")
 
 
-def test_wait_ends_when_only_suspended_transfers_are_left(backhaul):
+def test_the_wait_command_exits_with_5_if_only_suspended_transfers_are_left(backhaul):
     backhaul("add", "--suspended", "http://127.0.0.1:9/a")
     ended = backhaul("wait", code=5)
     assert "backhaul resume" in ended.stderr
 
 
-def test_tasks_are_listed_with_all_members(backhaul):
+def test_the_tasks_and_info_commands_show_the_members_of_a_task(backhaul):
     backhaul("add", "--suspended", "--priority", "7", "http://127.0.0.1:9/a")
     (task,) = backhaul.json("tasks")
     assert task["state"] == "suspended"
@@ -74,7 +75,7 @@ def test_tasks_are_listed_with_all_members(backhaul):
     assert "http://127.0.0.1:9/a" in backhaul("info", task["id"]).stdout
 
 
-def test_tasks_are_suspended_resumed_and_cancelled(backhaul, serve):
+def test_commands_suspend_resume_and_cancel_a_task(backhaul, serve):
     server = serve({"/a": CONTENT * 100}, speed=1 << 20)
     task = backhaul.json("add", f"{server.url}/a")[0]["task_id"]
 
@@ -91,7 +92,7 @@ def test_tasks_are_suspended_resumed_and_cancelled(backhaul, serve):
     assert backhaul.json("wait", code=1)[0]["status"] == "BH_CANCELLED"
 
 
-def test_events_are_listed_until_they_are_acknowledged(backhaul, serve, open_store):
+def test_the_events_command_lists_events_until_they_are_acknowledged(backhaul, serve, open_store):
     server = serve({"/a": CONTENT})
     backhaul("add", f"{server.url}/a")
     events = until(lambda: backhaul.json("events"), "the end of the transfer")
@@ -110,7 +111,7 @@ def test_events_are_listed_until_they_are_acknowledged(backhaul, serve, open_sto
     assert backhaul.json("events") == []
 
 
-def test_events_are_acknowledged_up_to_an_id_and_later_ones_stay(backhaul, serve, open_store):
+def test_the_acknowledge_through_option_keeps_the_events_after_the_given_id(backhaul, serve, open_store):
     server = serve({"/a": CONTENT})
     backhaul("add", f"{server.url}/a")
     ended, finished = until(lambda: backhaul.json("events"), "the end of the transfer")
@@ -131,7 +132,7 @@ def test_an_event_shows_why_a_task_failed(backhaul, serve, open_store):
     assert b"404" in base64.b64decode(ended["error_body"])
 
 
-def test_a_second_reader_of_events_exits_with_5_and_names_the_process_of_the_first(backhaul, serve):
+def test_a_second_reader_of_events_exits_with_5_and_names_the_process_of_the_first_reader(backhaul, serve):
     server = serve({"/a": CONTENT * 100}, speed=1 << 20)
     first = backhaul.start("get", f"{server.url}/a")
     until(server.bytes_sent, "the transfer")
@@ -152,7 +153,7 @@ def test_sessions_do_not_share_tasks(backhaul):
     assert backhaul("sessions").stdout.splitlines()[1].split()[:2] == ["one", "1"]
 
 
-def test_claim_moves_a_kept_file(backhaul, serve):
+def test_the_claim_command_moves_a_kept_file(backhaul, serve):
     package = pytest.importorskip("backhaul")
     server = serve({"/a": CONTENT})
     with package.Application("org.example.photos", str(backhaul.store)) as application:

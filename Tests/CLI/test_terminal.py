@@ -1,4 +1,4 @@
-"""The output on a terminal, and what must never reach a terminal."""
+"""The output of commands on a terminal. No control character from a server may reach the terminal."""
 
 import fcntl
 import os
@@ -27,7 +27,7 @@ def hosting():
 
 
 class Terminal:
-    """A command whose three streams, or only its stderr, are a terminal."""
+    """A command on a terminal. Its three streams are the terminal. With `only_errors`, its stdout is a pipe."""
 
     def __init__(self, backhaul, *words, columns=80, rows=24, only_errors=False, **variables):
         self.control, inner = pty.openpty()
@@ -42,7 +42,7 @@ class Terminal:
         self.seen = b""
 
     def read(self, until_seen=None):
-        """Reads until the end, or until the pattern is seen."""
+        """Reads the output until the output ends or matches the pattern."""
         limit = time.monotonic() + 60
         while until_seen is None or not re.search(until_seen, self.seen):
             assert time.monotonic() < limit, self.seen
@@ -64,8 +64,8 @@ class Terminal:
 
 
 def screen(seen, columns=80):
-    """Returns the lines on a simulated terminal. It supports the control codes of the progress display: CR, LF, up,
-    erase line, erase below."""
+    """Returns the lines on a simulated terminal. The simulated terminal supports the control codes of the progress
+    display: CR, LF, up, erase line, erase below."""
     lines, row, column = [[]], 0, 0
     for match in re.finditer(r"\x1b\[(\d*)([A-Za-z])|\r|\n|([^\x1b\r\n])", seen.decode()):
         count, command, character = match.groups()
@@ -94,7 +94,7 @@ def screen(seen, columns=80):
 
 
 @pytest.mark.parametrize("columns", [30, 80, 140])
-def test_progress_is_drawn_within_the_terminals_width(backhaul, serve, columns):
+def test_the_progress_display_fits_into_the_width_of_the_terminal(backhaul, serve, columns):
     server = serve({"/a": CONTENT, "/%E6%96%87%E4%BB%B6" + "-long" * 30: CONTENT}, speed=2 << 20)
     terminal = Terminal(backhaul, "get", *(server.url + path for path in server.files), columns=columns,
                         only_errors=True)
@@ -106,7 +106,7 @@ def test_progress_is_drawn_within_the_terminals_width(backhaul, serve, columns):
     assert not any(lines[1:]), "the panel was not erased at the end"
 
 
-def test_results_and_progress_can_use_the_same_terminal(backhaul, serve):
+def test_the_results_stay_readable_if_progress_is_shown_on_the_same_terminal(backhaul, serve):
     server = serve({f"/{number}": CONTENT[:200_000] for number in range(10)}, speed=2 << 20)
     terminal = Terminal(backhaul, "get", *(server.url + path for path in server.files))
     assert terminal.end() == 0
@@ -115,7 +115,7 @@ def test_results_and_progress_can_use_the_same_terminal(backhaul, serve):
     assert lines[10].startswith("10 files")
 
 
-def test_cancelled_and_failed_transfers_are_counted_separately(backhaul, serve):
+def test_the_wait_command_counts_cancelled_and_failed_transfers_separately(backhaul, serve):
     server = serve({"/a": CONTENT[:1000]})
     backhaul("add", "--suspended", f"{server.url}/cancelled")
     backhaul("cancel", "--all")
@@ -125,7 +125,7 @@ def test_cancelled_and_failed_transfers_are_counted_separately(backhaul, serve):
     assert re.search(r"1 file, 1\.0 kB in \d+ s, 1 failed, 1 cancelled\.", terminal.seen.decode())
 
 
-def test_without_a_terminal_there_is_no_progress(backhaul, serve):
+def test_the_get_command_without_a_terminal_prints_no_progress(backhaul, serve):
     server = serve({"/a": CONTENT}, speed=4 << 20)
     assert backhaul("get", f"{server.url}/a").stderr == ""
 
@@ -138,7 +138,7 @@ def test_a_terminal_that_cannot_move_its_cursor_gets_no_progress(backhaul, serve
     assert terminal.seen.decode() == f"{backhaul.here}/a\r\n"
 
 
-def test_quiet_shows_no_progress(backhaul, serve):
+def test_the_get_command_with_the_quiet_option_shows_no_progress_on_a_terminal(backhaul, serve):
     server = serve({"/a": CONTENT}, speed=4 << 20)
     terminal = Terminal(backhaul, "get", "--quiet", f"{server.url}/a", only_errors=True)
     assert terminal.end() == 0
@@ -146,14 +146,14 @@ def test_quiet_shows_no_progress(backhaul, serve):
 
 
 @pytest.mark.parametrize("value, colored", [("1", False), ("", True)])
-def test_no_color_is_respected(backhaul, serve, value, colored):
+def test_the_get_command_prints_no_colors_if_the_variable_no_color_has_a_value(backhaul, serve, value, colored):
     server = serve({"/a": CONTENT}, speed=1 << 20)
     terminal = Terminal(backhaul, "get", f"{server.url}/a", columns=140, only_errors=True, NO_COLOR=value)
     assert terminal.end() == 0
     assert (re.search(rb"\x1b\[[0-9;]*m", terminal.seen) is not None) == colored
 
 
-def test_ctrl_c_prints_how_to_continue(backhaul, serve):
+def test_the_get_command_prints_how_to_continue_after_ctrl_c(backhaul, serve):
     server = serve({"/a": CONTENT}, speed=1 << 20)
     terminal = Terminal(backhaul, "get", f"{server.url}/a")
     terminal.read(rb"%")
@@ -166,7 +166,7 @@ def test_ctrl_c_prints_how_to_continue(backhaul, serve):
 
 
 class HostileServer(AcceptingServer):
-    """Responds with control characters wherever HTTP allows text."""
+    """A server that sends control characters in a response."""
 
     def __init__(self, head):
         super().__init__()
@@ -185,7 +185,7 @@ CONTROLS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
     b"HTTP/1.1 200 OK\r\nContent-Type: text/\x1b[2J\r\nETag: \"\x9b2J\"\r\nContent-Disposition: a;b=\xe2\x80\xae",
     b"HTTP/1.1 302 Found\r\nLocation: \x1b]0;owned\x07://a",
 ])
-def test_no_control_character_of_a_server_reaches_the_terminal(backhaul, head):
+def test_no_control_character_from_a_server_reaches_the_terminal(backhaul, head):
     with HostileServer(head) as server:
         backhaul("add", "--attempts", "1", f"{server.url}/%1B%5B2J")
         until(lambda: not backhaul.json("tasks", "--state", "waiting,running"), "the end")

@@ -63,14 +63,14 @@ def run(*words, **variables):
         ["ftp://example.org/a"], ["example.org/a"], ["http://user:secret@example.org/a"],
         ["-H", "A: b\r\nC: d", "http://example.org/a"], ["--application", "a b", "http://example.org/a"])),
 ])
-def test_an_invalid_command_line_exits_with_2_and_the_reason(words, tmp_path):
+def test_an_invalid_command_line_exits_with_2_and_prints_a_reason(words, tmp_path):
     ended = run(*words, HOME=str(tmp_path))
     assert ended.returncode == 2, ended
     assert ended.stderr.strip()
     assert ended.stdout == ""
 
 
-def test_help_starts_with_an_example_and_lists_all_commands_and_exit_codes():
+def test_the_help_starts_with_an_example_and_lists_all_commands_and_exit_codes():
     text = run("--help").stdout
     assert text.splitlines()[2].startswith("  backhaul get ")
     assert re.findall(r"^  ([a-z]+)  ", text.split("Commands:")[1].split("Options")[0], flags=re.M) == COMMANDS
@@ -87,19 +87,19 @@ def test_the_help_of_each_command_starts_with_an_example(command):
         assert max(map(len, ended.stdout.splitlines())) <= 80
 
 
-def test_version_prints_the_librarys_version():
+def test_the_version_option_prints_the_version_in_the_header():
     header = (PROJECT / "include" / "backhaul.h").read_text()
     version = ".".join(re.search(rf"BH_VERSION_{part} (\d+)", header)[1] for part in ("MAJOR", "MINOR", "PATCH"))
     assert run("--version").stdout == f"backhaul {version}\n"
 
 
-def test_the_document_of_the_command_line_has_the_exit_codes_of_the_help():
+def test_the_document_of_the_command_line_lists_the_same_exit_codes_as_the_help():
     page = (PROJECT / "docs" / "command-line.md").read_text()
     codes = re.findall(r"^\| (\d) \| (.+?) \|$", page, flags=re.M)
     assert codes == re.findall(r"^  (\d)  (.+)$", run("--help").stdout, flags=re.M)
 
 
-def test_the_default_store_is_in_the_state_folder_and_readable_only_by_the_user(tmp_path):
+def test_the_default_store_is_in_the_state_folder_and_only_the_user_can_read_it(tmp_path):
     assert run("wait", "--embedded", HOME=str(tmp_path)).returncode == 0
     store = tmp_path / ".local" / "state" / "backhaul"
     assert store.stat().st_mode & 0o777 == 0o700
@@ -108,19 +108,19 @@ def test_the_default_store_is_in_the_state_folder_and_readable_only_by_the_user(
     assert (other / "backhaul").stat().st_mode & 0o777 == 0o700
 
 
-def test_a_relative_state_folder_is_ignored(tmp_path):
+def test_a_relative_path_in_xdg_state_home_is_ignored(tmp_path):
     assert run("wait", "--embedded", HOME=str(tmp_path), XDG_STATE_HOME="relative").returncode == 0
     assert (tmp_path / ".local" / "state" / "backhaul").is_dir()
 
 
-def test_backhaul_store_in_the_environment_sets_the_store(tmp_path):
+def test_the_variable_backhaul_store_sets_the_path_of_the_store(tmp_path):
     store = tmp_path / "named"
     assert run("wait", "--embedded", HOME=str(tmp_path), BACKHAUL_STORE=str(store)).returncode == 0
     assert store.is_dir()
     assert not (tmp_path / ".local").exists()
 
 
-def test_a_command_exits_with_6_if_its_store_cannot_be_used(tmp_path):
+def test_a_command_exits_with_6_if_the_file_of_the_database_is_no_database(tmp_path):
     store = tmp_path / "store"
     store.mkdir(mode=0o700)
     (store / "backhaul.sqlite3").write_bytes(b"no database " * 1000)
@@ -145,7 +145,7 @@ def test_a_command_exits_with_3_if_its_session_or_task_does_not_exist(backhaul):
         assert ended.stderr.startswith("backhaul: ")
 
 
-def test_the_default_session_need_not_exist(backhaul):
+def test_a_command_prints_nothing_if_the_default_session_does_not_exist(backhaul):
     backhaul("register", "--application", "org.example.other", "/bin/true")
     for command in ("wait", "tasks", "events", "sessions"):
         ended = backhaul(command)
@@ -153,7 +153,7 @@ def test_the_default_session_need_not_exist(backhaul):
     assert backhaul.json("tasks") == []
 
 
-def test_commands_that_only_read_do_not_create_a_store(tmp_path):
+def test_a_command_that_lists_or_controls_tasks_does_not_create_a_store(tmp_path):
     typo = tmp_path / "typo"
     for words, code in ((["tasks"], 0), (["events"], 0), (["sessions"], 0), (["launches"], 0), (["challenges"], 0),
                         (["unregister"], 0), (["tasks", "--session", "absent"], 3), (["info", "1"], 3),

@@ -1,6 +1,6 @@
 """`backhaul why` explains what transfers wait for, on a machine with a fake /sys and /proc.
 
-Its advice must be correct: the tests run each command that it names, and then the transfer continues.
+The advice must be correct: the tests run each command that the advice names, and then the transfer continues.
 """
 
 import datetime
@@ -21,7 +21,7 @@ def hosting():
 
 @pytest.fixture
 def machine(backhaul):
-    """The fake machine of the daemon: /sys and /proc as dictionaries of texts."""
+    """Returns a function that writes files of the fake /sys and /proc, which the daemon reads."""
     folder = backhaul.folder / "machine"
 
     def set_trees(**trees):
@@ -90,7 +90,7 @@ def run_advice(backhaul, advice):
 
 
 @pytest.mark.parametrize("reason", CASES)
-def test_the_advice_ends_a_wait_for_a_session_constraint(backhaul, serve, machine, reason):
+def test_the_advice_releases_a_transfer_that_a_constraint_of_the_session_holds(backhaul, serve, machine, reason):
     trees, options, phrase, option = CASES[reason]
     machine(**trees)
     server = serve({"/a": CONTENT})
@@ -114,7 +114,7 @@ def test_the_advice_ends_a_wait_for_a_session_constraint(backhaul, serve, machin
 
 
 @pytest.mark.parametrize("wish", [["--discretionary"], ["--external-power", "yes", "--unmetered", "yes"]])
-def test_why_distinguishes_constraints_of_the_transfer_and_the_session(backhaul, serve, machine, wish):
+def test_the_why_command_states_that_the_transfer_itself_has_the_constraint(backhaul, serve, machine, wish):
     machine(sys=ON_BATTERY)
     server = serve({"/a": CONTENT})
     backhaul("add", *wish, f"{server.url}/a")
@@ -130,7 +130,7 @@ def test_why_distinguishes_constraints_of_the_transfer_and_the_session(backhaul,
 
 
 @pytest.mark.parametrize("reason", CASES)
-def test_the_advice_removes_only_the_unmet_constraint(backhaul, machine, reason):
+def test_the_advice_removes_only_the_constraint_that_holds_the_transfer(backhaul, machine, reason):
     trees, options, _, option = CASES[reason]
     machine(**trees)
     wishes = [these_hours() if word is None else word for word in options]
@@ -145,7 +145,7 @@ def test_the_advice_removes_only_the_unmet_constraint(backhaul, machine, reason)
     assert backhaul.json("tasks")[0]["constraints"]["minimum_bytes_per_second"] == 1
 
 
-def test_constraints_of_a_transfer_can_be_replaced(backhaul, machine):
+def test_the_constrain_command_replaces_and_removes_constraints_of_a_transfer(backhaul, machine):
     machine(sys=ON_BATTERY)
     backhaul("add", "--external-power", "yes", "http://127.0.0.1:9/never")
     task = wait_for_hold(backhaul, "power")
@@ -158,12 +158,13 @@ def test_constraints_of_a_transfer_can_be_replaced(backhaul, machine):
 
 
 def stated(backhaul):
-    """Returns the constraints of each task's request, without those of its session, by the task's number."""
+    """Returns the constraints in each task's own request, without the constraints of the session. The keys are the ids
+    of the tasks."""
     return {task["id"]: {name: value for name, value in (task["constraints"] or {}).items() if value is not None}
             for task in backhaul.json("tasks")}
 
 
-def test_one_constraint_is_changed_and_the_others_stay(backhaul):
+def test_the_constrain_command_changes_one_constraint_and_keeps_the_others(backhaul):
     backhaul("add", "--suspended", "--overnight", "--minimum-battery", "30", "http://127.0.0.1:9/a")
     backhaul("add", "--suspended", "--external-power", "yes", "http://127.0.0.1:9/b", "http://127.0.0.1:9/c")
     backhaul("add", "--suspended", "http://127.0.0.1:9/d")
@@ -188,7 +189,7 @@ def test_one_constraint_is_changed_and_the_others_stay(backhaul):
     ("--maximum-io-pressure", "5"), ("--maximum-memory-pressure", "5"), ("--minimum-rate", "5"),
     ("--quiet-hours", "22:00-06:30"),
 ])
-def test_default_removes_each_constraint(backhaul, option, value):
+def test_the_constrain_command_with_the_value_default_removes_a_constraint(backhaul, option, value):
     backhaul("add", "--suspended", option, value, "http://127.0.0.1:9/a")
     [(task, wish)] = stated(backhaul).items()
     assert len(wish) == 1
@@ -209,7 +210,7 @@ def test_the_advice_starts_a_scheduled_transfer_now(backhaul, serve):
     assert [wait["reason"] for wait in ended["waits"]] == ["earliest_start"]
 
 
-def test_starts_can_be_rescheduled_one_by_one(backhaul):
+def test_the_reschedule_command_changes_one_start_and_keeps_the_other(backhaul):
     backhaul("add", "--suspended", "--latest-start", "2037-11-21T06:30", "http://127.0.0.1:9/a", TZ="UTC")
     [task] = backhaul.json("tasks")
     at = ["--earliest-start", "2037-11-20T22:00"]
@@ -227,7 +228,7 @@ def test_starts_can_be_rescheduled_one_by_one(backhaul):
     assert (plain["earliest_start_ms"], plain["latest_start_ms"]) == (None, None)
 
 
-def test_the_same_command_finds_a_rescheduled_transfer(backhaul):
+def test_a_repeated_add_command_finds_the_transfer_after_it_was_rescheduled(backhaul):
     backhaul("add", "--earliest-start", "+2h", "http://127.0.0.1:9/a")
     [task] = backhaul.json("tasks")
     backhaul("reschedule", task["id"], "--earliest-start", "+3h")
@@ -235,7 +236,7 @@ def test_the_same_command_finds_a_rescheduled_transfer(backhaul):
     assert (again["task_id"], again["disposition"]) == (task["id"], "existing")
 
 
-def test_a_wait_for_the_earliest_start_is_listed_with_its_time(backhaul):
+def test_the_why_command_shows_the_time_of_the_earliest_start(backhaul):
     backhaul("add", "--earliest-start", "+2h", "http://127.0.0.1:9/never")
     task = wait_for_hold(backhaul, "earliest_start")
     assert task["next_attempt_ms"] == task["earliest_start_ms"]
@@ -245,7 +246,7 @@ def test_a_wait_for_the_earliest_start_is_listed_with_its_time(backhaul):
     assert "it is to start at " in backhaul("tasks").stdout
 
 
-def test_why_without_a_task_groups_waits_by_reason(backhaul, machine):
+def test_the_why_command_without_a_task_groups_waiting_transfers_by_reason(backhaul, machine):
     machine(sys=ON_BATTERY)
     backhaul("configure", "--external-power", "yes")
     backhaul("add", *(f"http://127.0.0.1:9/{number}" for number in range(12)))
@@ -259,7 +260,7 @@ def test_why_without_a_task_groups_waits_by_reason(backhaul, machine):
     assert groups["power"]["tasks"] == 12 and groups["suspended"]["tasks"] == 1
 
 
-def test_a_network_set_as_metered_can_be_set_as_unmetered(backhaul):
+def test_the_advice_sets_a_metered_network_as_unmetered(backhaul):
     [seen] = backhaul.json("conditions")
     [name] = [condition["name"] for condition in seen["conditions"] if condition["kind"] == "network"]
     if not name:
@@ -276,7 +277,7 @@ def test_a_network_set_as_metered_can_be_set_as_unmetered(backhaul):
     until(lambda: backhaul.json("tasks", "--session", "photos")[0]["reason"] != "metered", "an end of the wait")
 
 
-def test_conditions_shows_values_sources_and_holds(backhaul, machine):
+def test_the_conditions_command_shows_values_sources_and_holds(backhaul, machine):
     machine(sys=ON_BATTERY)
     backhaul("configure", "--external-power", "yes")
     backhaul("add", "http://127.0.0.1:9/never")
@@ -295,7 +296,7 @@ def test_conditions_shows_values_sources_and_holds(backhaul, machine):
     assert "HELD" in shown and "GOES ON" in shown
 
 
-def test_network_settings_are_stored_and_removed(backhaul):
+def test_the_networks_command_stores_and_removes_settings(backhaul):
     said = backhaul.json("networks", "Café", "--metered", "yes", "--daily-budget", "500MB", "--monthly-budget", "5GB",
                          "--month-starts-on", "20")
     assert [(n["name"], n["metered"], n["budget"], n["month_starts_on"]) for n in said] == [
@@ -307,7 +308,7 @@ def test_network_settings_are_stored_and_removed(backhaul):
     assert "There is no network Café" in backhaul("networks", "Café", code=3).stderr
 
 
-def test_activities_are_set_listed_and_removed(backhaul):
+def test_the_activities_command_sets_lists_and_removes_activities(backhaul):
     [made] = backhaul.json("activities", "set", "catalogue", "--every", "24h", "--tolerance", "6h", "--quality",
                            "utility", "https://example.org/catalogue.json")
     assert (made["interval_ms"], made["tolerance_ms"], made["quality_of_service"], made["url"]) == (
@@ -323,7 +324,7 @@ def test_activities_are_set_listed_and_removed(backhaul):
     backhaul("activities", "remove", "report", code=3)
 
 
-def test_without_a_terminal_each_wait_is_reported_once(backhaul, serve, machine):
+def test_the_get_command_without_a_terminal_reports_each_wait_once(backhaul, serve, machine):
     machine(sys=ON_BATTERY)
     server = serve({"/a": CONTENT})
     said = backhaul("get", "--external-power", "yes", f"{server.url}/a", "--timeout", "4", code=5).stderr

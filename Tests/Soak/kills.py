@@ -1,8 +1,8 @@
 """Kills a host and its daemon repeatedly, and checks all promises about events.
 
 Usage: scripts/in-venv python Tests/Soak/kills.py [--rounds 500] [--hosting daemon|embedded] [--seed N] [--keep]
-Prints one line, and the first broken promises. The exit status is 1 if a promise was broken. A seed repeats the
-choices, but not their times.
+Prints the first broken promises, and one line about the run. If a promise was broken, the exit status is 1. Two runs
+with the same seed make the same choices, but at other times.
 """
 
 import argparse

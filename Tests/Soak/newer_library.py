@@ -1,4 +1,4 @@
-"""Runs hosts that were compiled with the current header. They use a library whose structs have more fields.
+"""Runs hosts that were compiled with the current header. The hosts use a library whose structs have more fields.
 
 The script copies the project, appends a field to every struct that may grow, uses a reserved field of each embedded
 struct, and builds that library. Then it runs the project's C tests with it. The tests are compiled with the unchanged
@@ -14,13 +14,13 @@ import tempfile
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
-#: C tests that check the library itself. They are left out, because this library is another one.
+#: C tests that check the library itself. They are left out, because the library of this run is changed.
 SKIPPED_TESTS = "not language and not example and not version"
 
 
 def append_fields(header):
-    """Returns the header with one more field in each struct: after the last field, or in place of the last reserved
-    one."""
+    """Adds one field to the structs of the header: at the end of a struct that may grow, or in place of a reserved
+    number of an embedded struct."""
     text, grown, taken = header.read_text(encoding="utf-8"), 0, 0
 
     def one(match):
@@ -45,7 +45,7 @@ def build(folder):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(PROJECT / name, folder / name)
     append_fields(folder / "include" / "backhaul.h")
-    # The code reads the remaining two reserved numbers by their names.
+    # The Swift code reads two reserved numbers. One number remains, which Swift reads without an index.
     for path in (folder / "Sources" / "BackhaulABI").rglob("*.swift"):
         text = path.read_text(encoding="utf-8")
         path.write_text(re.sub(r"(\w+)\.reserved\.0, \1\.reserved\.1", r"\1.reserved", text), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Finds the daemons of stores below a folder, and ends them, so that none survives its test."""
+"""Finds the daemons of stores below a folder, and ends them, so that no daemon survives its test."""
 
 import os
 import select
@@ -22,8 +22,8 @@ def daemons_of(folder):
 
 
 def end_daemons(folder, patience=5):
-    """Ends the daemons. SIGTERM comes first, because a service manager would restart a killed daemon; SIGKILL follows
-    after `patience` seconds."""
+    """Ends the daemons. SIGTERM comes first, because a service manager would restart a killed daemon. SIGKILL
+    follows after `patience` seconds."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         deadline = time.monotonic() + patience
         for process in daemons_of(folder):
@@ -31,7 +31,7 @@ def end_daemons(folder, patience=5):
 
 
 def end(process, number, deadline):
-    """Signals one process, and waits until it has ended or the time is over."""
+    """Signals one process, and waits until it has ended or the deadline has passed."""
     with suppress(ProcessLookupError):
         descriptor = os.pidfd_open(process)
         try:

@@ -1,4 +1,4 @@
-"""A fake engine of another version: it has the store's lock and replies on its socket."""
+"""A fake engine of another library version. The engine owns the store lock, and replies on the store's socket."""
 
 import fcntl
 import os
@@ -7,18 +7,19 @@ import struct
 import threading
 from contextlib import suppress
 
-#: fcntl(2): a lock that belongs to the open file and not to the process, as the engine's lock.
+#: A lock that belongs to the open file and not to the process (fcntl(2)). The engine's lock is of the same kind.
 F_OFD_SETLK = 37
 HELLO, LEAVE = 1, 3
 
 
 class FakeEngine:
-    """Replies to each hello with the same bytes. With `leaves` it releases the store on request, as a daemon does."""
+    """Replies to each hello with the same bytes. If `leaves` is true, releases the store on request, as a daemon
+    does."""
 
     def __init__(self, store, answer, *, leaves):
         self.answer = answer
         self.leaves = leaves
-        #: The first frames of the clients' connections.
+        #: The first frame of each connection of a client.
         self.openings = []
         store.mkdir(mode=0o700, exist_ok=True)
         self.lock = os.open(store / "lock", os.O_RDWR | os.O_CREAT, 0o600)
@@ -45,7 +46,7 @@ class FakeEngine:
     def _serve(self):
         with suppress(OSError):
             while True:
-                # A client sends the request to exit on another connection while the first one is open.
+                # While its first connection is open, a client sends the request to exit on a second connection.
                 connection = self.listener.accept()[0]
                 threading.Thread(target=self._speak, args=[connection], daemon=True).start()
         self.path.unlink(missing_ok=True)
@@ -66,7 +67,7 @@ class FakeEngine:
 
 
 def read_frame(connection):
-    """Returns one frame with the bytes of its length. Returns fewer bytes if the connection ends."""
+    """Returns one frame, including the bytes of its length. If the connection ends, returns fewer bytes."""
     frame = b""
     while len(frame) < 4 or len(frame) < 4 + struct.unpack("<I", frame[:4])[0]:
         wanted = 4 if len(frame) < 4 else 4 + struct.unpack("<I", frame[:4])[0]

@@ -1,4 +1,5 @@
-"""The JSON of the command line has the header's structure and names: the keys that an object of a struct must have."""
+"""The JSON of the command line has the structure and the names of the header. This module returns the keys that the
+JSON object of a struct must have."""
 
 import functools
 
@@ -21,7 +22,7 @@ ADDED = {
     "bh_enqueued.destination": "instead of `request`",
 }
 
-#: Keys that are not fields, in lines that have only some of a struct's fields, with the reason.
+#: Keys that are not fields, with the reason. They are in lines that have only some of a struct's fields.
 ADDED_TO_EXCERPTS = {
     "bh_event.error_body_encoding": "`get`, `put` and `wait` print `error_body` as text where it is one",
     "bh_hold.first_tasks": "`why` knows the tasks of its session",
@@ -35,7 +36,7 @@ def structs():
 
 
 def _counts(names):
-    """Yields the fields that contain only the number of items of another field, because a JSON array needs none."""
+    """Yields the fields that contain only the number of items of another field. A JSON array needs no such number."""
     for name in names:
         stem, _, unit = name.rpartition("_")
         if unit == "size" and stem in names or unit == "count" and {stem, f"{stem}s"} & names:
@@ -43,7 +44,8 @@ def _counts(names):
 
 
 def fields(struct):
-    """Maps each printed field of a struct to the struct that it is or points to, or None."""
+    """Maps each printed field of a struct to the name of the struct that the field is or points to. For any other
+    field, the value is None."""
     names = {field.name for field in structs()[struct].fields}
     hidden = {"struct_size", *_counts(names), *_of(NOT_PRINTED, struct)}
     return {field.name: kind if (kind := field.type.removeprefix("const ").rstrip(" *")) in structs() else None
@@ -66,7 +68,7 @@ def _of(table, struct):
 
 
 def differences(value, struct, path=""):
-    """Returns the keys that a printed struct, or a struct inside it, lacks or must not have."""
+    """Returns the missing keys and the wrong keys of a printed struct, and of the structs inside it."""
     path = path or struct
     if isinstance(value, list):
         return [found for item in value for found in differences(item, struct, path)]

@@ -15,7 +15,8 @@ SIZES = (0, 1, 5_000, 50_000, 400_000)
 
 
 def serve(folder, count, bytes_per_second):
-    """Serves files of many sizes and one large one, which takes long enough to be cut off after a checkpoint."""
+    """Serves files of many sizes, and one large file. The transfer of the large file takes so long that a kill can stop
+    the transfer after a checkpoint."""
     noise = random.Random(1)
     files = {}
     folder.mkdir()

@@ -1,4 +1,4 @@
-"""The demo's server, which stops before the end of each file until the test releases it."""
+"""The demo's server, which pauses before the end of each file until the test releases the server."""
 
 import socket
 import threading
@@ -8,7 +8,7 @@ from demo_parts.server import Server
 
 
 class PausingServer(Server):
-    """Sends each file up to `pause_at`, and the rest after `release`."""
+    """Sends each file up to the offset `pause_at`, and the rest after a call of `release`."""
 
     def __init__(self, files, pause_at, bytes_per_second=1 << 30):
         self._pause_at, self._is_released, self._changed = pause_at, False, threading.Condition()
@@ -21,7 +21,7 @@ class PausingServer(Server):
             self._changed.wait_for(lambda: self._is_released or request.offset + request.sent < self._pause_at)
 
     def is_paused(self):
-        """Whether a client has received all bytes before `pause_at` of an open response."""
+        """Whether an open response has reached `pause_at`: the server has sent all bytes before this offset."""
         return any(request.open and request.offset + request.sent >= self._pause_at for request in self.requests())
 
     def release(self):
@@ -41,8 +41,8 @@ class PausingServer(Server):
             self._changed.notify_all()
 
     def wait_until_idle(self):
-        """Waits until each request of clients that have ended is in the log, even if the server reads it late."""
-        # The server accepts connections in order, so it has counted all earlier ones when this one ends.
+        """Waits until the log has all requests of clients that have ended. The server may read such a request late."""
+        # The server accepts connections in order. So when this connection ends, all earlier connections are counted.
         with socket.create_connection(self.server_address) as last:
             last.sendall(b"GET /none HTTP/1.0\r\n\r\n")
             while last.recv(1 << 12):

@@ -1,4 +1,5 @@
-"""The database of a store as the disk has it after each sync, rebuilt from a trace of the engine's system calls."""
+"""A store's database in the state that the disk has after each sync. A trace of the engine's system calls gives the
+writes and syncs."""
 
 import sqlite3
 import struct
@@ -26,7 +27,7 @@ class SyncedDatabase:
             self.sync()
 
     def write(self, offset, data):
-        """Notes one write to the log. SQLite writes the header of a frame and its page separately."""
+        """Records one write to the log. SQLite writes the header of a frame and the page of the frame separately."""
         if len(data) == _FRAME and offset >= _LOG_HEADER:
             self._frame = struct.unpack(">I", data[:4])[0]
         elif len(data) == PAGE and self._frame:
@@ -34,13 +35,13 @@ class SyncedDatabase:
             self._frame = None
 
     def sync(self):
-        """Notes that all writes to the log are durable."""
+        """Records a sync of the log: all writes before it are durable."""
         self._pages.update(self._written)
         self._written.clear()
 
     def query(self, statement):
         image = bytearray(b"".join(self._pages.get(number, bytes(PAGE)) for number in range(1, max(self._pages) + 1)))
-        # Without the log, the header must say that there is none.
+        # The copy has no log. So the header must state a database without a log.
         image[18:20] = b"\1\1"
         self._copy.write_bytes(image)
         connection = sqlite3.connect(f"file:{self._copy}?immutable=1", uri=True)

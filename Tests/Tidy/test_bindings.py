@@ -1,5 +1,5 @@
-"""The files that are generated from include/backhaul.h are up to date. The generator also reads other forms of
-headers."""
+"""The files that are generated from include/backhaul.h are up to date. The generator can read headers in other forms,
+too."""
 
 import ctypes
 
@@ -25,20 +25,20 @@ def texts():
 
 
 @pytest.mark.parametrize("path", outputs.WRITERS)
-def test_a_generated_file_is_up_to_date_with_the_header(path, texts):
+def test_each_generated_file_matches_the_header(path, texts):
     assert (PROJECT / path).read_text() == texts[path], "run scripts/generate-bindings"
 
 
 @pytest.mark.parametrize("path", outputs.WRITERS)
-def test_the_first_line_of_a_generated_file_says_that_it_is_generated(path, texts):
+def test_the_first_line_of_a_generated_file_names_its_generator(path, texts):
     assert "Generated from include/backhaul.h by scripts/generate-bindings" in texts[path].splitlines()[0]
 
 
-def test_each_class_name_belongs_to_an_enumeration_of_the_header():
+def test_each_listed_python_class_belongs_to_an_enumeration_of_the_header():
     assert set(names.PYTHON_CLASSES) <= {enumeration.key for enumeration in read_header().enumerations}
 
 
-#: Forms of headers: macros around declarations, types of enumerations, embedded structs, tables in comments.
+#: A header in all forms: macros around declarations, types of enumerations, embedded structs, tables in comments.
 FORMS = """
 #include <stddef.h>
 #include <stdint.h>
@@ -100,7 +100,7 @@ def forms(tmp_path):
     return header.read(path)
 
 
-def test_constants_in_macros_are_read_with_their_comments(forms):
+def test_the_generator_reads_constants_in_macros_with_their_comments(forms):
     role, place = forms.enumerations
     assert (role.name, role.documentation, role.is_bits) == ("bh_http_role", "What a handle may do.", False)
     assert [(item.name, item.value, item.documentation) for item in role.constants] == [
@@ -112,7 +112,7 @@ def test_constants_in_macros_are_read_with_their_comments(forms):
     ]
 
 
-def test_embedded_structs_and_functions_after_a_macro_are_read(forms):
+def test_the_generator_reads_embedded_structs_and_functions_after_a_macro(forms):
     limits, options = forms.structs
     assert (limits.documentation, limits.is_growing, options.is_growing) == ("Limits – of a task.", False, True)
     assert [field.type for field in options.fields][1:4] == ["bh_http_role", "bh_limits", "const bh_limits *"]
@@ -123,7 +123,7 @@ def test_embedded_structs_and_functions_after_a_macro_are_read(forms):
     assert forms.opaque == ("bh_handle",)
 
 
-def test_the_python_declarations_of_all_forms_of_headers_match_the_compiler(forms):
+def test_generated_python_structs_have_the_layout_of_the_c_structs(forms):
     declared = {}
     exec(compile(python_declarations.structs(forms), "_ctypes", "exec"), declared)
     options = declared["bh_options"]
@@ -137,13 +137,13 @@ def test_the_python_declarations_of_all_forms_of_headers_match_the_compiler(form
     assert "    #: Reads, and no more.\n    READ = 1\n    #: Writes.\n    ROLE_2 = 2\n" in constants
 
 
-def test_the_manifest_contains_all_forms_of_headers(forms):
+def test_the_swift_manifest_has_embedded_structs_keywords_and_large_numbers(forms):
     layouts, constants = swift_manifest.layouts(forms), swift_manifest.constants(forms)
     assert '("limits", \\.limits), ("others", \\.others),' in layouts and "\\.`operator`" in layouts
     assert '("BH_NOTHING", "18446744073709551615"),' in constants
 
 
-def test_the_tables_of_names_contain_only_names_of_the_header():
+def test_the_tables_of_the_generator_contain_only_names_of_the_header():
     structs = {struct.name for struct in read_header().structs}
     fields = {field.name for struct in read_header().structs for field in struct.fields}
     types = {enumeration.name for enumeration in read_header().enumerations}
@@ -152,7 +152,7 @@ def test_the_tables_of_names_contain_only_names_of_the_header():
     assert {*names.SWIFT_TYPES, *names.PYTHON_ZEROS} <= types
 
 
-#: A part, and a configuration that contains it.
+#: A header with one struct, which is a part of a configuration.
 OPTIONS = """
 #include <stddef.h>
 #include <stdint.h>
@@ -179,7 +179,7 @@ def part(tmp_path):
     return header.read(path)
 
 
-def test_a_generated_python_value_has_types_documentation_and_defaults(part):
+def test_a_generated_python_class_has_types_documentation_and_defaults(part):
     text = python_options.Options(part).dataclass(part.struct("bh_part"), "@dataclass")
     assert ('class Part:\n    """When."""\n\n    #: Default 1,000: before the next.\n'
             "    first_delay_ms: int = 0\n") in text
@@ -189,7 +189,7 @@ def test_a_generated_python_value_has_types_documentation_and_defaults(part):
     assert "    password: str | None = field(default=None, repr=False)\n" in text and "reserved" not in text
 
 
-def test_a_generated_swift_value_is_converted_to_c_and_back(part):
+def test_a_generated_swift_struct_can_be_converted_to_c_and_back(part):
     text = swift_options.Options(part).struct(part.struct("bh_part"))
     assert "/// When. Nil stands for the default.\npublic struct Part: Hashable, Sendable {\n" in text
     assert "    /// Default 1,000 ms: before the next.\n    public var firstDelay: Duration?\n" in text

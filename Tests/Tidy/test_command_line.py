@@ -1,4 +1,5 @@
-"""The command line has an option for every field of a session, policy and request, and its JSON uses their names."""
+"""The command line has an option for each field of a session, a policy and a request. The JSON of the command line uses
+the names of the fields."""
 
 import re
 
@@ -10,10 +11,10 @@ COMMAND = "Sources/backhaul"
 WORDS = "Sources/backhaul/Library/OptionNaming.swift"
 NAMES = "Sources/backhaul/Library/Names.swift"
 RECORDS = "Sources/backhaul/Library/JSON+Fields.swift"
-#: A line of the tables of options: the field's name in the record, and the path of the field.
+#: A line in a table of options. The line has the name of a field in the record, and the path of the field.
 SETTING = re.compile(r'\.\w+\(\s*"(\w+)", \\\.([\w.]+), ')
 
-#: Struct -> the names of variables through which options are written into it.
+#: Maps a struct to the names of the variables through which the code writes options into the struct.
 VARIABLES = {
     "bh_session_configuration": "session|configuration|fields",
     "bh_policy": "policy|fields",
@@ -29,7 +30,7 @@ WITHOUT_OPTION = {
     "bh_request.user_data_size": "as user_data",
 }
 
-#: JSON documents that are no struct of the header: file -> what it prints.
+#: Maps a file to the JSON document that it prints. These documents are no structs of the header.
 OWN_DOCUMENTS = {
     "Commands/Claim.swift": "the arguments of bh_task_claim",
     "Commands/Conditions.swift": "two lists in one document",
@@ -43,7 +44,7 @@ OWN_DOCUMENTS = {
     "Output/Output.swift": "bh_error below one key, to tell it from results",
 }
 
-#: Constants whose word differs from their name, or that have no word (None), with the reason.
+#: Maps a constant to its word on the command line if the word is not made from the name. None: there is no word.
 OTHER_WORDS = {
     "BH_HTTP_1_1": "http1.1",
     "BH_HTTP_2": "http2",
@@ -51,14 +52,14 @@ OTHER_WORDS = {
     "BH_TLS_1_2": "tlsv1.2",
     "BH_TLS_1_3": "tlsv1.3",
     "BH_PRESET_DEFAULT": "none",
-    # This constant is no useful limit: in the critical state no task runs in any case.
+    # This constant is no useful limit, because no task runs in the critical state.
     "BH_THERMAL_CRITICAL": None,
-    # The default of a choice has no word.
+    # A constant that stands for a default has no word.
     "BH_THERMAL_DEFAULT": None, "BH_REDIRECTS_DEFAULT": None, "BH_COOKIES_DEFAULT": None, "BH_QUALITY_DEFAULT": None,
     "BH_TLS_DEFAULT": None, "BH_TASK_NONE": None, "BH_TASK_KIND_NONE": None,
 }
 
-#: Phrases in messages of the library that are not fields.
+#: Phrases in messages of the library that do not name a field.
 PHRASES = {"choose embedded hosting", "the option `store`", "the option `daemon`"}
 
 
@@ -77,7 +78,7 @@ def fields(name):
 
 
 @pytest.mark.parametrize("name", VARIABLES)
-def test_each_field_has_an_option_or_a_reason_without_one(name):
+def test_each_field_has_an_option_or_is_listed_with_a_reason(name):
     written = set(re.findall(rf"\b(?:{VARIABLES[name]})\.(\w+(?:\.\w+)?) = ", text()))
     written |= {path for _, path in SETTING.findall(text())}
     missing = {f"{name}.{field}" for field in fields(name)
@@ -86,8 +87,8 @@ def test_each_field_has_an_option_or_a_reason_without_one(name):
 
 
 def printed(form):
-    """Yields a struct and its keys for each place that writes the JSON of a struct: as a list, or as a table of
-    options."""
+    """Finds each place in the code that writes a struct as JSON, with a list or with a table of options. Yields the
+    struct and the written keys."""
     for source in swift(COMMAND):
         for match in re.finditer(rf"\.{form}\(of: (bh_\w+)\.self, \[(?:\n(.*?)\n +|([^\n]*))\]\)",
                                  source.text, re.DOTALL):
@@ -96,28 +97,28 @@ def printed(form):
             yield match[1], [name for name, _ in SETTING.findall(source.text)]
 
 
-def test_the_json_of_a_struct_has_its_fields_under_their_names():
+def test_the_keys_in_the_json_of_a_struct_are_the_names_of_its_fields():
     assert not [f"{struct}: {key}" for struct, written in printed("record")
                 for key in sorted(set(written) ^ json_fields.keys(struct))]
 
 
-def test_an_excerpt_of_a_struct_has_only_its_fields():
+def test_the_json_of_an_excerpt_has_only_fields_of_the_struct():
     assert not [f"{struct}: {key}" for struct, written in printed("excerpt")
                 for key in written if key not in json_fields.excerpt_keys(struct)]
 
 
-def test_each_place_that_prints_a_struct_is_compared_with_the_header():
+def test_these_tests_find_every_place_that_prints_a_struct():
     places = sum(len(re.findall(r"\.(?:record|excerpt)\(of:", source.text)) for source in swift(COMMAND))
     assert len([*printed("record"), *printed("excerpt")]) == places > 0
 
 
-def test_a_document_that_is_no_struct_has_a_reason():
+def test_each_json_document_that_is_no_struct_is_listed():
     own = {source.name.removeprefix(f"{COMMAND}/") for source in swift(COMMAND)
            if source.name != RECORDS and ".object([" in source.text}
     assert own == set(OWN_DOCUMENTS)
 
 
-def test_each_exception_of_the_json_differs_from_the_header():
+def test_each_listed_exception_is_a_difference_between_the_json_and_the_header():
     known = {f"{name}.{field.name}" for name, struct in json_fields.structs().items() for field in struct.fields}
     written = {form: {f"{struct}.{key}" for struct, keys in printed(form) for key in keys}
                for form in ("record", "excerpt")}
@@ -126,7 +127,7 @@ def test_each_exception_of_the_json_differs_from_the_header():
     assert set(json_fields.ADDED_TO_EXCERPTS) <= written["excerpt"] - known
 
 
-def test_the_names_of_fields_in_messages_are_those_of_the_header():
+def test_messages_use_the_field_names_of_the_header():
     words = next(source for source in swift(COMMAND) if source.name == WORDS)
     known = {name for struct in header().structs for field in struct.fields
              for name in (field.name, f"retry.{field.name}")}
@@ -137,7 +138,7 @@ def test_the_names_of_fields_in_messages_are_those_of_the_header():
     assert spoken and not unknown
 
 
-def test_the_words_for_constants_come_from_their_names():
+def test_the_word_for_a_constant_is_made_from_its_name():
     names = next(source for source in swift(COMMAND) if source.name == NAMES).text
     words = dict(re.findall(r'\((BH_\w+), "([^"]+)"\)', names))
     words |= {constant: word for word, constant in re.findall(r'\("([^"]+)", (BH_\w+)\)', names)}

@@ -1,4 +1,4 @@
-"""docs/contract.md: every sentence has an existing test, or a deviation with its reason."""
+"""docs/contract.md gives an existing test for each sentence of the contract, or a deviation with its reason."""
 
 import re
 
@@ -8,12 +8,12 @@ ROWS = [[cell.strip() for cell in line.strip("|\n").split("|")]
         for line in (PROJECT / "docs" / "contract.md").read_text().splitlines() if re.match(r"\| \d", line)]
 
 
-def test_all_sentences_of_the_contract_are_listed_in_order():
+def test_the_table_lists_all_sentences_of_the_contract_in_order():
     assert [int(row[0]) for row in ROWS] == list(range(1, 39))
     assert all(len(row) == 5 and all(row) for row in ROWS)
 
 
-def test_each_sentence_has_a_test_or_a_deviation():
+def test_each_sentence_of_the_contract_has_a_test_or_a_deviation():
     wrong = [row[0] for row in ROWS if "`" not in row[4] and not re.search(r"\*\*(Deviation|Not there yet)", row[3])]
     assert not wrong
 

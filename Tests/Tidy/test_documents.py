@@ -1,4 +1,4 @@
-"""The documents about the source name existing files, and draw the modules as Package.swift lists them."""
+"""The documents about the source name only existing files. Their diagram of the modules matches Package.swift."""
 
 import re
 
@@ -8,7 +8,7 @@ from tree import PROJECT, sources, targets
 
 TOUR = "docs/ARCHITECTURE.md"
 INTERNALS = "docs/internals/"
-# The diagram leaves these out, because nearly every module uses them.
+# Modules that the diagram omits, because nearly every other module uses them.
 EVERYWHERE = {"BackhaulModel", "BackhaulPlatform"}
 LONGEST_WAY = 60
 
@@ -37,7 +37,7 @@ def is_there(path, link):
 
 
 @pytest.mark.parametrize("source", documents(), ids=lambda source: source.name)
-def test_each_named_file_exists(source):
+def test_a_document_names_only_existing_files(source):
     missing = [f"{source.name}:{number}: {name}" for number, line in enumerate(source.lines, 1)
                for name in FILE.findall(line) if not (PROJECT / name).exists()]
     if missing:
@@ -45,20 +45,20 @@ def test_each_named_file_exists(source):
 
 
 @pytest.mark.parametrize("source", documents(), ids=lambda source: source.name)
-def test_each_relative_link_has_a_target(source):
+def test_each_relative_link_has_an_existing_target(source):
     broken = [f"{source.name}:{number}: {link}" for number, line in enumerate(source.lines, 1)
               for link in LINK.findall(line) if "://" not in link and not is_there(source.path, link)]
     if broken:
         pytest.fail("\n".join(broken), pytrace=False)
 
 
-def test_each_page_of_the_internals_is_listed_in_their_readme():
+def test_the_readme_of_the_internals_lists_each_page():
     listed = set(LINK.findall((PROJECT / INTERNALS / "README.md").read_text(encoding="utf-8")))
     pages = {path.name for path in (PROJECT / INTERNALS).glob("*.md")} - {"README.md"}
     assert pages - listed == set()
 
 
-def test_the_diagram_of_the_modules_matches_the_package():
+def test_the_diagram_of_the_modules_matches_package_swift():
     drawn = {}
     diagram = LABEL.sub("", (PROJECT / TOUR).read_text(encoding="utf-8").split("```")[1])
     for module, others in ARROW.findall(diagram):
@@ -68,7 +68,7 @@ def test_the_diagram_of_the_modules_matches_the_package():
     assert drawn == {name: others for name, others in package.items() if others}
 
 
-def test_the_list_of_files_of_a_download_is_short_and_has_no_duplicates():
+def test_the_list_of_files_in_download_md_is_short_and_has_no_duplicates():
     text = (PROJECT / INTERNALS / "download.md").read_text(encoding="utf-8")
     files = re.findall(r"^- `([^`]+)`", text, re.MULTILINE)
     assert len(files) == len(set(files))

@@ -6,7 +6,7 @@ from behaviours.document import document
 from behaviours.table import ROWS
 
 
-def test_the_page_is_up_to_date_with_the_rows():
+def test_docs_http_md_matches_the_rows():
     assert (PROJECT / "docs" / "http.md").read_text() == document(), "run scripts/document-behaviours"
 
 

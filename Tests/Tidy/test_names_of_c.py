@@ -1,4 +1,4 @@
-"""Names of C in the documents exist in include/backhaul.h, and tables of constants in the documents are complete."""
+"""Each C name in a document exists in include/backhaul.h. The tables of constants in the documents are complete."""
 
 import re
 
@@ -25,7 +25,7 @@ def names():
         source for source in sources() if source.name == "include/backhaul.h").lines))
 
 
-def test_each_name_of_c_in_a_document_is_in_the_header():
+def test_each_c_name_in_a_document_exists_in_the_header():
     known = set(names())
     unknown = [f"{source.name}:{number}: {word}" for source in documents()
                for number, line in enumerate(source.lines, 1)
@@ -34,7 +34,7 @@ def test_each_name_of_c_in_a_document_is_in_the_header():
         pytest.fail("\n".join(unknown), pytrace=False)
 
 
-#: A document and an enumeration that one of its tables lists -> the constants that it leaves out.
+#: Maps a document and an enumeration to the constants that the document's table of this enumeration omits.
 TABLES = {
     ("docs/conditions.md", "bh_preset"): {"BH_PRESET_DEFAULT"},
     ("docs/credentials.md", "bh_refresh"): {"BH_REFRESH_NONE"},
@@ -44,7 +44,7 @@ TABLES = {
 
 
 @pytest.mark.parametrize(("document", "key"), TABLES)
-def test_a_table_of_constants_is_complete(document, key):
+def test_a_table_of_constants_in_a_document_is_complete(document, key):
     source = next(source for source in documents() if source.name == document)
     enumeration = next(enumeration for enumeration in header().enumerations if enumeration.key == key)
     rows = "\n".join(line for line in source.lines if ROW.match(line))

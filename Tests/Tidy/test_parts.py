@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 ENGINE = Path(__file__).resolve().parents[2] / "Sources" / "BackhaulEngine"
-# Folders whose files use the engine as a whole: they apply effects, or perform commands.
+# Folders whose files may use the whole engine, because they apply effects or perform commands.
 WHOLE = {"Loop", "Commands"}
 MOST_PROPERTIES = 16
-# Types of one running task, with the reason why other types see their properties.
+# Types with the state of one running task, and the reason why other types may use their properties.
 OF_A_TASK = {
     "RunningAttempt": "the state that a download and an upload have in common; their runners use it",
     "TransferContext": "constants only: the parts that runners use",
@@ -31,20 +31,20 @@ def code(path):
 
 
 def stored_properties(path):
-    """Returns the lines with stored properties of the file's class. A line that ends with a body declares a computed
-    property."""
+    """Returns the lines that declare stored properties of the file's class. A line that ends with a body, or with the
+    start of a body, declares a computed property."""
     lines = code(path)
     begin = next(number for number, line in enumerate(lines) if re.match(r"(?:public )?final class ", line))
     end = lines.index("}", begin)
     return [line for line in lines[begin:end] if STORED.match(line) and not re.search(r"\{( .* \})?$", line)]
 
 
-def test_the_search_finds_the_parts_of_the_engine():
+def test_these_tests_find_the_parts_of_the_engine():
     assert len(parts()) >= 30
 
 
 @pytest.mark.parametrize("path", [*parts(), *ENGINE.rglob("Running*.swift"), *ENGINE.rglob("*Runner*.swift")])
-def test_a_part_does_not_refer_to_the_engine_as_a_whole(path):
+def test_a_part_does_not_refer_to_the_whole_engine(path):
     assert not [line for line in code(path) if "EngineLoop" in line]
 
 
@@ -54,18 +54,18 @@ def test_the_state_of_a_part_is_private(path):
 
 
 @pytest.mark.parametrize("path", parts())
-def test_a_part_has_few_properties(path):
+def test_a_part_has_few_stored_properties(path):
     assert len(stored_properties(path)) <= MOST_PROPERTIES
 
 
 @pytest.mark.parametrize("name", OF_A_TASK)
-def test_a_type_of_one_task_has_few_properties_and_no_variable_of_the_engine(name):
+def test_a_type_of_one_task_has_few_stored_properties_and_a_context_has_no_variables(name):
     path = next(ENGINE.rglob(f"{name}.swift"))
     assert len(stored_properties(path)) <= MOST_PROPERTIES
     assert name != "TransferContext" or not [line for line in stored_properties(path) if " var " in line]
 
 
-def test_the_engine_loop_has_few_properties_and_two_extensions():
+def test_the_engine_loop_has_few_stored_properties_and_at_most_two_extensions():
     assert len(stored_properties(ENGINE / "EngineLoop.swift")) <= 12
     extensions = [path for path in ENGINE.rglob("*.swift") if "extension EngineLoop" in path.read_text()]
     assert len(extensions) <= 2
@@ -78,7 +78,7 @@ def classes():
 
 
 @pytest.mark.parametrize("path", list(classes()))
-def test_a_class_of_the_engine_has_few_properties_and_two_extensions(path):
+def test_a_class_of_the_engine_has_few_stored_properties_and_at_most_two_extensions(path):
     name = re.search(r"^(?:public )?final class (\w+)", path.read_text(), re.M).group(1)
     assert len(stored_properties(path)) <= MOST_PROPERTIES
     extensions = [other for other in ENGINE.rglob("*.swift")

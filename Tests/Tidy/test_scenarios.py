@@ -5,6 +5,6 @@ from tree import PROJECT
 from conditions.document import PAGE, TITLE, page
 
 
-def test_the_scenarios_of_the_page_are_the_recorded_ones():
+def test_docs_conditions_md_shows_the_recorded_scenarios():
     text = PAGE.read_text()
     assert TITLE in text and text == page(text), "run scripts/document-scenarios"

@@ -1,4 +1,4 @@
-"""The shape of the code: functions that fit on a screen, and classes with few stored properties."""
+"""The shape of the code: functions fit on a screen, and classes have few stored properties."""
 
 import re
 
@@ -18,7 +18,7 @@ LARGE_CLASSES = {
     "Watch": "the screen of one command: its rows, its terminal and its pace",
 }
 MOST_EXTENDING_FILES = 2
-#: Modules whose types may be extended in few files only.
+#: Modules in which only few files may extend a type.
 WHOLE_TYPES = ("BackhaulEngine", "BackhaulStore")
 #: Types that may be extended in more than MOST_EXTENDING_FILES files of their module, with the reason.
 EXTENDED = {
@@ -39,7 +39,7 @@ FUNCTION = re.compile(
     r"|nonisolated) )*(?:func (\w+)|(init)[?!]?\(|(deinit)|(subscript))")
 CLASS = re.compile(r"^(?:public )?final class (\w+)", re.M)
 TYPE = re.compile(r"^(?:public )?(?:final class|struct) (\w+)", re.M)
-#: An extension that adds a conformance does not match, because it may be in its own file.
+#: The pattern does not match an extension that adds a conformance, because such an extension may have its own file.
 EXTENSION = re.compile(r"^(?:(?:public|private|fileprivate) )?extension (\w+)(?: where [^:{]*)? \{", re.M)
 STORED = re.compile(
     r"^    (?:private |private\(set\) |public |unowned |weak |lazy |static |nonisolated )*(?:var|let) \w+")
@@ -96,7 +96,7 @@ def test_a_class_has_few_stored_properties(path):
 
 
 def extending_files():
-    """Maps each class and struct of the modules to the other files of its module that extend it."""
+    """Maps each class and struct of the modules WHOLE_TYPES to the other files of the module that extend the type."""
     found = {}
     for module in WHOLE_TYPES:
         texts = {path: path.read_text() for path in sources() if path.is_relative_to(PROJECT / "Sources" / module)}
@@ -115,7 +115,7 @@ def test_a_type_is_extended_in_few_files():
 
 
 def variables(text):
-    """Returns the class of a file and its stored variables that other files can see."""
+    """Returns the name of the class in a file, and the stored variables of the class that other files can see."""
     begin = CLASS.search(text)
     if not begin:
         return None, []
@@ -127,7 +127,7 @@ def variables(text):
 def using_files(module):
     """Maps each class of a module to the other files that use one of its variables.
 
-    Uses are found by name, so only variables whose name is declared once in the module count.
+    The search finds uses by name. So a variable counts only if no other declaration of the module has its name.
     """
     texts = {path: path.read_text() for path in sources() if path.is_relative_to(PROJECT / "Sources" / module)}
     declared = [name for text in texts.values() for name in re.findall(r"\b(?:var|let|func) (\w+)", text)]

@@ -1,4 +1,5 @@
-"""The SQL of the store's tables: where it is, and what it may contain (Sources/BackhaulStore/Tables/Tables.swift)."""
+"""Rules for the SQL of the store's tables: where the SQL is, and what it may contain
+(Sources/BackhaulStore/Tables/Tables.swift)."""
 
 import re
 from collections import defaultdict
@@ -8,12 +9,12 @@ from tree import swift
 
 STORE = "Sources/BackhaulStore/"
 TABLES = STORE + "Tables"
-# Statements about the database itself, not about a table of the store.
+# Tables of SQLite. Statements about the database itself may read them in any file.
 WITHOUT_TABLES = {"sqlite_schema"}
 # Temporary tables with the ids of rows for a bulk statement. Any statement may read them.
 SELECTIONS = {"selected", "running"}
 
-# Maps a file to the tables of other files that it may join, and to the reason why one statement needs them.
+# Maps a file to the tables of other files that this file may join, and to the reason why one statement needs them.
 JOINS = {
     "AttemptTable": ({"events"}, "the attempts of all acknowledged events at once"),
     "BodyTable": ({"events", "request_options"}, "the files of all acknowledged or cancelled tasks at once"),
@@ -53,7 +54,7 @@ def code(source):
 
 
 def unit(source):
-    """Returns the unit that owns a table: a file, or a folder of files."""
+    """Returns the name of the unit to which the source belongs: a file, or a folder of files. Units own tables."""
     return source.name.removeprefix(TABLES + "/").split("/")[0].removesuffix(".swift")
 
 
@@ -92,14 +93,14 @@ def test_sql_is_only_in_the_tables_folder():
     expect_none(wrong)
 
 
-def test_each_table_is_changed_by_one_file():
+def test_exactly_one_file_changes_each_table():
     shared = {table: names for table, names in owners().items() if len(names) != 1}
     assert not shared
     assert tables() == set(owners()), "tables without a file"
     assert len(tables()) > 30
 
 
-def test_a_file_uses_only_its_own_tables_and_listed_joins():
+def test_a_file_uses_only_its_own_tables_and_the_listed_joins():
     joined = defaultdict(set)
     for name, read in named(NAMED).items():
         others = {table for table in read - SELECTIONS if owners()[table] != {name}}
@@ -108,12 +109,12 @@ def test_a_file_uses_only_its_own_tables_and_listed_joins():
     assert dict(joined) == {name: joins for name, (joins, _) in JOINS.items()}
 
 
-def test_numbers_of_enumerations_come_from_swift():
+def test_sql_has_no_literal_numbers_of_enumerations():
     expect_none([(source, number, line.strip()) for source in swift(TABLES)
                  for number, line in enumerate(source.lines, 1) if NUMBER.search(line)])
 
 
-def test_only_the_function_that_reads_columns_lists_them():
+def test_no_query_lists_several_columns_by_hand():
     wrong = []
     for source in swift(TABLES):
         for match in BY_HAND.finditer(code(source)):
@@ -128,14 +129,14 @@ def families():
     return {source.path.stem: set(USED.findall(code(source))) for source in swift(STORE + "Operations")}
 
 
-def test_an_operation_family_stores_only_tables_and_directory():
+def test_an_operation_family_stores_only_the_tables_and_the_directory():
     for source in swift(STORE + "Operations"):
         begin = next(number for number, line in enumerate(source.lines) if f"struct {source.path.stem} {{" in line)
         stored = filter(None, map(HELD.match, source.lines[begin:source.lines.index("}")]))
         assert {match[1] for match in stored} <= {"tables", "directory"}, source.name
 
 
-def test_operation_families_have_no_cycles():
+def test_operation_families_do_not_use_each_other_in_a_cycle():
     rest = families()
     assert len(rest) > 20
     while rest:
@@ -144,7 +145,7 @@ def test_operation_families_have_no_cycles():
         rest = {name: used for name, used in rest.items() if name not in lowest}
 
 
-def test_each_operation_family_is_in_the_transaction_or_used_by_another():
+def test_the_transaction_or_another_family_uses_each_operation_family():
     (transaction,) = (source for source in swift(STORE.rstrip("/")) if source.name == STORE + "Transaction.swift")
     lent = set(LENT.findall(transaction.text))
     used = set().union(*families().values())

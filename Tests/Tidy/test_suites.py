@@ -1,4 +1,4 @@
-"""How scripts/test runs a suite."""
+"""Tests of the script scripts/test: how it runs a suite, and how it ends a suite."""
 
 import signal
 import subprocess
@@ -28,7 +28,7 @@ def suites():
 
 
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT, signal.SIGQUIT], ids=lambda number: number.name)
-def test_a_signal_that_the_caller_ignores_is_not_ignored_in_a_suite(suites, tmp_path, number):
+def test_a_suite_does_not_ignore_a_signal_that_the_caller_ignores(suites, tmp_path, number):
     before = signal.signal(number, signal.SIG_IGN)
     try:
         status, _ = suites.run_bounded(["sh", "-c", f"kill -{int(number)} $$"], tmp_path / "log")
@@ -37,12 +37,12 @@ def test_a_signal_that_the_caller_ignores_is_not_ignored_in_a_suite(suites, tmp_
     assert status == -number
 
 
-def test_a_suite_with_regular_output_is_not_ended(suites, tmp_path):
+def test_the_script_does_not_end_a_suite_that_prints_regularly(suites, tmp_path):
     talks = ["sh", "-c", "for i in 1 2 3 4 5 6; do echo; sleep 0.5; done"]
     assert suites.run_bounded(talks, tmp_path / "log", silence=2)[0] == 0
 
 
-def test_a_silent_suite_is_ended_with_its_child_processes(suites, tmp_path):
+def test_the_script_ends_a_silent_suite_and_its_child_processes(suites, tmp_path):
     log = tmp_path / "log"
     assert suites.run_bounded(["sh", "-c", "sleep 1000 & echo $!; wait"], log, silence=1)[0] == -signal.SIGKILL
     started, *_, last = log.read_text().splitlines()
@@ -51,7 +51,7 @@ def test_a_silent_suite_is_ended_with_its_child_processes(suites, tmp_path):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
-def test_suites_end_when_scripts_test_is_ended(tmp_path, number):
+def test_the_suites_end_when_a_signal_ends_the_script(tmp_path, number):
     program = LOADED + "\nsuites.REPORTS = suites.Path(sys.argv.pop())" \
         "\nsuites.SUITES[:] = [suites.Suite('long', '', ['sh', '-c', 'echo $$; sleep 1000'])]\nsuites.main()"
     running = subprocess.Popen([*DEFAULT, sys.executable, "-c", program, tmp_path / "reports"])

@@ -1,7 +1,8 @@
-"""The Swift binding's enumerations and option sets match include/backhaul.h, and it fills and reads every field.
+"""The enumerations and option sets of the Swift binding match include/backhaul.h. The binding fills or reads every
+field.
 
-These types are written by hand, with documentation comments for Swift. The compiler accepts no constant of C as the raw
-value of a case, so these tests compare the values.
+These types are written by hand, with documentation comments for Swift. The compiler does not accept a C constant as the
+raw value of a case. So these tests compare the values.
 """
 
 import re
@@ -15,7 +16,7 @@ TYPE = re.compile(r"^( *)public (?:enum|struct) (\w+)(?:: ([\w, ]+))? \{$")
 CASE = re.compile(r"^ *case `?(\w+)`? = (\d+)$")
 MEMBER = re.compile(r"^ *public static let `?(\w+)`? = (?!Int32)\w+\((BH_\w+)\)$")
 
-#: Type -> the enumeration of the header, and the constants that are nil in Swift.
+#: Maps a Swift type to an enumeration of the header, and to the constants that are nil in Swift.
 TYPES = {
     "Activity.QualityOfService": ("bh_quality_of_service", "BH_QUALITY_DEFAULT"),
     "BackhaulError.Domain": ("bh_domain", ""),
@@ -47,7 +48,8 @@ UNUSED = {"reserved", "reserved_number"}
 
 
 def declared():
-    """Maps each type, with its outer type, to its cases or members: name -> value, or the constant's name."""
+    """Maps each type to its cases or members. The name of an inner type includes the name of the outer type. Each case
+    or member has a name and a value. The value is a number, or the name of a C constant."""
     found = {}
     for source in swift(BINDING):
         path = []
@@ -72,7 +74,7 @@ def expected(key, without):
             yield plain(constant.name.removeprefix("BH_") if name[0].isdigit() else name), constant
 
 
-def test_every_type_of_the_swift_binding_is_in_the_table():
+def test_the_table_has_every_enumeration_and_option_set_of_the_swift_binding():
     assert set(declared()) == set(TYPES)
 
 

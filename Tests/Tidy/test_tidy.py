@@ -1,4 +1,4 @@
-"""Rules for every file of the project. Each failure lists its places as path:line."""
+"""Rules for every file of the project. Each failure lists the wrong places as path:line."""
 
 import re
 
@@ -6,15 +6,15 @@ import pytest
 
 from tree import BUILT, PROJECT, header, kept, sources, swift, targets
 
-# For each library, the only module that may import it.
+# Maps the C module of a library to the only Swift module that may import it.
 OWNERS = {"CSQLite": "BackhaulStore", "CCurl": "BackhaulTransport", "CUV": "BackhaulLoop",
           "CSystemd": "BackhaulBus", "CCrypto": "BackhaulDisk"}
-# The libraries that come with the language, which every module may import.
+# The libraries that come with the language. Every module may import them.
 LANGUAGE = {"Swift", "Glibc", "Synchronization"}
 # The modules through which Swift calls C: the C modules of the package, and Glibc.
 C_MODULES = {"CBackhaul", "CLinux", "CUV", "CCurl", "CSQLite", "CSystemd", "CCrypto", "Glibc"}
 
-# Programs, which are not part of the library and may print and exit.
+# The folders of the programs. Programs are not part of the library, so they may print and exit.
 PROGRAMS = ("Sources/backhaul/", "Sources/backhauld/")
 
 LONGEST_LINE = 120
@@ -27,7 +27,7 @@ LONGEST_WITH_REASON = {
 
 
 def expect_none(places):
-    """Fails with the places, triples of source, line number and the fault."""
+    """Fails if there are places. Each place is a triple of source, line number and fault."""
     if places:
         pytest.fail("\n".join(f"{source.name}:{number}: {text}" for source, number, text in places), pytrace=False)
 
@@ -64,21 +64,21 @@ def test_the_library_prints_nothing():
 
 
 def test_no_file_contains_a_marker_of_unfinished_work():
-    # The words are in two parts, so that this file does not contain them.
+    # Each word is in two parts here. So this file does not contain the words.
     markers = re.compile(r"\b(" + "|".join(("TO" "DO", "FIX" "ME", "XX" "X", "HA" "CK", "break" r"point\(\)")) + r")\b")
     wrong = [(source, number, line.strip()) for source in sources()
              for number, line in enumerate(source.lines, 1) if markers.search(line)]
     expect_none(wrong)
 
 
-def test_no_file_contains_a_path_of_a_developers_machine():
+def test_no_file_contains_a_path_on_a_developers_machine():
     paths = re.compile("/(" + "|".join(("wo" "rk/", "ro" "ot/", "tm" "p/wt-", "op" "t/swift")) + ")")
     wrong = [(source, number, line.strip()) for source in sources()
              for number, line in enumerate(source.lines, 1) if paths.search(line)]
     expect_none(wrong)
 
 
-def test_unsafe_and_unchecked_code_has_a_reason():
+def test_unsafe_and_unchecked_code_has_a_reason_in_a_comment():
     """A comment just above the declaration, or in the first line of its body, has `Unchecked:` or `Unsafe:`."""
     wrong = [(source, number, "say why in a comment that begins with Unchecked: or Unsafe:")
              for source in swift("Sources", "bindings/swift/Sources")
@@ -87,9 +87,9 @@ def test_unsafe_and_unchecked_code_has_a_reason():
     expect_none(wrong)
 
 
-def test_pointers_are_used_only_at_the_c_boundary():
-    """At the C boundary, and in the module of threads and descriptors, a file gives its reason once (`Unsafe:` or
-    `Unchecked:`). In other files each use has a reason."""
+def test_uses_of_pointers_have_a_reason_in_a_comment():
+    """At the C boundary, and in the module of threads and descriptors, one reason in a file is enough (`Unsafe:` or
+    `Unchecked:`). In other files, each use of a pointer has its own reason."""
     wrong = []
     for source in swift("Sources", "bindings/swift/Sources"):
         uses = source.matches(r"\b(Unsafe(Mutable)?(Raw)?(Buffer)?Pointer|OpaquePointer|Unmanaged)\b")
@@ -109,8 +109,8 @@ def test_the_library_never_ends_the_host():
     expect_none(wrong)
 
 
-def test_directory_entries_are_read_only_in_directoryreader():
-    """Swift copies the name of a dirent in its declared size, which reads past the end of the entry."""
+def test_only_directoryreader_reads_directory_entries():
+    """Swift copies the declared size of the name in a dirent. So it reads memory after the end of the entry."""
     wrong = [(source, number, "use BackhaulPlatform's DirectoryReader")
              for source in swift("Sources", "bindings/swift/Sources", "Tests")
              for number in source.matches(r"\b(opendir|fdopendir|readdir|scandir)\(|\bd_name\b")
@@ -119,13 +119,13 @@ def test_directory_entries_are_read_only_in_directoryreader():
     expect_none(wrong)
 
 
-def test_no_build_product_is_committed():
+def test_no_build_product_or_large_file_is_committed():
     wrong = [name for name in kept() if BUILT & set(name.split("/"))
              or (PROJECT / name).is_file() and (PROJECT / name).stat().st_size > LARGEST_FILE]
     assert not wrong
 
 
-def test_no_file_exceeds_its_size_limit():
+def test_no_source_file_has_too_many_lines():
     """A generated file may have any length."""
     wrong = []
     for source in sources():
@@ -147,7 +147,7 @@ def test_lines_fit_into_120_columns():
     expect_none(wrong)
 
 
-def test_no_line_has_trailing_blanks_or_tab_indentation():
+def test_no_line_ends_with_a_blank_or_begins_with_a_tab():
     wrong = [(source, number, "blanks or tabs") for source in sources()
              for number, line in enumerate(source.lines, 1)
              if line != line.rstrip() or (line.startswith("\t") and source.path.name != "Makefile")]
@@ -155,7 +155,7 @@ def test_no_line_has_trailing_blanks_or_tab_indentation():
 
 
 def test_each_function_of_the_header_is_documented():
-    """Declarations without a blank line between them share the comment of the first."""
+    """If there is no blank line between declarations, they share the comment above the first declaration."""
     wrong = [function.name for function in header().functions if not function.documentation]
     assert not wrong
 

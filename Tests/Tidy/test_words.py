@@ -8,7 +8,8 @@ import tokenize
 import pytest
 from tree import sources
 
-#: Retired word -> what to write. Words for persons are not used for programs; each other word has a plain synonym.
+#: Maps a retired word to what to write instead. Words for persons must not stand for programs. Each other word has a
+#: plain synonym.
 RETIRED = {
     r"whoever|whomever|whosoever": "name the process, thread or caller",
     r"nobody|somebody|someone|anybody|anyone": "name the process, thread or caller",
@@ -73,7 +74,7 @@ def c_prose(text):
 
 
 def is_sample(line):
-    """Whether a line of a document is a sample of code or of output, which is indented."""
+    """Returns whether a line of a document is part of a sample of code or output. Samples are indented."""
     return line.startswith("    ")
 
 
@@ -87,7 +88,7 @@ def prose(source):
 
 
 def retired(lines):
-    """Each retired word in the lines: its line, the word, and what to write."""
+    """Yields each retired word in the lines: the line number, the word, and what to write instead."""
     for number, line in lines:
         for pattern, plain in WORDS.items():
             for match in pattern.finditer(NAMES.sub("", line)):
@@ -106,6 +107,6 @@ def test_prose_has_no_retired_word():
     ("python", "told = 1  # is told\n"), ("python", 'def test_told():\n    """Sees."""\n'),
     ("python", '"""It is told."""\n'), ("c", "int told; /* it\n is told */\n"),
 ])
-def test_a_retired_word_is_found_in_prose_and_not_in_code(suffix, text):
+def test_the_search_finds_a_retired_word_in_prose_and_ignores_code(suffix, text):
     lines = {"swift": swift_prose, "python": python_prose, "c": c_prose}[suffix](text)
     assert [word for _, word, _ in retired(lines)] == ["told"]

@@ -1,4 +1,4 @@
-"""The project's own files, as the tidy tests read them."""
+"""Reads the files of the project for the tidy tests."""
 
 import functools
 import json
@@ -33,13 +33,13 @@ class Source:
         return [(number, match[1]) for number, line in enumerate(self.lines, 1) if (match := pattern.match(line))]
 
     def matches(self, pattern):
-        """Returns the numbers of the lines of code, without comments, that contain the pattern."""
+        """Returns the numbers of the lines whose code contains the pattern. Comments do not count."""
         return [number for number, line in enumerate(self.lines, 1)
                 if not line.lstrip().startswith(("//", "#", "*", "/*")) and re.search(pattern, line.split(" // ")[0])]
 
     def says_why(self, number, words):
-        """Returns True if a comment with one of the words is in the lines just above, or is the first line of the
-        body."""
+        """Returns True if a comment has one of the words. The comment must be directly above the line, in the line, or
+        in the next line."""
         above = number - 1
         while above > 0 and re.match(r"\s*(//|@)", self.lines[above - 1]):
             above -= 1

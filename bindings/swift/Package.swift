@@ -1,11 +1,11 @@
 // swift-tools-version: 6.0
 // Backhaul for Swift: a package that calls the C API of libbackhaul.so. The module `Backhaul` does not use Foundation.
-// `BackhaulFoundation` has the structure of Apple's URLSession, and `BackhaulURLSession` also has its names.
+// `BackhaulFoundation` has the structure of Apple's URLSession. `BackhaulURLSession` gives these types Apple's names.
 import Glibc
 import PackageDescription
 
-// In a checkout of Backhaul, the package uses the header of that checkout, and the library that `make` built there. A
-// copy of the package elsewhere uses the installed header and library, which pkg-config finds.
+// In a checkout of Backhaul, the package uses the header of that checkout, and the library that `make` built there.
+// Outside a checkout, the package uses the installed header and the installed library, which pkg-config finds.
 let checkout = Context.packageDirectory + "/../.."
 let isInCheckout = access(checkout + "/include/backhaul.h", R_OK) == 0
 let builtLibrary = Context.environment["BACKHAUL_LIBRARY_DIRECTORY"] ?? checkout + "/build/lib"
@@ -33,7 +33,7 @@ let package = Package(
                 ? [.unsafeFlags(["-L" + builtLibrary, "-Xlinker", "-rpath", "-Xlinker", builtLibrary])] : []),
         // This target has sessions, tasks and delegates with the structure of URLSession.
         .target(name: "BackhaulFoundation", dependencies: ["Backhaul"], swiftSettings: strict),
-        // This target has Apple's names for these types, for source files that are shared with Apple's systems.
+        // This target gives these types Apple's names. So programs can share source files with Apple's systems.
         .target(name: "BackhaulURLSession", dependencies: ["BackhaulFoundation"], swiftSettings: strict),
         .target(name: "TestSupport", path: "Tests/TestSupport"),
         .executableTarget(

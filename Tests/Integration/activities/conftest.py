@@ -8,8 +8,8 @@ from testbed.launches import LaunchListener
 
 @pytest.fixture
 def switched(host, debug_library, calendar):
-    """Starts hosts with an embedded engine of a debug build. Only such an engine obeys settings for tests, such as a
-    clock that can be set.
+    """Returns a function that starts a host with an embedded engine of a debug build. Only such an engine obeys
+    settings for tests, such as a clock that can be set.
     """
 
     def start(**switches):

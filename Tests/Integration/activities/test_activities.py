@@ -19,7 +19,7 @@ def soon(milliseconds=300):
 
 
 def at_once(identifier="sync", *, interval_ms=1_000, tolerance_ms=200, **options):
-    """An activity without conditions: its quality of service is "user_initiated"."""
+    """An activity with the quality of service "user_initiated", so no condition holds it."""
     return Activity(identifier, interval_ms, tolerance_ms, **{"quality_of_service": "user_initiated", **options})
 
 
@@ -32,7 +32,7 @@ def ends(events):
 
 
 @pytest.mark.both_hostings
-def test_a_request_is_enqueued_in_each_window(host, misbehaving, downloads):
+def test_the_engine_enqueues_the_request_of_an_activity_in_each_window(host, misbehaving, downloads):
     url = misbehaving.serve("/feed", CONTENT)
     one = host()
     one.session()
@@ -62,22 +62,22 @@ def test_an_activity_without_a_request_sends_an_event(host):
     one.acknowledge([second])
 
 
-def test_an_activity_starts_at_the_latest_at_the_end_of_its_window(host):
+def test_an_activity_starts_before_or_at_the_end_of_its_window(host):
     one = host()
     one.session()
     begin = soon()
     one.set_activity(Activity("late", 60_000, 700, first=begin, repeats=False, quality_of_service="background"))
     event, = one.wait_for(1)
-    # If no condition holds the activity on this machine, it starts before the end of its window.
+    # If no condition holds the activity on this machine, the activity starts before the end of its window.
     assert begin * 1_000 - 1 <= event.time_ms <= begin * 1_000 + 20_000
     assert one.activities() == []
 
 
-def test_a_due_activity_launches_the_application_without_a_host(host, launch_listener):
+def test_a_due_activity_launches_the_application_if_no_host_runs(host, launch_listener):
     one = host(hosting=Hosting.DAEMON, opened=False)
     one.open(launch=launch_listener.command())
     one.session()
-    # The activity is due later than an idle daemon would exit.
+    # An idle daemon would exit before the activity is due.
     one.set_activity(at_once("nightly", first=soon(4_000), repeats=False))
     one.kill()
     assert launch_listener.no_launch_within(2)
@@ -95,7 +95,7 @@ def test_a_due_activity_launches_the_application_without_a_host(host, launch_lis
     assert launch_listener.no_launch_within(1)
 
 
-def test_an_activity_makes_no_task_while_its_previous_task_lives(host, misbehaving, downloads):
+def test_an_activity_creates_no_task_until_its_previous_task_has_ended(host, misbehaving, downloads):
     url = misbehaving.serve("/feed", Content(2_000_000), otherwise=Behaviour(pace=500_000))
     one = host()
     one.session()
@@ -108,7 +108,7 @@ def test_an_activity_makes_no_task_while_its_previous_task_lives(host, misbehavi
     assert first.state is TaskState.SUCCEEDED
 
 
-def test_missed_windows_cause_one_start(switched, calendar, misbehaving, downloads):
+def test_an_activity_starts_once_after_several_missed_windows(switched, calendar, misbehaving, downloads):
     url = misbehaving.serve("/feed", CONTENT)
     one = switched()
     one.session()
@@ -125,7 +125,7 @@ def test_missed_windows_cause_one_start(switched, calendar, misbehaving, downloa
     assert len(again.tasks()) == 1
 
 
-def test_a_clock_set_forward_opens_the_window_of_an_activity_with_a_stated_time(switched, calendar):
+def test_a_clock_that_is_set_forward_starts_only_an_activity_with_a_stated_time(switched, calendar):
     one = switched()
     one.session()
     one.set_activity(at_once("wall", interval_ms=HOUR, first=soon(5 * HOUR)))
@@ -138,7 +138,7 @@ def test_a_clock_set_forward_opens_the_window_of_an_activity_with_a_stated_time(
 
 
 @pytest.mark.parametrize("crash", ["afterActivity", "afterEnqueue"])
-def test_an_engine_killed_around_the_start_of_an_activity_enqueues_one_task(switched, misbehaving, downloads, crash):
+def test_a_kill_of_the_engine_at_the_start_of_an_activity_adds_no_second_task(switched, misbehaving, downloads, crash):
     url = misbehaving.serve("/feed", CONTENT)
     one = switched(crash_at=crash)
     one.session()
@@ -168,7 +168,7 @@ def test_the_next_engine_keeps_the_windows_of_activities(host):
     assert again.activities() == before
 
 
-def test_a_changed_activity_keeps_its_window_until_its_time_changes(host):
+def test_an_activity_keeps_its_window_until_its_interval_or_its_first_time_changes(host):
     one = host()
     one.session()
     one.set_activity(Activity("sync", HOUR))
@@ -213,7 +213,7 @@ def test_a_removed_activity_does_not_start(host):
     ({"request": Request("http://127.0.0.1:9/", suspended=True)}, "BH_REQUEST_STARTS_SUSPENDED"),
     ({"request": Request("http://127.0.0.1:9/", "/tmp/feed")}, "if_exists"),
 ])
-def test_bad_input_is_refused_with_the_field_name(host, change, word):
+def test_the_error_of_an_invalid_activity_names_the_field(host, change, word):
     one = host()
     one.session()
     fields = {"identifier": "sync", "interval_ms": 1_000, "tolerance_ms": 0, **change}

@@ -1,4 +1,5 @@
-"""Activities on a machine that runs on battery. The test writes a fake /sys before an engine starts."""
+"""Activities on a machine that runs on battery or on external power. The test writes a fake /sys before an engine
+starts."""
 
 import time
 
@@ -42,7 +43,7 @@ def background(url, downloads, **options):
     return fetching(url, downloads, quality_of_service="background", **options)
 
 
-def test_an_activitys_request_waits_for_power_and_runs_at_the_end_of_its_window(host, machine, misbehaving, downloads):
+def test_on_battery_the_request_of_an_activity_runs_at_the_end_of_the_window(host, machine, misbehaving, downloads):
     url = misbehaving.serve("/feed", CONTENT)
     one = host(environment=machine.environment)
     one.session()
@@ -59,7 +60,7 @@ def test_an_activitys_request_waits_for_power_and_runs_at_the_end_of_its_window(
     assert waits[0].ended_ms - waits[0].began_ms <= 3_500
 
 
-def test_with_power_an_activitys_request_runs_when_its_window_opens(host, machine, misbehaving, downloads):
+def test_on_external_power_the_request_of_an_activity_runs_when_its_window_opens(host, machine, misbehaving, downloads):
     machine.plug(True)
     url = misbehaving.serve("/feed", CONTENT)
     one = host(environment=machine.environment)
@@ -71,7 +72,7 @@ def test_with_power_an_activitys_request_runs_when_its_window_opens(host, machin
 
 
 @pytest.mark.parametrize("plugged", [True, False])
-def test_the_event_of_an_activity_comes_with_power_or_at_the_end_of_the_window(host, machine, plugged):
+def test_the_event_of_an_activity_waits_for_external_power_until_the_window_ends(host, machine, plugged):
     machine.plug(plugged)
     one = host(environment=machine.environment)
     one.session()

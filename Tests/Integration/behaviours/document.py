@@ -8,7 +8,8 @@ _TRANSPORTS = {"h1": "1.1", "h2": "2", "forward": "proxy", "tunnel": "tunnel"}
 _HEAD = """# HTTP: what servers do, and how tasks end
 
 This page shows what a task does for each behaviour of a server. Each row is one case. The text before the colon says
-what the server does; the text after it says what the task does. *The host* is the program that embeds the library.
+what the server does. The text after the colon says what the task does. *The host* is the program that embeds the
+library.
 
 The link in a row leads to the file that defines the row. `scripts/test behaviours` runs each row over its transports:
 
@@ -20,14 +21,14 @@ The link in a row leads to the file that defines the row. `scripts/test behaviou
 A row omits a transport for one of three reasons:
 
 - The protocol does not have the behaviour. For example, HTTP/2 has no chunks.
-- A conforming proxy changes the messages. For example, it sends its own response, repeats the request, or corrects
-  an error.
+- A proxy that follows the standard changes the messages. For example, the proxy sends its own response, repeats the
+  request, or corrects an error.
 - The row takes long. Such a row runs without a proxy.
 
-*Drops* means that the server drops the connection inside the body. In the section on ranges, most servers do this
-first, and the row says what they do next. *Fails with the status* means that the task ends with `BH_HTTP_STATUS` and
-the server's status. In the last three sections, most cases come from the tests of another project, and the source names
-the test.
+*Drops* means that the server drops the connection inside the body. In the section on ranges, most servers first drop a
+connection. The row then says how the server responds to the next request. *Fails with the status* means that the task
+ends with `BH_HTTP_STATUS` and the server's status. In the last three sections, most cases come from the tests of other
+projects. The source of the case names the test.
 
 This page is generated from `Tests/Integration/behaviours`. Change the rows there, then run
 `scripts/document-behaviours`.

@@ -1,4 +1,5 @@
-"""Code that the scripted servers for HTTP/1.1 and HTTP/2 share: the row that a request belongs to, and the log."""
+"""Code that the scripted servers for HTTP/1.1 and HTTP/2 share. It finds the row of each request, and logs the
+request."""
 
 import threading
 
@@ -22,7 +23,8 @@ class Scripts:
             return list(self._registered[key][2])
 
     def early(self, seen):
-        """Returns how the next response is sent early, or None if it is sent after the request's body."""
+        """Returns how the server sends the next response early. Returns None if the next response follows the request's
+        body."""
         key, _, rest = seen.path.lstrip("/").partition("/")
         with self._lock:
             script = self._registered.get(key, ({}, {}, []))[0]

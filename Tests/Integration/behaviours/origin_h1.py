@@ -1,4 +1,4 @@
-"""A scripted HTTP/1.1 server on plain sockets, so that a row decides every byte."""
+"""A scripted HTTP/1.1 server on plain sockets. A row decides every byte that the server sends."""
 
 import select
 import socket
@@ -23,7 +23,8 @@ class Origin(AcceptingServer):
 
     def __enter__(self):
         super().__enter__()
-        # A large body that the server does not read must not fit into the socket buffers of both ends.
+        # The server leaves some large bodies unread. Such a body must not fit into the socket buffers of client and
+        # server together.
         self._listeners[self._address].setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 256 * 1024)
         return self
 
@@ -81,10 +82,10 @@ def _send_early(connection, reader, seen, early, scripts):
     """Responds before the body is complete. Returns whether the connection can be used again."""
     size = int(seen.headers["content-length"])
     seen.body = reader.read(min(early.after, size))
-    # The runner waits until this is false, so it is set before the request is in the log.
+    # The runner waits until `is_arriving` is false, so the server sets it before the request is in the log.
     seen.is_arriving = early.then == "read"
     can_be_used = _send(connection, seen, scripts.answer(seen))
-    # HTTP/1.1 has no RST_STREAM; over TLS the server ends the connection instead.
+    # HTTP/1.1 has no RST_STREAM. Over TLS, the server ends the connection in place of a reset.
     match "close" if isinstance(connection, ssl.SSLSocket) and early.then == "reset" else early.then:
         case "read":
             try:
@@ -101,7 +102,7 @@ def _send_early(connection, reader, seen, early, scripts):
         case "reset":
             sockets.settled(connection)
             reset(connection)
-            # The descriptor stays open until its reader is closed.
+            # The descriptor stays open until the reader of the connection is closed.
             reader.close()
     return False
 
@@ -171,5 +172,5 @@ def _head(status, reason, headers):
 
 
 def reset(connection):
-    """Makes `close` send a reset: it sets a linger time of zero (socket(7))."""
+    """Sets a linger time of zero, so that `close` sends a reset (socket(7))."""
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

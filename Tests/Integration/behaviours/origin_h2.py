@@ -13,8 +13,8 @@ from servers.accepting import AcceptingServer
 from behaviours import origin_h1
 from behaviours.row import ReceivedRequest
 
-#: The window of a connection, in bytes. The window of a stream begins with the 65,535 bytes of RFC 9113, section
-#: 6.9.2, and grows as the server reads.
+#: The flow-control window of a connection, in bytes. The window of a stream begins with the 65,535 bytes of RFC 9113,
+#: section 6.9.2, and grows while the server reads.
 _WINDOW = 1 << 24
 #: HTTP/2 does not allow connection-specific fields (RFC 9113, section 8.2.2).
 _CONNECTION_FIELDS = {"connection", "transfer-encoding", "keep-alive", "upgrade", "proxy-connection"}

@@ -28,15 +28,16 @@ class ReceivedRequest:
 
 @dataclass(frozen=True)
 class Early:
-    """A final response that the server sends before it has the whole request body: after ``after`` bytes of the body,
-    or with ``after=0`` in place of 100 (Continue)."""
+    """A final response that the server sends before it has the whole request body. The server sends the response after
+    ``after`` bytes of the body. With ``after=0``, the server sends the response in place of 100 (Continue)."""
 
-    #: What the server does next. "read": it reads the rest of the body. "close": it stops reading and ends its side
-    #: of the connection. "reset": it sends RST_STREAM with NO_ERROR after the response (RFC 9113, section 8.1); over
-    #: HTTP/1.1 it resets the connection when the client has the response. HTTP/2 has no "close".
+    #: What the server does after the response. "read": the server reads the rest of the body. "close": the server stops
+    #: reading, and ends its side of the connection. HTTP/2 has no "close". "reset": over HTTP/2, the server sends
+    #: RST_STREAM with NO_ERROR (RFC 9113, section 8.1). Over HTTP/1.1, the server resets the connection when the client
+    #: has the response.
     then: str
-    #: The default is the first window of a stream: no byte of the body is in flight when the server resets the
-    #: stream.
+    #: The number of bytes of the body that the server reads before the response. The default is the first flow-control
+    #: window of a stream. So no byte of the body is in flight when the server resets the stream.
     after: int = 65_535
     #: Whether RST_STREAM is sent in its own TLS record, after the response.
     is_apart: bool = False
@@ -45,7 +46,7 @@ class Early:
 @dataclass(frozen=True)
 class Response:
     """A response of a server. In the value of a field, ``{base}`` is the row's URL at the requested server, and
-    ``{other}`` its URL at another origin."""
+    ``{other}`` is the row's URL at another origin."""
 
     status: int = 200
     headers: dict = field(default_factory=dict)
@@ -66,10 +67,11 @@ class Response:
     raw: bytes | None = None
     #: Whether the server sends no response.
     silent: bool = False
-    #: The pause in seconds before each further byte that the server sends after the body, without end; 0: no pause.
-    #: The body must not reach its announced length.
+    #: With this value, the server sends further bytes after the body, and never stops. The value is the pause in
+    #: seconds before each of these bytes; 0: no pause. The body must not reach its announced length.
     drip: float | None = None
-    #: Whether the response is sent early. Only a Response in the script can have it, not one that a function returns.
+    #: How the server sends the response early; None: after the request's body. Only a Response in the script may have
+    #: this value. The server ignores the value in a Response that a function returns.
     early: Early | None = None
 
     def with_changes(self, **changes):
@@ -77,7 +79,7 @@ class Response:
 
 
 class Content:
-    """Bytes that are determined by a seed, with a strong entity tag."""
+    """Bytes that a seed determines, and a strong entity tag for them."""
 
     def __init__(self, size=60_000, seed=1):
         self.data = random.Random(f"{seed}:{size}").randbytes(size)
@@ -95,7 +97,7 @@ MODIFIED = "Wed, 21 Oct 2015 07:28:00 GMT"
 
 
 def whole(content, *, etag="its own", modified=None, **changes):
-    """Returns a valid 200 response. ``etag=None``: without an entity tag."""
+    """Returns a valid 200 response. With ``etag=None``, the response has no entity tag."""
     headers = {"Date": formatdate(usegmt=True), "ETag": content.etag if etag == "its own" else etag,
                "Last-Modified": modified, **changes.pop("headers", {})}
     return Response(200, headers, content.data, **changes)
@@ -103,8 +105,8 @@ def whole(content, *, etag="its own", modified=None, **changes):
 
 def rest(content, *, etag="its own", modified=None, shift=0, size=None, status=206, headers=None, through=None,
          **changes):
-    """Returns a function that responds with the requested range, and ignores If-Range. With ``shift`` the bytes begin
-    at another offset than Content-Range claims."""
+    """Returns a function that responds with the requested range, and ignores If-Range. The bytes begin ``shift`` bytes
+    after the offset in Content-Range."""
 
     def answer(seen):
         start = seen.offset or 0
@@ -147,31 +149,32 @@ class Expected:
 
 
 H1, H2, FORWARD, TUNNEL = "h1", "h2", "forward", "tunnel"
-#: HTTP/1.1; HTTP/2 over TLS; HTTP/1.1 forwarded by squid; HTTP/2 over TLS in a tunnel through squid.
+#: In this order: HTTP/1.1; HTTP/2 over TLS; HTTP/1.1 that squid forwards; HTTP/2 over TLS in a tunnel through squid.
 ALL_TRANSPORTS = (H1, H2, FORWARD, TUNNEL)
-#: The transports on which no proxy changes the messages. A conforming proxy that reads them may respond itself, repeat
-#: requests or correct messages.
+#: The transports on which no proxy changes the messages. A conforming proxy that reads the messages may respond itself,
+#: repeat requests or correct messages.
 UNCHANGED = (H1, H2, TUNNEL)
 
 
 @dataclass(frozen=True)
 class Row:
-    """One behaviour."""
+    """One behaviour of a server, and the expected end of the task."""
 
     name: str
     #: The text "the server … : the task …" for docs/http.md.
     what: str
-    #: Maps a path below the row's URL to its responses, in order; the last one is repeated. Each is a Response or
-    #: a function of the request.
+    #: Maps a path below the row's URL to the responses, in their order. The server repeats the last response. Each
+    #: response is a Response, or a function that returns a Response for a request.
     script: dict
     expected: Expected
-    #: Fields of backhaul.Request except the URL; "body_size" is the size of a file to send.
+    #: Fields of backhaul.Request except the URL, and values for the runner, such as "body_size" (the size of a file to
+    #: send).
     request: dict = field(default_factory=dict)
     #: Fields of backhaul.SessionConfiguration.
     session: dict = field(default_factory=dict)
-    #: The expected requests, in the order of arrival. Each is a dict of "method", "path" and header fields. A value
-    #: is the expected one; None: the field must be absent; a function: it must return true for the value. None in
-    #: place of the tuple: requests are not compared.
+    #: The expected requests, in the order of arrival; None: requests are not compared. Each request is a dict of
+    #: "method", "path", "body" and header fields. A value in the dict is the expected value. If the value is None, the
+    #: field must be absent. If the value is a function, the function must return true for the received value.
     asked: tuple | None = None
     transports: tuple = ALL_TRANSPORTS
     #: The document that describes the behaviour.

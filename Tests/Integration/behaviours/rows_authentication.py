@@ -34,7 +34,7 @@ ROWS = [
     Row("401-twice", "rejects the first credential: the host gets a new challenge",
         {"file": (BASIC, BASIC, whole(FILE))},
         GOOD, session={"asks_for_credentials": True}, request={"answers": ("credential", "credential")}),
-    Row("401-realm-quoted", "sends a realm with quotes and commas: the field is read as one challenge",
+    Row("401-realm-quoted", "sends a realm with quotes and commas: the engine reads the field as one challenge",
         {"file": (Response(401, {"WWW-Authenticate": 'Basic realm="a, \\"b\\" c", charset="UTF-8"'}), whole(FILE))},
         GOOD,
         session={"asks_for_credentials": True}, request={"answers": ("credential",)}, source="RFC 9110, 11.6.1"),
@@ -64,8 +64,8 @@ ROWS = [
         request={"headers": {"Authorization": "Bearer old"}, "refresh": "headers", "expired": True,
         "answers": ("bearer",)},
         asked=({"authorization": "Bearer fresh"},)),
-    Row("secret-in-error", "repeats the credential in its error page: neither the event nor its message contains the "
-        "credential",
+    Row("secret-in-error", "repeats the credential in its error page: the event and the error message do not contain "
+        "the credential",
         {"file": (BASIC, Response(403, {}, b"Basic dXNlcjpwYXNzd29yZA== is not welcome"))},
         Expected("failed", "HTTP_STATUS", 403, message_without="dXNlcjpwYXNzd29yZA"),
         session={"asks_for_credentials": True},

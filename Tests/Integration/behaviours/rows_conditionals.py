@@ -21,11 +21,11 @@ ROWS = [
     Row("checksum-512", "sends bytes that match the task's SHA-512 checksum: the task succeeds",
         {"file": (whole(FILE),)},
         GOOD, request={"checksum": "sha-512:" + hashlib.sha512(FILE.data).hexdigest()}),
-    Row("checksum-wrong", "always sends bytes that do not match the task's checksum: the task starts over once, then "
-        "fails with `BH_CHECKSUM_MISMATCH`, without a file",
+    Row("checksum-wrong", "always sends bytes that do not match the task's checksum: the task starts over one time, "
+        "then fails with `BH_CHECKSUM_MISMATCH` and makes no file",
         {"file": (whole(OTHER),)}, Expected("failed", "CHECKSUM_MISMATCH"), request={"checksum": FILE.sha256},
         asked=({"range": None}, {"range": None})),
-    Row("checksum-second-attempt", "first sends bytes that do not match the task's checksum, then the right ones: the "
+    Row("checksum-second-attempt", "first sends bytes that do not match the task's checksum, then the right bytes: the "
         "task starts over, and succeeds",
         {"file": (whole(OTHER), whole(FILE))},
         GOOD, request={"checksum": FILE.sha256}, asked=({}, {"range": None})),
@@ -34,11 +34,12 @@ ROWS = [
     Row("size-right", "sends as many bytes as the task's `expected_size`: the task succeeds",
         {"file": (whole(FILE),)}, GOOD,
         request={"expected_size": len(FILE)}),
-    Row("size-wrong", "announces another size than the task's `expected_size`: the task fails with `BH_SIZE_MISMATCH`",
+    Row("size-wrong", "announces a size that differs from the task's `expected_size`: the task fails with "
+        "`BH_SIZE_MISMATCH`",
         {"file": (whole(FILE),)},
         Expected("failed", "SIZE_MISMATCH"), request={"expected_size": 5}),
-    Row("size-wrong-chunked", "announces no size, and sends another number of bytes than the task's `expected_size`: "
-        "the task fails with `BH_SIZE_MISMATCH`",
+    Row("size-wrong-chunked", "announces no size, and sends more bytes than the task's `expected_size`: the task fails "
+        "with `BH_SIZE_MISMATCH`",
         {"file": (whole(FILE, framing="chunked"),)}, Expected("failed", "SIZE_MISMATCH"), request={"expected_size": 5}),
     Row("repr-digest-right", "sends the right Repr-Digest: the task succeeds",
         {"file": (whole(FILE, headers={"Repr-Digest": field_of(FILE.data)}),)}, GOOD, source="RFC 9530, 3"),
@@ -47,15 +48,15 @@ ROWS = [
         {"file": (whole(FILE, headers={"Repr-Digest": field_of(OTHER.data)}),)},
         Expected("failed", "CHECKSUM_MISMATCH"),
         source="RFC 9530, 3"),
-    Row("repr-digest-wrong-once", "sends a Repr-Digest that does not match the bytes once: the task starts over, and "
-        "succeeds",
+    Row("repr-digest-wrong-once", "sends a wrong Repr-Digest in its first response: the task starts over, and succeeds",
         {"file": (whole(FILE, headers={"Repr-Digest": field_of(OTHER.data)}), whole(FILE))}, GOOD),
     Row("repr-digest-ignored", "sends a wrong Repr-Digest to a task that ignores digests: the task succeeds",
         {"file": (whole(FILE, headers={"Repr-Digest": field_of(OTHER.data)}),)}, GOOD,
         request={"ignores_digests": True}),
     Row("repr-digest-unknown", "sends a Repr-Digest of an unknown algorithm: the digest is ignored",
         {"file": (whole(FILE, headers={"Repr-Digest": "whirl=:AAAA:"}),)}, GOOD),
-    Row("repr-digest-several", "sends several digests, one of them with a known algorithm: this one is verified",
+    Row("repr-digest-several", "sends two digests, and the engine knows the algorithm of only one: the task verifies "
+        "this digest",
         {"file": (whole(FILE, headers={"Repr-Digest": "whirl=:AAAA:, " + field_of(FILE.data, "sha-512")}),)}, GOOD),
     Row("repr-digest-broken", "sends an invalid Repr-Digest: the digest is ignored",
         {"file": (whole(FILE, headers={"Repr-Digest": "sha-256=oops"}),)}, GOOD),
@@ -82,7 +83,7 @@ ROWS = [
         Expected(file=FILE.data, message="file"), request={"named_by_server": True}),
     Row("last-modified-only", "sends Last-Modified without an ETag: the task succeeds", {
         "file": (whole(FILE, etag=None, modified=MODIFIED),)}, GOOD),
-    Row("error-body", "sends a body with its error status: the event has the first 4 KiB of this body",
+    Row("error-body", "responds with an error status and a body: the event has the first 4 KiB of this body",
         {"file": (Response(403, {}, FILE.data),)},
         Expected("failed", "HTTP_STATUS", 403, error_body=FILE.data[:4_096]), asked=({},)),
 ]

@@ -13,9 +13,10 @@ def sets(cookie, then="{base}/real"):
 
 
 ROWS = [
-    Row("cookie-none", "sets a cookie in a session without cookies: the cookie is not sent back", sets("a=1"), GOOD,
+    Row("cookie-none", "sets a cookie in a session that stores no cookies: the cookie is not sent back",
+        sets("a=1"), GOOD,
         asked=({"cookie": None}, {"cookie": None})),
-    Row("cookie-redirect", "sets a cookie with its redirect: the next request has the cookie",
+    Row("cookie-redirect", "sets a cookie in its redirect: the next request has the cookie",
         sets("a=1"), GOOD, session=KEEPS,
         asked=({"cookie": None}, {"cookie": "a=1"})),
     Row("cookie-path", "sets a cookie for another path: the cookie is not sent", sets("a=1; Path=/elsewhere"), GOOD,
@@ -39,7 +40,7 @@ ROWS = [
     Row("cookie-secure-over-tls", "sets a Secure cookie over TLS: the cookie is sent",
         sets("a=1; Secure; HttpOnly"), GOOD,
         session=KEEPS, asked=({}, {"cookie": "a=1"}), transports=("h2", "tunnel")),
-    Row("cookie-several", "sets two cookies: both are sent",
+    Row("cookie-several", "sets two cookies: both cookies are sent",
         {"file": (Response(302, {"Location": "{base}/real", "Set-Cookie": ["a=1", "b=2"]}),), "real": (whole(FILE),)},
         GOOD,
         session=KEEPS, asked=({}, {"cookie": lambda value: sorted(value.split("; ")) == ["a=1", "b=2"]})),

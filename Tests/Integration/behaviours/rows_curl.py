@@ -25,20 +25,21 @@ def sets(*cookies, then="real"):
 ROWS = [
     Row("curl-38", "drops, then ignores the range and responds with 200: the download starts over with this response",
         {"file": (DROPPED, whole(FILE))}, GOOD, asked=({"range": None}, RANGE), source=test(38)),
-    Row("curl-188", "redirects the request for the rest: the range is sent to the new URL",
+    Row("curl-188", "drops, then redirects the range request: the task sends the range request to the new URL",
         {"file": (DROPPED, redirect("{base}/file?again"), rest(FILE))}, GOOD,
         asked=({"range": None}, RANGE, {**RANGE, "path": "file?again"}), source=test(188)),
-    Row("curl-189", "redirects the request for the rest to another origin: the file has bytes of only one origin",
+    Row("curl-189", "drops, then redirects the range request to another origin: the download starts over, and the file "
+        "has bytes of only one origin",
         {"file": (DROPPED, redirect("{other}/real")),
          "real": (rest(OTHER, etag=FILE.etag), whole(OTHER, etag=FILE.etag))}, Expected(file=OTHER.data),
         asked=({"path": "file", "range": None}, {**RANGE, "path": "file"}, {**RANGE, "path": "real"},
                {"path": "file", "range": None}, {"path": "real", "range": None}), source=test(189)),
-    Row("curl-1273", "sends all bytes, but not the chunk of size 0 that ends the body; then responds with 416 without "
+    Row("curl-1273", "sends all bytes, drops before the final chunk of size 0, then responds with 416 without "
         "Content-Range: the download starts over",
         {"file": (whole(FILE, framing="chunked", drop_after=len(FILE)), Response(416), whole(FILE))}, GOOD,
         transports=("h1",), source=test(1273)),
-    Row("curl-1042", "sends all bytes, but not the chunk of size 0 that ends the body; then responds to the range "
-        "request with 200: the download starts over",
+    Row("curl-1042", "sends all bytes, drops before the final chunk of size 0, then responds to the range request with "
+        "200: the download starts over",
         {"file": (whole(FILE, framing="chunked", drop_after=len(FILE)), whole(FILE))}, GOOD, transports=("h1",),
         source=test(1042)),
     Row("curl-42", "redirects to a reference with too many `..` segments: the reference is resolved from the root",
@@ -63,8 +64,8 @@ ROWS = [
     Row("curl-330", "redirects to another origin: the host's own Cookie field is not sent there",
         to("{other}/real"), GOOD,
         request={"headers": {"Cookie": "mine=1"}}, asked=({"cookie": "mine=1"}, {"cookie": None}), source=test(330)),
-    Row("curl-cookie-origin", "sets a cookie, then redirects to another port of the same host name: the cookie is "
-        "sent there, as in browsers",
+    Row("curl-cookie-origin", "sets a cookie, then redirects to another port of the same host name: the cookie is sent "
+        "to that port, as in browsers",
         {"file": (Response(302, {"Location": "{other}/real", "Set-Cookie": "a=1; Path=/"}),), "real": (whole(FILE),)},
         GOOD, session=KEEPS, asked=({"cookie": None}, {"cookie": "a=1"}), source="RFC 6265, 8.5"),
     Row("curl-31", "sets cookies with spaces, and invalid cookies: only the valid cookies are sent, without the spaces",

@@ -35,10 +35,10 @@ _ANSWERED = ({}, {"body": whole, "authorization": "Basic dXNlcjpwYXNzd29yZA=="})
 ROWS = [
     refused("early-413-reset", "responds with 413 during the upload and resets the stream with NO_ERROR", "reset",
             transports=OVER_2, is_apart=True, source="RFC 9113, 8.1"),
-    # libcurl 7.88.1 drops the response in this case. The row has no proxy: a proxy that receives a reset drops the
-    # bytes that it has not forwarded, in each attempt.
-    refused("early-413-reset-at-once", "responds with 413 during the upload and resets the stream with NO_ERROR in "
-        "the same TLS record (the request is repeated once)",
+    # libcurl 7.88.1 drops the response in this case. The row has no proxy, because a proxy that receives a reset drops
+    # the bytes that it has not forwarded. This happens in each attempt.
+    refused("early-413-reset-at-once", "responds to each of two requests with 413 during the upload, and resets the "
+        "stream with NO_ERROR in the same TLS record",
         "reset", transports=("h2",), times=2, source="RFC 9113, 8.1"),
     refused("early-413-instead-of-100-reset", "responds with 413 before the body and resets the stream with NO_ERROR",
             "reset", transports=OVER_2, after=0, times=2, source="RFC 9113, 8.1"),
@@ -60,8 +60,8 @@ ROWS = [
     Row("early-201-put-reads", "responds with 201 during a PUT and reads the rest: the task sends the whole body and "
         "succeeds",
         early(DONE, "read"), STORED, request=PUT, asked=({"method": "PUT", "body": whole},), transports=("h1",)),
-    Row("early-201-post-reads", "responds with 201 during a POST and reads the rest: the task sends the whole body "
-        "once and succeeds",
+    Row("early-201-post-reads", "responds with 201 during a POST and reads the rest: the task sends the whole body one "
+        "time and succeeds",
         early(DONE, "read"), STORED, request=POST, asked=({"method": "POST", "body": whole},), transports=("h1",)),
     Row("early-201-post-reads-stream", "responds with 201 during a POST and reads the rest: the task does not send "
         "the POST again",
@@ -82,7 +82,7 @@ ROWS = [
     *(Row(f"early-{status}-put-reset", f"always responds with {status} during a PUT and resets the stream or "
           "connection: the task fails", early(DONE.with_changes(status=status), "reset"), NOT_STORED, request=PUT,
           session=QUICK, transports=UNCHANGED) for status in (200, 201)),
-    Row("early-201-put-reset-passes", "responds with 201 during a PUT and resets the stream or connection once: the "
+    Row("early-201-put-reset-passes", "responds with 201 during the first PUT and resets the stream or connection: the "
         "task sends the PUT again, because PUT is idempotent", early(DONE, "reset", DONE), STORED, request=PUT,
         asked=({}, {"method": "PUT", "body": whole}), transports=UNCHANGED),
     *(Row(f"early-{status}-post-reset", f"responds with {status} during a POST and resets the stream or connection: "

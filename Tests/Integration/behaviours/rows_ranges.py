@@ -10,7 +10,7 @@ GOOD = Expected(file=FILE.data)
 
 
 def first(*then, **first_answer):
-    """Returns a script whose first response is cut off. The given responses follow it."""
+    """Returns a script whose first response is cut off. The given responses follow the first response."""
     return {"file": (whole(FILE, drop_after=CUT, **first_answer), *then)}
 
 
@@ -34,19 +34,19 @@ def UNSIZED(seen):
 
 
 ROWS = [
-    Row("range-entity-tag", "drops the connection after a strong ETag: the task requests the rest with If-Range",
+    Row("range-entity-tag", "sends a strong ETag, then drops the connection: the task requests the rest with If-Range",
         first(rest(FILE)), GOOD, asked=RESUMED, source="RFC 9110, 13.1.5"),
-    Row("range-last-modified", "drops the connection after an old Last-Modified and no ETag: the task requests the "
-        "rest with If-Range",
+    Row("range-last-modified", "sends an old Last-Modified and no ETag, then drops the connection: the task requests "
+        "the rest with If-Range",
         first(rest(FILE, etag=None, modified=MODIFIED), etag=None, modified=MODIFIED), GOOD,
         asked=({"range": None}, {"range": goes_on, "if-range": MODIFIED}), source="RFC 9110, 8.8.2.2"),
-    Row("range-weak-entity-tag", "drops the connection after a weak ETag: the download starts over",
+    Row("range-weak-entity-tag", "sends a weak ETag, then drops the connection: the download starts over",
         first(whole(FILE), etag='W/"1"'), GOOD, asked=ANEW,
         source="RFC 9110, 13.1.5: If-Range needs a strong validator"),
-    Row("range-no-validator", "drops the connection after a response without a validator: the download starts over",
+    Row("range-no-validator", "sends no validator, then drops the connection: the download starts over",
         first(whole(FILE), etag=None), GOOD, asked=ANEW),
-    Row("range-fresh-last-modified", "drops the connection after a Last-Modified of the same second as Date, without "
-        "an ETag: the download starts over",
+    Row("range-fresh-last-modified", "sends no ETag, and a Last-Modified of the same second as Date, then drops the "
+        "connection: the download starts over",
         {"file": (lambda seen: _fresh().with_changes(drop_after=CUT), lambda seen: _fresh())}, GOOD, asked=ANEW,
         source="RFC 9110, 8.8.2.2: a date of the same second is a weak validator"),
     Row("range-ignored", "responds to the range request with 200: the download starts over with this response",
@@ -55,14 +55,15 @@ ROWS = [
     Row("range-changed", "responds to the range request with 200, because the file has changed: the download starts "
         "over with this response", first(whole(OTHER)),
         Expected(file=OTHER.data), asked=RESUMED, source="RFC 9110, 13.1.5"),
-    Row("range-other-entity-tag", "responds with 206 and another ETag: the download starts over, and the file has "
-        "bytes of only one representation",
+    Row("range-other-entity-tag", "responds with 206 and another ETag: the download starts over, and the file has only "
+        "bytes of the new representation",
         first(rest(OTHER), whole(OTHER)), Expected(file=OTHER.data), asked=AGAIN, source="RFC 9110, 15.3.7"),
     Row("range-without-entity-tag", "responds with 206 and no ETag: the download starts over",
         first(rest(FILE, etag=None), whole(FILE)), GOOD, asked=AGAIN, source="RFC 9110, 15.3.7"),
     Row("range-other-size", "responds with 206 and another complete size: the download starts over",
         first(rest(FILE, size=len(FILE) + 1), whole(FILE)), GOOD, asked=AGAIN),
-    Row("range-wrong-start", "responds with 206 and a range from another offset: the download starts over",
+    Row("range-wrong-start", "responds with 206 and a Content-Range that begins at another offset: the download starts "
+        "over",
         first(rest(FILE, headers={"Content-Range": f"bytes 7-{len(FILE) - 1}/{len(FILE)}"}), whole(FILE)), GOOD,
         asked=AGAIN, transports=UNCHANGED),
     Row("range-without-content-range", "responds with 206 without Content-Range: the download starts over",
@@ -71,8 +72,8 @@ ROWS = [
     Row("range-broken-content-range", "responds with 206 and an invalid Content-Range: the download starts over",
         first(rest(FILE, headers={"Content-Range": "bytes forty-two/0x10"}), whole(FILE)), GOOD, asked=AGAIN,
         transports=UNCHANGED),
-    Row("range-content-range-beyond", "responds with 206 and a range beyond the end of the file: the download starts "
-        "over",
+    Row("range-content-range-beyond", "responds with 206 and a Content-Range that ends beyond the complete size: the "
+        "download starts over",
         first(rest(FILE, size=len(FILE) - 1), whole(FILE)), GOOD, asked=AGAIN, transports=UNCHANGED),
     Row("range-unknown-size", "responds with 206 and `*` as the complete size: the task keeps the size of "
         "the first response",
@@ -86,7 +87,8 @@ ROWS = [
     Row("range-multipart", "responds with 206 as multipart/byteranges: the download starts over",
         first(rest(FILE, headers={"Content-Type": "multipart/byteranges; boundary=x"}), whole(FILE)), GOOD, asked=AGAIN,
         source="RFC 9110, 15.3.7.2"),
-    Row("range-dropped-twice", "drops the connection three times: each attempt continues where the last one ended",
+    Row("range-dropped-twice", "drops the connection three times: each attempt continues where the previous attempt "
+        "ended",
         {"file": (whole(FILE, drop_after=20_000), lambda seen: rest(FILE)(seen).with_changes(drop_after=10_000),
                   lambda seen: rest(FILE)(seen).with_changes(drop_after=10_000), rest(FILE))}, GOOD),
     Row("range-length-lie", "responds with 206 and a Content-Length that contradicts Content-Range: the download "
@@ -95,8 +97,8 @@ ROWS = [
     Row("range-unasked", "responds with 206 to a request without a range: the task fails with `BH_BAD_RESPONSE`",
         {"file": (rest(FILE),)},
         Expected("failed", "BAD_RESPONSE", 206), transports=UNCHANGED, source="RFC 9110, 14.2"),
-    Row("range-416-whole", "sends all bytes, but not the chunk of size 0 that ends the body; then responds with 416 "
-        "and the same size: the file is complete",
+    Row("range-416-whole", "sends all bytes, drops before the final chunk of size 0, then responds with 416 and the "
+        "same size: the file is complete",
         {"file": (whole(FILE, framing="chunked", drop_after=len(FILE)), unsatisfiable(len(FILE), ETag=FILE.etag))},
         GOOD,
         transports=("h1",), source="RFC 9110, 15.5.17"),
@@ -111,16 +113,17 @@ ROWS = [
         Expected("failed", "HTTP_STATUS", 412), source="RFC 9110, 15.5.13"),
     Row("range-404", "responds with 404 to the range request: the task fails with the status", first(Response(404)),
         Expected("failed", "HTTP_STATUS", 404)),
-    Row("range-503", "responds with 503 to the range request once: the task retries and continues from its offset",
+    Row("range-503", "responds with 503 to the first range request: the task retries and continues from the same "
+        "offset",
         first(Response(503), rest(FILE)), GOOD,
         asked=(*RESUMED, {"range": goes_on, "if-range": FILE.etag})),
-    Row("range-redirected", "redirects to a URL that drops the connection: the task requests the rest from the first "
-        "URL",
+    Row("range-redirected", "redirects, then drops the connection at the new URL: the task requests the rest from the "
+        "first URL",
         {"file": (redirect("{base}/real"),), "real": (whole(FILE, drop_after=CUT), rest(FILE))}, GOOD,
         asked=({"path": "file"}, {"path": "real", "range": None}, {"path": "file"}, {"path": "real",
         "range": goes_on})),
-    Row("range-redirected-elsewhere", "drops, then redirects to another path, whose file has the same strong ETag: "
-        "the download starts over",
+    Row("range-redirected-elsewhere", "drops, then redirects to another path and sends the same strong ETag there: the "
+        "download starts over",
         {"file": (redirect("{base}/one"), redirect("{base}/two")), "one": (DROPPED,),
          "two": (rest(OTHER, etag=FILE.etag), whole(OTHER, etag=FILE.etag))}, Expected(file=OTHER.data),
         asked=({"path": "file"}, {"path": "one", "range": None}, {"path": "file"}, {"path": "two", "range": goes_on},
@@ -161,12 +164,12 @@ ROWS = [
         first(lambda seen: Response(206, {"ETag": FILE.etag, "Content-Range": [
             f"bytes {seen.offset}-{len(FILE) - 1}/{len(FILE)}", f"bytes 0-{len(FILE) - 1}/{len(FILE)}"]},
             FILE.data[seen.offset:]), whole(FILE)), GOOD, asked=AGAIN, transports=("h1", "h2")),
-    Row("range-control-characters", "drops after an ETag with a control character: the ETag is not used as a "
-        "validator, and the download starts over",
+    Row("range-control-characters", "sends an ETag with a control character, then drops: the task does not use the "
+        "ETag as a validator, and starts over",
         {"file": (whole(FILE, drop_after=CUT, etag='"a\x01"'), whole(OTHER, etag='"a\x02"'))},
         Expected(file=OTHER.data), asked=ANEW, transports=("h1",), source="RFC 9110, 8.8.3"),
-    Row("range-tag-bytes", "drops after an ETag that is not valid UTF-8: the ETag is not used as a validator, and the "
-        "download starts over",
+    Row("range-tag-bytes", "sends an ETag that is not valid UTF-8, then drops: the task does not use the ETag as a "
+        "validator, and starts over",
         {"file": (whole(FILE, drop_after=CUT, etag='"\udce9"'), whole(OTHER, etag='"\udce8"'))},
         Expected(file=OTHER.data), asked=ANEW, transports=("h1",), source="RFC 9110, 8.8.3"),
     Row("range-post", "drops during the response to a POST that the task may repeat: the task sends the POST again, "

@@ -4,10 +4,11 @@ from behaviours.row import UNCHANGED, Content, Expected, Response, Row, redirect
 
 FILE = Content(2_000)
 GOOD = Expected(file=FILE.data, http_status=200)
-#: A limit in seconds, less than the request time-out of the table's sessions.
+#: A time limit for a task, in seconds. It is less than the request time-out of the table's sessions.
 SOON = 10
 _MOVED = redirect("{base}/real").with_changes(body=b"moved")
-#: Redirects whose body does not end: the end of the row's name, words for its text, and the response.
+#: Redirects whose body does not end. Each entry has the end of the row's name, words for the row's text, and the
+#: response.
 UNENDED = (
     ("drips", "that arrives slowly and never ends", _MOVED.with_changes(framing="chunked", drip=0.1)),
     ("endless", "that never ends", _MOVED.with_changes(framing="chunked", drip=0)),
@@ -45,7 +46,7 @@ ROWS = [
     Row("redirect-dots", "redirects to a path with `..` segments: the segments are resolved",
         to("{base}/a/b/../../real"), GOOD,
         asked=({}, {"path": "real"})),
-    Row("redirect-same-origin-headers", "redirects within its origin: the host's header fields are sent again",
+    Row("redirect-same-origin-headers", "redirects to the same origin: the host's header fields are sent again",
         to("{base}/real"),
         GOOD,
         request=SECRET, asked=(KEPT, KEPT)),
@@ -53,7 +54,8 @@ ROWS = [
         to("{other}/real"),
         GOOD, request=SECRET, asked=(KEPT, DROPPED),
         source="RFC 9110, 15.4: Authorization and other fields belong to one origin"),
-    Row("redirect-back-headers", "redirects to another origin and back: the host's header fields are not sent again",
+    Row("redirect-back-headers", "redirects to another origin and back: the host's header fields are sent only with "
+        "the first request",
         {"file": (redirect("{other}/away"),), "away": (redirect("{base}/real"),), "real": (whole(FILE),)}, GOOD,
         request=SECRET, asked=(KEPT, DROPPED, DROPPED)),
     Row("redirect-session-headers", "redirects to another origin: the session's header fields are not sent there",
@@ -62,24 +64,24 @@ ROWS = [
     Row("redirect-chain", "redirects nine times: the task follows all redirects",
         {"file": (redirect("{base}/1"),), **{str(n): (redirect("{base}/%d" % (n + 1)),) for n in range(1, 9)},
          "9": (whole(FILE),)}, GOOD),
-    Row("redirect-loop", "redirects to itself: the task fails at the limit of redirects",
+    Row("redirect-loop", "redirects to the same URL each time: the task fails at the limit of redirects",
         {"file": (redirect("{base}/file"),)},
         Expected("failed", "REDIRECT_REFUSED")),
-    Row("redirect-limit", "redirects more often than maximum_redirects: the task fails",
+    Row("redirect-limit", "redirects more than `maximum_redirects` times: the task fails",
         {"file": (redirect("{base}/1"),), "1": (redirect("{base}/2"),), "2": (whole(FILE),)},
         Expected("failed", "REDIRECT_REFUSED"), request={"policy": {"maximum_redirects": 1}}),
-    Row("redirect-within-limit", "redirects as often as maximum_redirects: the task follows all redirects",
+    Row("redirect-within-limit", "redirects `maximum_redirects` times: the task follows all redirects",
         {"file": (redirect("{base}/1"),), "1": (redirect("{base}/2"),), "2": (whole(FILE),)}, GOOD,
         request={"policy": {"maximum_redirects": 2}}),
     Row("redirect-none", "redirects a task that follows no redirects: the task fails with the status",
         to("{base}/real"),
         Expected("failed", "HTTP_STATUS", 302), request={"policy": {"redirects": "none"}}, asked=({},)),
-    Row("redirect-none-accepted", "redirects a task that follows no redirects and accepts 302: the response's body is "
-        "the file",
+    Row("redirect-none-accepted", "redirects a task that follows no redirects and accepts 302: the response's body "
+        "becomes the file",
         {"file": (redirect("{base}/real").with_changes(body=b"moved"),)}, Expected(file=b"moved", http_status=302),
         request={"policy": {"redirects": "none", "accepted_statuses": "302"}}),
-    Row("redirect-same-origin-only", "redirects within its origin, and the task permits only such redirects: the task "
-        "follows the redirect",
+    Row("redirect-same-origin-only", "redirects to the same origin, and the task permits only same-origin redirects: "
+        "the task follows the redirect",
         to("{base}/real"), GOOD, request={"policy": {"redirects": "same_origin"}}),
     Row("redirect-other-origin-refused", "redirects to another origin, and the task permits only same-origin "
         "redirects: the task fails",
@@ -95,11 +97,10 @@ ROWS = [
         Expected("failed", "REDIRECT_REFUSED")),
     Row("redirect-javascript", "redirects to a `javascript:` URL: the task fails", to("javascript:alert(1)"),
         Expected("failed", "REDIRECT_REFUSED")),
-    Row("redirect-down", "redirects from https to http: the task fails, because its bytes would not be encrypted any "
-        "more",
+    Row("redirect-down", "redirects from https to http: the task fails, because plain HTTP is not encrypted",
         to("http://127.0.0.1:9/real"), Expected("failed", "REDIRECT_REFUSED"), transports=("h2", "tunnel")),
-    Row("redirect-with-password", "redirects to a URL with user and password: the task fails, and its message does "
-        "not have the password",
+    Row("redirect-with-password", "redirects to a URL with user and password: the task fails, and the error message "
+        "does not contain the password",
         to("http://user:password@127.0.0.1:9/real"),
         Expected("failed", "REDIRECT_REFUSED", message_without="password@"),
         transports=("h1", "forward")),
@@ -108,7 +109,7 @@ ROWS = [
     Row("redirect-304", "responds with 304 to a request without a condition: the task fails with the status",
         {"file": (Response(304),)}, Expected("failed", "HTTP_STATUS", 304), transports=UNCHANGED,
         source="RFC 9110, 15.4.5"),
-    Row("redirect-body", "sends a body with its redirect: the body is no part of the file",
+    Row("redirect-body", "sends a body with its redirect: the file does not contain this body",
         {"file": (redirect("{base}/real").with_changes(body=b"moved" * 1_000),), "real": (whole(FILE),)}, GOOD),
     *(Row(f"redirect-body-{name}", f"sends a redirect with a body {what}: the task follows the redirect at once",
           {"file": (moved,), "real": (whole(FILE),)}, Expected(file=FILE.data, http_status=200, within=SOON),
@@ -119,7 +120,7 @@ ROWS = [
           Expected(response_body=b"done", within=SOON), request={"body": b"content", "method": method},
           asked=({"path": "file", "body": b"content"}, {"path": "real", "method": then}), transports=("h1", "h2"))
       for method, status, then in (("PUT", 307, "PUT"), ("POST", 303, "GET")) for name, what, moved in UNENDED),
-    Row("redirect-bytes", "sends a Location with bytes that are not ASCII: each byte is percent-encoded",
+    Row("redirect-bytes", "sends a Location with bytes that are not ASCII: the task percent-encodes these bytes",
         {"file": (redirect("caf\udce9"),), "caf%e9": (whole(FILE),)}, GOOD, asked=({}, {"path": "caf%e9"}),
         transports=("h1",), source="RFC 9110, 10.2.2"),
     *(Row(f"redirect-{name}", f"sends a Location with {what}: the task does not follow the redirect, and fails",
@@ -128,21 +129,21 @@ ROWS = [
           transports=("h1",), source="RFC 9110, 5.5")
       for name, what, location in (("control", "a control character", "re\x01al"), ("tab", "a tab", "re\tal"),
                                    ("delete", "a delete character", "{base}/re\x7fal"))),
-    Row("redirect-two-places", "sends two different Location fields: the task follows neither, and fails",
+    Row("redirect-two-places", "sends two different Location fields: the task fails, and follows no redirect",
         {"file": (redirect(["{base}/real", "{base}/other"]),), "real": (whole(FILE),)},
         Expected("failed", "REDIRECT_REFUSED", message="two places"), asked=({},), transports=("h1", "h2")),
-    Row("redirect-name", "redirects to a server whose name has non-ASCII letters: the task fails, and its message "
-        "names the cause",
+    Row("redirect-name", "redirects to a server whose name has non-ASCII letters: the task fails, and the error "
+        "message names the cause",
         {"file": (redirect("http://b\u00fccher.example/"),)},
         Expected("failed", "REDIRECT_REFUSED", message="letters outside of ASCII", message_without="write"),
         asked=({},),
         transports=("h1",)),
-    Row("redirect-put-307", "responds with 307 to a PUT: the task repeats the PUT at the new URL, with its body",
+    Row("redirect-put-307", "responds with 307 to a PUT: the task sends the PUT and its body to the new URL",
         upload(307),
         Expected(response_body=b"done"), request={"body": b"content"},
         asked=({"method": "PUT", "body": b"content"}, {"method": "PUT", "body": b"content", "path": "real"}),
         source="RFC 9110, 15.4.8"),
-    Row("redirect-put-308", "responds with 308 to a PUT: the task repeats the PUT at the new URL, with its body",
+    Row("redirect-put-308", "responds with 308 to a PUT: the task sends the PUT and its body to the new URL",
         upload(308),
         Expected(response_body=b"done"), request={"body": b"content"},
         asked=({"method": "PUT"}, {"method": "PUT", "body": b"content"}), source="RFC 9110, 15.4.9"),
@@ -155,12 +156,12 @@ ROWS = [
     Row("redirect-post-302", "responds with 302 to a POST: the task sends GET to the new URL", upload(302),
         Expected(response_body=b"done"), request={"body": b"content", "method": "POST"},
         asked=({"method": "POST"}, {"method": "GET", "body": b""}), source="RFC 9110, 15.4.3"),
-    Row("redirect-post-307", "responds with 307 to a POST: the task repeats the POST at the new URL, with its body",
+    Row("redirect-post-307", "responds with 307 to a POST: the task sends the POST and its body to the new URL",
         upload(307),
         Expected(response_body=b"done"), request={"body": b"content", "method": "POST"},
         asked=({"method": "POST"}, {"method": "POST", "body": b"content"}), source="RFC 9110, 15.4.8"),
-    Row("redirect-put-302", "responds with 302 to a PUT: the task repeats the PUT at the new URL, because only POST "
-        "becomes GET", upload(302),
+    Row("redirect-put-302", "responds with 302 to a PUT: the task sends the PUT to the new URL, because 302 changes "
+        "only POST to GET", upload(302),
         Expected(response_body=b"done"), request={"body": b"content"},
         asked=({"method": "PUT"}, {"method": "PUT", "body": b"content"}), source="RFC 9110, 15.4.3"),
 ]

@@ -8,9 +8,9 @@ from behaviours.row import UNCHANGED, Content, Expected, Response, Row, whole
 FILE = Content(2_000)
 GOOD = Expected(file=FILE.data, http_status=200)
 DRIPPING = Response(404, {}, b"no", framing="chunked", drip=0.1)
-#: The transports of rows that take long: those without a proxy.
+#: The transports of rows that take long: the transports without a proxy.
 DIRECT = ("h1", "h2")
-#: A limit in seconds, less than the request time-out of the table's sessions.
+#: A time limit for a task, in seconds. It is less than the request time-out of the table's sessions.
 SOON = 18
 
 
@@ -19,22 +19,22 @@ def then_good(*answers):
 
 
 ROWS = [
-    *(Row(f"status-{status}", f"always responds with {status}: the task fails with the status, without a retry or a "
-          "file",
+    *(Row(f"status-{status}", f"always responds with {status}: the task fails with the status, does not retry, and "
+          "makes no file",
           {"file": (Response(status, {}, b"no"),)}, Expected("failed", "HTTP_STATUS", status), asked=({},))
       for status in (400, 403, 404, 405, 406, 409, 410, 411, 413, 414, 415, 418, 422, 426, 451)),
-    Row("status-501", "always responds with 501: the task fails with the status, without a retry",
+    Row("status-501", "always responds with 501: the task fails with the status, and does not retry",
         {"file": (Response(501),)}, Expected("failed", "HTTP_STATUS", 501), asked=({},), transports=UNCHANGED),
-    *(Row(f"status-{status}-passes", f"responds with {status} once: the task retries, and succeeds",
+    *(Row(f"status-{status}-passes", f"responds with {status} to the first request: the task retries, and succeeds",
           then_good(Response(status)), GOOD,
           asked=({}, {}), transports=UNCHANGED if status in (502, 503, 504) else ("h1", "h2", "forward", "tunnel"))
       for status in (408, 425, 429, 500, 502, 503, 504)),
-    Row("status-421", "responds with 421 (Misdirected Request) once: the task sends the request over another "
-        "connection",
+    Row("status-421", "responds with 421 (Misdirected Request) to the first request: the task sends the request again "
+        "over another connection",
         then_good(Response(421)), GOOD, asked=({}, {}), session={"maximum_attempts": 1},
         transports=("h1", "h2", "tunnel"), source="RFC 9110, 15.5.20"),
-    Row("status-421-post", "responds with 421 (Misdirected Request) to a POST once: the task sends the POST over "
-        "another connection",
+    Row("status-421-post", "responds with 421 (Misdirected Request) to the first POST: the task sends the POST again "
+        "over another connection",
         {"file": (Response(421), Response(200, {}, b"done"))}, Expected(response_body=b"done"),
         asked=({}, {"body": b"once"}),
         request={"method": "POST", "body": b"once"}, session={"maximum_attempts": 1}, transports=("h1", "h2", "tunnel"),
@@ -42,15 +42,16 @@ ROWS = [
     Row("status-421-always", "always responds with 421 (Misdirected Request): the task fails with the status",
         {"file": (Response(421),)}, Expected("failed", "HTTP_STATUS", 421), asked=({}, {}),
         transports=("h1", "h2", "tunnel"), source="RFC 9110, 15.5.20"),
-    Row("status-413-later", "responds with 413 and Retry-After once: the task retries, and succeeds", then_good(
-        Response(413, {"Retry-After": "1"})), GOOD, asked=({}, {}), source="RFC 9110, 15.5.14"),
-    Row("status-413-upload-later", "responds to a PUT with 413 and Retry-After once: the task retries, and succeeds",
+    Row("status-413-later", "responds with 413 and Retry-After to the first request: the task retries, and succeeds",
+        then_good(Response(413, {"Retry-After": "1"})), GOOD, asked=({}, {}), source="RFC 9110, 15.5.14"),
+    Row("status-413-upload-later", "responds with 413 and Retry-After to the first PUT: the task retries, and succeeds",
         {"file": (Response(413, {"Retry-After": "1"}), Response(200, {}, b"done"))}, Expected(response_body=b"done"),
         request={"body": b"content"}, asked=({}, {}), transports=UNCHANGED, source="RFC 9110, 15.5.14"),
-    Row("status-500-stays", "always responds with 500: after maximum_attempts attempts, the task fails with the status",
+    Row("status-500-stays", "always responds with 500: after `maximum_attempts` attempts, the task fails with the "
+        "status",
         {"file": (Response(500, {}, b"broken"),)}, Expected("failed", "HTTP_STATUS", 500),
         session={"maximum_attempts": 3}, asked=({}, {}, {})),
-    *(Row(f"status-{status}-success", f"responds with {status}: the response's body is the file",
+    *(Row(f"status-{status}-success", f"responds with {status}: the response's body becomes the file",
           {"file": (whole(FILE).with_changes(status=status),)}, Expected(file=FILE.data, http_status=status))
       for status in (201, 202, 203, 226, 299)),
     Row("status-drips", "responds with 404 and an error page that arrives slowly and never ends: the task fails with "
@@ -61,25 +62,26 @@ ROWS = [
         Expected("failed", "HTTP_STATUS", 404, within=SOON), asked=({},), transports=("h1",)),
     Row("status-endless", "responds with 404 and an error page that never ends: the task fails with the status",
         {"file": (DRIPPING.with_changes(drip=0),)}, Expected("failed", "HTTP_STATUS", 404, within=SOON), asked=({},)),
-    Row("status-stalls", "responds with 404 and stops inside its error page: the task fails with the status",
+    Row("status-stalls", "responds with 404 and stops sending inside the error page: the task fails with the status",
         {"file": (Response(404, {}, b"no" * 500, stall_after=10),)},
         Expected("failed", "HTTP_STATUS", 404, within=SOON), asked=({},), transports=DIRECT),
     Row("status-drips-upload", "responds to a PUT with 404 and an error page that arrives slowly: the task fails with "
         "the status",
         {"file": (DRIPPING,)}, Expected("failed", "HTTP_STATUS", 404, within=SOON), request={"body": b"content"},
         asked=({"body": b"content"},), transports=("h2",)),
-    Row("status-drips-passes", "responds once with 503 and an error page that arrives slowly: the task retries, and "
-        "succeeds",
+    Row("status-drips-passes", "responds to the first request with 503 and an error page that arrives slowly: the task "
+        "retries, and succeeds",
         then_good(DRIPPING.with_changes(status=503)), Expected(file=FILE.data, http_status=200, within=SOON),
         asked=({}, {}),
         transports=("h1",)),
-    Row("status-accepted", "responds with 404, which the task accepts: the response's body is the file",
+    Row("status-accepted", "responds with 404 to a task that accepts 404: the response's body becomes the file",
         {"file": (Response(404, {}, b"nothing here"),)}, Expected(file=b"nothing here", http_status=404),
         request={"policy": {"accepted_statuses": "200-299,404"}}),
     Row("status-not-accepted", "responds with 200 to a task that accepts only 201: the task fails with the status",
         {"file": (whole(FILE),)},
         Expected("failed", "HTTP_STATUS", 200), request={"policy": {"accepted_statuses": "201"}}),
-    Row("status-retried", "responds with 404 once to a task that retries on 404: the task succeeds",
+    Row("status-retried", "responds with 404 to the first request of a task that retries on 404: the task retries, and "
+        "succeeds",
         then_good(Response(404)), GOOD, request={"policy": {"statuses": "404"}}, asked=({}, {})),
     Row("status-not-retried", "responds with 500 to a task that never retries: the task fails at once",
         then_good(Response(500)),
@@ -89,23 +91,23 @@ ROWS = [
         transports=UNCHANGED),
     Row("status-unknown-class", "responds with 599: the task fails with the status", {"file": (Response(599),)},
         Expected("failed", "HTTP_STATUS", 599), asked=({},)),
-    Row("retry-after-seconds", "responds with 503 and `Retry-After: 1`: the next attempt starts after one "
-        "second or later",
+    Row("retry-after-seconds", "responds with 503 and `Retry-After: 1`: the task waits at least one second before the "
+        "next attempt",
         then_good(Response(503, {"Retry-After": "1"})), GOOD, asked=({}, {}), transports=UNCHANGED),
-    Row("retry-after-date", "responds with 503 and a date in Retry-After: the next attempt starts at "
-        "that date or later",
+    Row("retry-after-date", "responds with 503 and a date in Retry-After: the task waits at least until this date "
+        "before the next attempt",
         then_good(lambda seen: Response(503, {"Retry-After": formatdate(time() + 2, usegmt=True)})), GOOD,
         asked=({}, {}), transports=UNCHANGED),
     Row("retry-after-past", "responds with 503 and a past date in Retry-After: the task retries after the ordinary "
-        "delay",
+        "backoff",
         then_good(Response(503, {"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"})), GOOD, transports=UNCHANGED),
-    Row("retry-after-zero", "responds with 429 and `Retry-After: 0`: the task retries after the ordinary delay",
+    Row("retry-after-zero", "responds with 429 and `Retry-After: 0`: the task retries after the ordinary backoff",
         then_good(Response(429, {"Retry-After": "0"})), GOOD),
     Row("retry-after-nonsense", "responds with 503 and an invalid Retry-After: the task retries after the ordinary "
-        "delay",
+        "backoff",
         then_good(Response(503, {"Retry-After": "soon"})), GOOD, transports=UNCHANGED),
     Row("retry-after-negative", "responds with 503 and a negative Retry-After: the task retries after the ordinary "
-        "delay",
+        "backoff",
         then_good(Response(503, {"Retry-After": "-10"})), GOOD, transports=UNCHANGED),
     Row("method-head", "receives a HEAD request: the file is empty, even if the response has a Content-Length",
         {"file": (whole(FILE),)},
@@ -120,8 +122,8 @@ ROWS = [
     Row("headers-sent", "receives the host's header fields unchanged", {"file": (whole(FILE),)}, GOOD,
         request={"headers": {"X-One": "1", "Accept": "image/png", "X-Empty": ""}},
         asked=({"x-one": "1", "accept": "image/png"},)),
-    Row("headers-of-session", "receives the session's header fields; a field of the task replaces a session's field "
-        "of the same name",
+    Row("headers-of-session", "receives the session's header fields; if the task has a field of the same name, "
+        "receives the task's field instead",
         {"file": (whole(FILE),)}, GOOD, session={"headers": {"X-One": "session", "X-Two": "session"}},
         request={"headers": {"x-one": "task"}}, asked=({"x-one": "task", "x-two": "session"},)),
 ]

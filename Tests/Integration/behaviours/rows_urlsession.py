@@ -27,7 +27,7 @@ ROWS = [
     Row("urlsession-300-choices", "responds with 300 without a Location: the task fails with the status",
         {"file": (Response(300, {}, b"choose"),)}, Expected("failed", "HTTP_STATUS", 300), asked=({},),
         source=test("httpRedirectionWithCode300")),
-    *(Row(f"urlsession-{status}", f"responds with {status}, an obsolete redirect, with a Location: the task fails "
+    *(Row(f"urlsession-{status}", f"responds with {status} (an obsolete redirect) and a Location: the task fails "
           "with the status",
           to("{base}/real", status), Expected("failed", "HTTP_STATUS", status), asked=({},), transports=UNCHANGED,
           source=test("httpRedirectionWithCode305_308")) for status in (305, 306)),
@@ -46,8 +46,8 @@ ROWS = [
     Row("urlsession-incomplete-relative-path", "redirects to a reference that begins with `./`: the reference is "
         "resolved in the URL's directory",
         to("./real"), GOOD, asked=({}, {"path": "real"}), source=test("httpRedirectionWithInCompleteRelativePath")),
-    Row("urlsession-redirect-silent", "redirects to a URL that sends no response: after the time-out the task retries "
-        "from the first URL",
+    Row("urlsession-redirect-silent", "redirects, then sends no response at the new URL: after the request time-out, "
+        "the task retries from the first URL",
         {"file": (redirect("{base}/real"),), "real": (Response(silent=True), whole(FILE))}, GOOD,
         session={"request_timeout_ms": 400}, transports=UNCHANGED,
         asked=({"path": "file"}, {"path": "real"}, {"path": "file"}, {"path": "real"}),
@@ -58,21 +58,22 @@ ROWS = [
         session=KEEPS, source=test("redirectionWithSetCookies"),
         asked=({"cookie": None}, {"cookie": "a=1"},
                {"cookie": lambda value: sorted(value.split("; ")) == ["a=1", "b=2"]})),
-    Row("urlsession-own-cookie-alone", "sets a cookie in a session without cookies: only the host's own Cookie field "
-        "is sent",
+    Row("urlsession-own-cookie-alone", "sets a cookie in a session that stores no cookies: only the host's own Cookie "
+        "field is sent",
         {"file": (redirect("{base}/real", 302, **{"Set-Cookie": "theirs=1; Path=/"}),), "real": (whole(FILE),)}, GOOD,
         request={"headers": {"Cookie": "mine=1"}}, asked=({"cookie": "mine=1"}, {"cookie": "mine=1"}),
         source=test("setCookieHeadersCanBeIgnored")),
     raw("urlsession-no-space", "sends header fields without a space after the colon: the fields are accepted",
         b"HTTP/1.1 200 OK\r\nContent-Length:3\r\nETag:\"x\"\r\n\r\nabc", Expected(file=b"abc"),
         source=test("dataTaskAcceptsResponseHeaderValueWithoutWhitespace")),
-    raw("urlsession-no-length", "sends a body without a length and closes the connection: the file is what arrived",
+    raw("urlsession-no-length", "sends a body without a length and closes the connection: the file has all bytes that "
+        "arrived",
         b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\nabc", Expected(file=b"abc"),
         source=test("missingContentLengthButStillABody")),
     raw("urlsession-999", "sends the status 999, which belongs to no class: the task fails with the status",
         b"HTTP/1.1 999 Odd\r\nContent-Length: 3\r\n\r\nabc", Expected("failed", "HTTP_STATUS", 999),
         source=test("outOfRangeButCorrectlyFormattedHTTPCode")),
-    *(raw(f"urlsession-illegal-{name}", f"{what}: the response is invalid, and the task fails without a file",
+    *(raw(f"urlsession-illegal-{name}", f"{what}: the response is invalid, so the task fails and makes no file",
         data, Expected("failed"),
           source=test("illegalHTTPServerResponses"))
       for name, what, data in (
@@ -81,13 +82,13 @@ ROWS = [
           ("version", "sends an invalid HTTP version", b"HTTP/x.y 200 OK\r\nContent-Length: 3\r\n\r\nabc"),
           ("no-header", "sends a body without a header", b"just some text that has no header at all\r\n"),
       )),
-    Row("urlsession-401-more-fields", "demands `basic` authentication in small letters, between other header fields: "
+    Row("urlsession-401-more-fields", "writes `basic` in lower case, and sends WWW-Authenticate between other fields: "
         "the host gets a challenge, and the task succeeds",
         {"file": (Response(401, {"X-Before": "1", "WWW-Authenticate": "basic Realm=\"staff\"", "X-After": "2"}, b"no"),
                   whole(FILE))}, GOOD, session={"asks_for_credentials": True}, request={"answers": ("credential",)},
         asked=({"authorization": None}, {"authorization": "Basic dXNlcjpwYXNzd29yZA=="}),
         source=test("basicAuthWithUnauthorizedHeader")),
-    Row("urlsession-post-empty", "accepts a POST without content: the POST is sent with `Content-Length: 0`",
+    Row("urlsession-post-empty", "accepts a POST with an empty body: the POST has `Content-Length: 0`",
         {"file": (Response(204),)},
         Expected(http_status=204), request={"body": b"", "method": "POST"}, transports=("h1",),
         asked=({"method": "POST", "body": b"", "content-length": "0"},), source=test("postWithEmptyBody")),

@@ -1,4 +1,5 @@
-"""Runs the rows: the servers, and one host that enqueues the task of each row and waits for its end."""
+"""Runs the rows with servers and one host. The host enqueues the task of each row, and waits until the task has
+ended."""
 
 import json
 import time
@@ -10,7 +11,7 @@ from behaviours.origin import Scripts
 from behaviours.row import FORWARD, H1, H2, TUNNEL
 from testbed.settings import nested, policy
 
-#: A retry follows after 1 or 2 ms. A request times out after 20 s, unless the row has another limit.
+#: A retry follows after 1 or 2 ms. By default, a request times out after 20 s; a row may have another limit.
 QUICK = {"first_delay_ms": 1, "longest_delay_ms": 2, "request_timeout_ms": 20_000, "maximum_attempts": 8}
 
 
@@ -65,7 +66,8 @@ class RowRunner:
         return event, [self._below(request, key) for request in self.origins.scripts.requests(key)]
 
     def _wait_for_bodies(self, key):
-        """Waits until the bodies have arrived or were cut off, which may be after the end of the task."""
+        """Waits until the bodies of all requests have arrived or were cut off. This may be after the end of the
+        task."""
         deadline = time.monotonic() + 20
         while any(one.is_arriving for one in self.origins.scripts.requests(key)):
             assert time.monotonic() < deadline, "a body has no end"
@@ -112,7 +114,7 @@ class RowRunner:
         return given
 
     def _wait_for_end(self, session, cursor, task, answers, here, limit):
-        """Responds to challenges until the task has ended. Returns the event of its end."""
+        """Responds to challenges until the task has ended. Returns the event of the task's end."""
         deadline = time.monotonic() + limit
         while (left := deadline - time.monotonic()) > 0:
             for event in session.poll(cursor, timeout=min(5, left)).items:
@@ -124,7 +126,7 @@ class RowRunner:
                     return event
                 cursor = event.id
         info = session.task(task)
-        # The task is cancelled, because its slot is needed for the next rows.
+        # The next rows need the slot of this task, so the task is cancelled.
         session.cancel(tasks=[task])
         raise AssertionError(f"the task did not end within {limit} s: {info}")
 
@@ -156,7 +158,7 @@ def _respond(session, challenge, answer, here):
 
 
 def refused(call):
-    """Returns the status with which a call is refused."""
+    """Returns the status of a refused call, or OK if the call succeeds."""
     try:
         call()
     except BackhaulError as error:

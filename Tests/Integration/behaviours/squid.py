@@ -1,5 +1,5 @@
-"""Runs squid as Debian packages it. Its configuration forbids a cache, retries, and every change of messages that a
-proxy need not make."""
+"""Runs squid from its Debian package. The configuration disables the cache, retries, and every change of messages that
+is optional for a proxy."""
 
 import os
 
@@ -41,7 +41,8 @@ class Squid:
         user = "cache_effective_user proxy\n" if os.geteuid() == 0 else ""
         configuration = self._folder / "squid.conf"
         configuration.write_text(user + _CONFIGURATION.format(port=port))
-        # Other instances of squid may run, and the names of shared memory contain this service name.
+        # Other instances of squid may run. Names of shared memory contain this service name, so each instance has its
+        # own.
         return [listening.find("squid"), "-N", "-n", f"behaviours{port}", "-f", configuration]
 
     def __exit__(self, *_):

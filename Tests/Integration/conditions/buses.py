@@ -9,8 +9,8 @@
         logind.prepare_for_sleep(True)
         assert logind.inhibitors() == [Inhibitor(what="sleep", who="Backhaul", …)]
 
-A call returns when its change is on the bus. This module needs dbus-daemon, busctl and python3-dbusmock. The system's
-Python runs dbusmock, not the Python of the test environment.
+A call returns when its change is on the bus. This module needs dbus-daemon, busctl and python3-dbusmock. dbusmock runs
+in the Python of the system, and the tests run in the Python of the test environment.
 """
 
 import contextlib
@@ -101,7 +101,7 @@ class Inhibitor:
 
 
 class Bus:
-    """A private bus. When it ends, all services that were started on it stop too."""
+    """A private bus. When the bus ends, all services that were started on the bus also stop."""
 
     def __init__(self):
         for program in ("dbus-daemon", "busctl", SYSTEM_PYTHON):
@@ -141,8 +141,8 @@ class Bus:
         self.socket.unlink(missing_ok=True)
 
     def hang(self):
-        """Stops the bus daemon with SIGSTOP: it accepts connections, but replies to nothing until
-        `continue_process`."""
+        """Stops the bus daemon with SIGSTOP. Until `continue_process`, the bus daemon accepts connections, but sends no
+        reply."""
         self.daemon.send_signal(signal.SIGSTOP)
 
     def continue_process(self):
@@ -162,7 +162,7 @@ class Bus:
         return ["busctl", f"--address={self.address}", "--json=short", *map(str, words)]
 
     def call(self, name, path, interface, method, *arguments):
-        """Returns the result of the method. The arguments are those of busctl: a signature and its values."""
+        """Calls the method and returns its result. The arguments are a signature and its values, as for busctl."""
         ended = subprocess.run(self.busctl("call", name, path, interface, method, *arguments), capture_output=True,
                                text=True, timeout=LIMIT, check=False)
         assert ended.returncode == 0, f"{method}: {ended.stderr}"
@@ -213,7 +213,7 @@ class Service:
         end(self.process)
 
     def hang(self):
-        """Stops the service with SIGSTOP: it replies to nothing until `continue_process`."""
+        """Stops the service with SIGSTOP. Until `continue_process`, the service sends no reply."""
         self.process.send_signal(signal.SIGSTOP)
 
     def continue_process(self):
@@ -224,9 +224,9 @@ class Service:
         return self.bus.call(self.name, path or self.path, MOCK, method, *arguments)
 
     def update(self, path=None, interface=None, **properties):
-        """Sets properties, each a pair of signature and value, and sends the signals for them."""
-        # Each property is set by its own call, because dbusmock 0.28 cannot update several when one is an object's
-        # path.
+        """Sets properties and sends their signals. Each property is a pair of a signature and a value."""
+        # Each property is set by its own call, because dbusmock 0.28 cannot update several properties if one of them is
+        # the path of an object.
         for name, value in properties.items():
             self.bus.call(self.name, path or self.path, "org.freedesktop.DBus.Properties", "Set", "ssv",
                           interface or self.interface, name, *value)
@@ -251,7 +251,8 @@ class NetworkManager(Service):
         self.update(Connectivity=("u", connectivity))
 
     def connect(self, name, kind="802-3-ethernet", metered=None):
-        """Makes a new connection the primary one, as after a change of network. Returns the path of its object."""
+        """Creates a connection and makes it the primary connection, as after a change of network. Returns the path of
+        the connection's object."""
         self.connections += 1
         path = f"{NETWORK_MANAGER_PATH}/ActiveConnection/{self.connections}"
         self.mock("AddObject", "ssa{sv}a(ssss)", path, ACTIVE, 3, "Id", "s", name, "Type", "s", kind,
@@ -266,12 +267,13 @@ class NetworkManager(Service):
         self.update(path=path, interface=ACTIVE, Id=("s", name))
 
     def hide(self):
-        """Removes the main object from the bus. NetworkManager has none until its start is complete."""
+        """Removes the main object from the bus. The real NetworkManager has no main object until its start is
+        complete."""
         self.mock("RemoveObject", "s", self.path, path="/org/freedesktop")
 
     def show(self):
-        """Adds the main object again, with a metered network. As NetworkManager does, it announces only the object
-        and no property."""
+        """Adds the main object again, with a metered network. Like the real NetworkManager, the fake announces the
+        object, and announces no property."""
         self.mock("AddObject", "ssa{sv}a(ssss)", self.path, self.interface, 4, "Metered", "u", YES, "Connectivity", "u",
                   FULL, "PrimaryConnection", "o", "/", "PrimaryConnectionType", "s", "", 0, path="/org/freedesktop")
         self.mock("EmitSignal", "sssav", "org.freedesktop.DBus.ObjectManager", "InterfacesAdded", "oa{sa{sv}}", 2,
@@ -324,7 +326,7 @@ def serve(bus):
     """Runs commands for tests in other languages. Each line of the input is a command: words that are separated by
     tabs, such as `network connect Home gsm`.
 
-    A service is created when a line names it for the first time. Each line gets one line as its reply.
+    A service is created when a line names it for the first time. The reply to each line is one line.
     """
     made = {"bus": bus}
     makers = {"network": bus.network_manager, "logind": bus.logind}
@@ -341,7 +343,7 @@ def serve(bus):
 def main():
     """Runs a bus that reads commands from its standard input, for experiments and for tests in other languages.
 
-    It prints its address first, and ends at the end of its input.
+    The program first prints the address of the bus, and ends when its input ends.
     """
     try:
         with Bus() as bus:

@@ -1,5 +1,5 @@
-"""Fixtures for the tests of conditions. A simulation runs a scenario in its own environment; many run at the same
-time."""
+"""Fixtures for the tests of conditions. A simulation runs a scenario in its own environment. Many simulations run at
+the same time."""
 
 import pytest
 

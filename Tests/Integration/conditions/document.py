@@ -53,7 +53,8 @@ def section():
 
 
 def page(text):
-    """Returns the page with the new section, in its old place or before the last section."""
+    """Returns the page with the new section. The new section replaces the old one. If there is no old section, the new
+    section is before the last section of the page."""
     begin = text.find(TITLE)
     if begin < 0:
         begin = end = text.rindex("\n## ") + 1

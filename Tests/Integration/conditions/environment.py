@@ -1,4 +1,5 @@
-"""A world for one scenario: a fake machine, a network, a link, a server and hosts. Several can run at the same time."""
+"""The environment of one scenario: a fake machine, a network, a link, a server and hosts. Several environments can run
+at the same time."""
 
 import functools
 import os
@@ -23,18 +24,18 @@ from testbed.network import Network
 from testbed.network import Unavailable as NoNetwork
 
 ROOT = Path(__file__).resolve().parents[3]
-#: The most bytes that can be in kernel buffers between the link and the engine.
+#: The largest number of bytes that can be in kernel buffers between the link and the engine.
 IN_FLIGHT = 262_144
 
 Unavailable = (NoBus, NoNetwork)
 
 
-#: Returns the same object for each size, because a content takes time to make.
+#: Returns the content of a size. A content takes time to make, so each size has one shared object.
 content_of = functools.cache(Content)
 
 
 class Calendar:
-    """The calendar of hosts with a debug build (BACKHAUL_CLOCK), which a test sets."""
+    """The calendar that a test sets for hosts with a debug build (BACKHAUL_CLOCK)."""
 
     def __init__(self, path):
         self._path = path
@@ -52,8 +53,8 @@ class Calendar:
 
 
 class Environment:
-    """``with Environment("laptop", bus=True) as env: …``; `library` is the path of another library than the one under
-    test."""
+    """``with Environment("laptop", bus=True) as env: …``. If `library` is a path, the hosts use the library at this
+    path in place of the library under test."""
 
     def __init__(self, name, *, bus=False, library=None, rate=1_000_000):
         self._name, self._has_bus, self._library, self._rate = name, bus, library, rate
@@ -96,8 +97,8 @@ class Environment:
         self._stack.__exit__(*reason)
 
     def host(self, *, hosting=Hosting.EMBEDDED, **session):
-        """Returns a host that creates a session with this configuration, or attaches to the session if it exists. The
-        host's process runs the engine, unless `hosting` has another value."""
+        """Returns a host with a session. If the session exists, the host attaches to it. Otherwise the host creates it
+        with this configuration. By default, the process of the host runs the engine."""
         host = Host(self.store, environment=self.environment, prefix=self.network.prefix, hosting=hosting)
         self._hosts.append(host)
         host.open()
@@ -111,7 +112,7 @@ class Environment:
         return url.replace(f":{self.server.port}", f":{self.link.port}"), content
 
     def command(self, *words):
-        """Returns a command line about this store."""
+        """Returns the words of a command for this store and its session."""
         command = os.environ.get("BACKHAUL_COMMAND", str(ROOT / "build" / "bin" / "backhaul"))
         return [command, *words, "--store", str(self.store), "--application", "org.example.hosts",
                 "--session", "gallery"]
@@ -130,7 +131,8 @@ class Download:
         return self.host.task(self.id)
 
     def wait_for_reason(self, reason, timeout=180):
-        """Waits until the task waits for this reason, when its offset is final. Returns the task's information."""
+        """Waits until the task waits for this reason. The transfer has stopped then, so the offset of the task is
+        final. Returns the task's information."""
         return until(self.info, lambda task: task.reason is reason and task.state is TaskState.WAITING, timeout)
 
     def wait_for_bytes(self, more=200_000, timeout=180):
@@ -148,9 +150,11 @@ class Download:
         return self.env.server.log(self.path)
 
     def assert_no_bytes_fetched_twice(self, *offsets):
-        """Checks the offsets of the requests. Each must be the length of the part file when the transfer stopped.
+        """Checks that the requests begin at 0 and at these offsets: the lengths of the part file after each stop of the
+        transfer.
 
-        The link must have passed no more than the file, the heads, and the bytes that were in flight at each stop.
+        Also checks the number of bytes that the link passed. The limit is the sum of the file, the heads of the
+        messages, and the bytes that were in flight at each stop.
         """
         assert [asked.offset for asked in self.requests()] == [0, *offsets]
         most = self.content.size + (len(offsets) + 1) * 1_000 + len(offsets) * IN_FLIGHT

@@ -10,8 +10,8 @@ TRIP_POINTS = {0: ("passive", 85), 1: ("critical", 100)}
 
 
 class Machine:
-    """A fake machine, which at first has no readable condition. `network` runs commands in the hosts' network
-    namespace, to which the uevents are sent."""
+    """A fake machine. At first, it has no readable condition. `network` runs functions in the network namespace of the
+    hosts. The machine sends uevents to this namespace."""
 
     def __init__(self, folder, network=None):
         self.folder, self._network = folder, network
@@ -25,7 +25,7 @@ class Machine:
         }
 
     def write(self, root, path, text):
-        """Replaces the file atomically, so that a reader never sees a partial write, as with real kernel files."""
+        """Replaces the file atomically. As with real files of the kernel, a reader never sees a partial write."""
         file = root / path
         file.parent.mkdir(parents=True, exist_ok=True)
         beside = file.with_name(f".{file.name}.new")
@@ -74,8 +74,8 @@ class Machine:
     # Heat
 
     def heat(self, degrees):
-        """Sets the temperature of one thermal zone. Its state is fair from 85 degrees on, serious from 90, critical
-        from 97."""
+        """Sets the temperature of one thermal zone. The thermal state is fair from 85 degrees, serious from 90 degrees,
+        and critical from 97 degrees."""
         zone = "class/thermal/thermal_zone0"
         if not (self.system / zone).exists():
             for number, (kind, limit) in TRIP_POINTS.items():
@@ -88,8 +88,8 @@ class Machine:
     # Pressure
 
     def pressure(self, **percents):
-        """Sets the pressure. With `cpu=40`, some process waited for a processor in 40 percent of the last ten
-        seconds. No event reports a change: the engine reads the pressure every 30 seconds."""
+        """Sets the pressure. With `cpu=40`, some process waited for a processor in 40 percent of the last ten seconds.
+        No event reports a change, so the engine reads the pressure every 30 seconds."""
         for resource, percent in percents.items():
             self.write(self.processes, f"pressure/{resource}",
                        f"some avg10={percent:.2f} avg60=0.00 avg300=0.00 total=1\n"

@@ -1,5 +1,5 @@
-"""The real NetworkManager, on a private bus and in a private network. It sees no other device, and reads and writes no
-file of the system."""
+"""The real NetworkManager, on a private bus and in a private network. NetworkManager sees no device of the system, and
+reads and writes no file of the system."""
 
 import os
 import shutil
@@ -22,7 +22,8 @@ path={folder}/connections
 enabled=false
 """
 
-# If /sys is read-only, NetworkManager does not wait for udev. The tmpfs mounts hide the system's files from it.
+# If /sys is read-only, NetworkManager does not wait for udev. The tmpfs mounts hide the system's files from
+# NetworkManager.
 SCRIPT = """
 mount -t sysfs -o ro sysfs /sys && mount -t tmpfs tmpfs /run && mount -t tmpfs tmpfs /var/lib/NetworkManager &&
 exec NetworkManager --no-daemon --config="$0/NetworkManager.conf" --config-dir="$0/none" --system-config-dir="$0/none" \
@@ -31,8 +32,8 @@ exec NetworkManager --no-daemon --config="$0/NetworkManager.conf" --config-dir="
 
 
 class RealNetworkManager:
-    """The real NetworkManager, which manages the hosts' end of the virtual cable. It is a service of the bus, and
-    stops with it."""
+    """The real NetworkManager, which manages the hosts' end of the virtual cable. It is a service of the bus, and stops
+    when the bus stops."""
 
     def __init__(self, bus, network, folder):
         self.bus, self.network, self.folder = bus, network, folder / "network-manager"

@@ -12,8 +12,8 @@ FOLDER = Path(__file__).resolve().parent / "records"
 
 @dataclass
 class Record:
-    """A scenario that has run. Its times are seconds since its begin, or times of the calendar if the test sets the
-    calendar."""
+    """The record of a scenario. The times are seconds since the scenario began. If the test sets the calendar, the
+    times are times of the calendar."""
 
     name: str
     title: str
@@ -22,7 +22,7 @@ class Record:
     asks: str
     #: Pairs of a time and what happened then.
     steps: list = field(default_factory=list)
-    #: For each wait its task, its begin, its end, its reason and the first sentence about it.
+    #: For each wait: the task, the begin, the end, the reason, and the text of the reason.
     waits: list = field(default_factory=list)
 
     def begin(self, env, calendar=None):
@@ -54,7 +54,7 @@ class Record:
 
     @property
     def pattern(self):
-        """Returns the steps and waits without their numbers of seconds, bytes and percent. The result is equal in
+        """Returns the steps and waits without numbers, such as seconds, bytes and percent. So the result is equal in
         each run."""
         def without_numbers(text):
             return re.sub(r"\d[\d.,]*", "#", re.sub(r"\d+ [kM]?B/s", "# B/s", text))

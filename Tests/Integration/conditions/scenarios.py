@@ -26,9 +26,9 @@ def stop(env, record, change):
 
 
 def explained(env, download, reason):
-    """Returns the state of the download, after a check that `backhaul why` prints the same reason.
+    """Checks that `backhaul why` prints the reason of the download. Returns the state of the download.
 
-    `backhaul why` runs without the test's calendar, so it must not be used where the calendar is set.
+    `backhaul why` runs without the test's calendar, so a scenario that sets the calendar must not call this function.
     """
     seen = download.wait_for_reason(reason)
     said = subprocess.run(env.command("why", str(download.id)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,

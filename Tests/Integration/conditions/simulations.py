@@ -1,10 +1,10 @@
-"""Runs simulations at the same time. A simulation is a function that runs one scenario. It mostly waits,
+"""Runs simulations at the same time. A simulation is a function that runs one scenario. A simulation mostly waits,
 because the engine acts on a condition only after some time."""
 
 import os
 from concurrent.futures import ThreadPoolExecutor
 
-#: All simulations by name. Each is a function that returns what its tests check.
+#: All simulations by name. Each simulation is a function. It returns the values that its tests check.
 SIMULATIONS = {}
 #: The names of the simulations that need a library whose calendar can be set.
 WITH_CALENDAR = {"overnight", "month"}
@@ -13,23 +13,23 @@ CALENDAR = {}
 
 
 def simulation(function):
-    """Registers the function by its name for tests.
+    """Registers the function under its name, so that tests can use it.
 
-    A test names it: ``@pytest.mark.parametrize("simulation", ["laptop"], indirect=True)``.
+    A test states the name: ``@pytest.mark.parametrize("simulation", ["laptop"], indirect=True)``.
     """
     SIMULATIONS[function.__name__] = function
     return function
 
 
-#: These simulations take longest, so they are started first.
+#: These simulations take longest, so the pool starts them first.
 LONGEST = ["pressure", "waiting_for_everything", "hot", "heat", "slow", "loose_plug"]
 
 
 class SimulationPool:
-    """Runs all simulations, as many at once as the machine can bear, and waits for them.
+    """Runs all simulations, many of them at the same time, and waits until all of them have ended.
 
-    It waits for all simulations before the first test, because pytest writes the name of each test into the
-    environment, and the environment must not change while programs are started.
+    The environment must not change while the simulations start programs. However, pytest writes the name of each test
+    into the environment. So the pool waits for all simulations before the first test.
     """
 
     def __init__(self, names):

@@ -16,7 +16,7 @@ QUICK = {"first_delay_ms": 100, "longest_delay_ms": 200}
 
 @dataclass(frozen=True)
 class Row:
-    """One condition: how the test makes it bad and good again, and which constraints depend on it."""
+    """One condition. `impair` makes the condition bad, and `restore` makes it good again."""
 
     name: str
     reason: Reason
@@ -24,14 +24,15 @@ class Row:
     #: The constraints of a session or a task that depend on the condition.
     asks: dict
     restore: Callable
-    #: The preset that depends on the condition, and fields that remove this dependency. None: no preset depends on it.
+    #: The preset that depends on the condition; None: no preset depends on it. `loosened` has the fields that remove
+    #: this dependency.
     preset: Optional[str] = None
     loosened: dict = field(default_factory=dict)
     bus: bool = False
     #: Whether the row needs a calendar that can be set.
     calendar: bool = False
-    #: Whether the task without a constraint is left out. Its response from beyond the uplink would override what
-    #: NetworkManager reports.
+    #: Whether the row has no task without a constraint. Such a task would get a response from beyond the uplink. The
+    #: response would override the state that NetworkManager reports.
     alone: bool = False
 
 
@@ -91,7 +92,7 @@ class Outcome:
 
 
 def levels(row):
-    """Returns the constraints of the session and of the task, by the level's name."""
+    """Returns the constraints of the session and of the task for each level. The keys are the names of the levels."""
     made = {"session": (row.asks, {}), "task": ({}, row.asks)}
     if row.preset:
         made["preset"] = ({"preset": row.preset}, {})
@@ -102,7 +103,8 @@ def levels(row):
 
 
 def expected(row, level):
-    """Returns the expected outcome: the task succeeds in each case, and waits unless the level has no constraint."""
+    """Returns the expected outcome. Each task succeeds. If the constraints of the level depend on the condition, the
+    task first waits."""
     return Outcome(None if level in ("unconstrained", "loosened_preset") else row.reason, TaskState.SUCCEEDED)
 
 

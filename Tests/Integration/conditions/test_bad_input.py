@@ -15,7 +15,7 @@ QUICK = {"first_delay_ms": 100, "longest_delay_ms": 200}
 
 
 def both(env, size=3_000_000):
-    """Starts a transfer without constraints and a discretionary one."""
+    """Starts a transfer without constraints, and a discretionary transfer."""
     host = env.host(**QUICK)
     plain = Download(env, host, "/plain", size)
     host.session("discretionary", preset="discretionary", **QUICK)
@@ -71,7 +71,7 @@ def restarted_manager():
         host, *downloads = both(env)
         wait_for_requests(host, env)
         manager.stop()
-        # A call that was sent before NetworkManager stopped may time out first.
+        # If the engine sent a call before NetworkManager stopped, the call may time out first.
         gone = until(lambda: condition(host, ConditionKind.METERED),
                      lambda seen: "NetworkManager" in seen.source and seen.source != "NetworkManager")
         manager.start()
@@ -128,13 +128,13 @@ def nonsense():
     ("simulation", "words"),
     [("without_bus", "bus"), ("hanging_bus", "not repl"), ("restarted_manager", "NetworkManager"),
      ("vanished_system", "power_supply")], indirect=["simulation"])
-def test_unreadable_conditions_hold_nothing_and_are_listed_as_unknown(simulation, words):
+def test_an_unreadable_condition_holds_no_transfer_and_is_listed_as_unknown(simulation, words):
     assert not simulation.is_known
     assert words in simulation.source
 
 
 @pytest.mark.parametrize("simulation", ["nonsense"], indirect=True)
-def test_invalid_readings_count_as_unknown(simulation):
+def test_a_condition_with_an_invalid_reading_has_no_value(simulation):
     assert len(simulation) == 3
     assert [one.value for one in simulation] == [None] * 3
     assert all(one.source for one in simulation)

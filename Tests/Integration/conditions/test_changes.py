@@ -20,7 +20,7 @@ def at(text):
 
 @simulation
 def administrator():
-    """No program manages the network. The administrator sets it as metered, and later as unmetered."""
+    """No program manages the network. The administrator sets the network as metered, and later as unmetered."""
     with Environment("administrator") as env:
         host = env.host(requires_unmetered=True, **QUICK)
         download = Download(env, host)
@@ -49,8 +49,8 @@ def loosened_configuration():
 
 @simulation
 def control_while_held():
-    """Of three held tasks one is suspended, one cancelled, and one reaches its resource time-out. Then the power
-    returns."""
+    """Of three held tasks, the first is suspended, the second is cancelled, and the third reaches its resource
+    time-out. Then the power returns."""
     with Environment("control") as env:
         env.machine.laptop()
         env.machine.unplug(63)
@@ -71,9 +71,9 @@ def control_while_held():
 
 @simulation
 def network_changes_while_slow():
-    """A pause that would last for hours ends when the network changes.
+    """A pause that would last for an hour ends when the network changes.
 
-    (The rate of a transfer is known after it has run for 5 s.)
+    The engine knows the rate of a transfer after the transfer has run for 5 s.
     """
     with Environment("other-network", bus=True) as env:
         manager = env.bus.network_manager()
@@ -91,8 +91,8 @@ def network_changes_while_slow():
 
 @simulation
 def latest_start_of_a_sessions_task():
-    """At the latest start of a task, the preset of its session ends. A constraint that the session states itself does
-    not end."""
+    """At the latest start of a task, the preset of its session no longer applies. A constraint that the session states
+    itself still applies."""
     with Environment("latest", library=CALENDAR["library"]) as env:
         env.calendar.set("2026-11-19 21:04")
         env.machine.laptop()
@@ -145,7 +145,8 @@ def rescheduled():
 
 @simulation
 def calendar_set_back():
-    """The budget of a day is used up. Setting the calendar back to the day before gives no new budget."""
+    """The budget of a day is used up. Then the calendar is set back to an earlier time. This change gives no new
+    budget."""
     with Environment("set-back", bus=True, library=CALENDAR["library"]) as env:
         env.calendar.set("2026-11-20 15:10")
         env.bus.network_manager().connect("Home", "802-11-wireless", NO)
@@ -182,7 +183,7 @@ def network_manager_restarts():
 
 
 @pytest.mark.parametrize("simulation", ["administrator"], indirect=True)
-def test_configured_metering_takes_effect_at_once(simulation):
+def test_a_network_that_is_set_as_metered_holds_a_running_transfer(simulation):
     goes_on, hold = simulation
     assert goes_on
     assert (hold.session, hold.reason, hold.tasks) == ("gallery", Reason.METERED, 1)
@@ -190,34 +191,34 @@ def test_configured_metering_takes_effect_at_once(simulation):
 
 
 @pytest.mark.parametrize("simulation", ["loosened_configuration"], indirect=True)
-def test_a_removed_session_constraint_takes_effect_at_once(simulation):
+def test_a_held_task_starts_when_its_session_drops_the_constraint(simulation):
     [wait] = simulation
     assert wait.reason is Reason.POWER and wait.ended_ms
 
 
 @pytest.mark.parametrize("simulation", ["control_while_held"], indirect=True)
-def test_held_tasks_can_be_suspended_be_cancelled_and_time_out(simulation):
+def test_a_held_task_can_be_suspended_can_be_cancelled_and_can_time_out(simulation):
     assert simulation == (TaskState.CANCELLED, Status.RESOURCE_TIMEOUT, 1)
 
 
 @pytest.mark.parametrize("simulation", ["network_changes_while_slow"], indirect=True)
-def test_another_network_ends_the_pause_of_a_slow_transfer(simulation):
+def test_a_change_of_the_network_ends_the_pause_of_a_slow_transfer(simulation):
     assert simulation
 
 
 @pytest.mark.parametrize("simulation", ["latest_start_of_a_sessions_task"], indirect=True)
-def test_at_the_latest_start_the_preset_is_dropped_and_stated_constraints_stay(simulation):
+def test_a_preset_does_not_apply_after_the_latest_start_but_stated_constraints_do(simulation):
     assert simulation is TaskState.WAITING
 
 
 @pytest.mark.parametrize("simulation", ["earliest_start"], indirect=True)
-def test_an_earliest_start_follows_the_calendar(simulation):
+def test_a_task_starts_when_the_calendar_reaches_its_earliest_start(simulation):
     assert "06:30" in simulation.reason_text
     assert simulation.next_attempt == at("2026-11-20 06:30")
 
 
 @pytest.mark.parametrize("simulation", ["rescheduled"], indirect=True)
-def test_a_task_can_be_rescheduled_earlier_and_later(simulation):
+def test_a_task_can_be_rescheduled_to_an_earlier_or_a_later_start(simulation):
     waiting, waits = simulation
     assert waiting.next_attempt == at("2026-11-20 06:30")
     assert waits == [(Reason.EARLIEST_START, False)]

@@ -21,7 +21,7 @@ def loose_plug():
         download = Download(env, host)
         download.wait_for_bytes(500_000)
         for _ in range(25):
-            # The fixed pauses are the subject of the test; there is no event to wait for.
+            # The fixed pauses are the subject of the test, so the test does not wait for an event.
             env.machine.unplug()
             time.sleep(0.2)
             env.machine.plug()
@@ -38,8 +38,8 @@ def sleep():
         logind = env.bus.logind()
         host = env.host(**QUICK)
         download = Download(env, host, size=14_000_000)
-        # The engine takes an inhibitor once transfers have run for some seconds, so that it can sync them before a
-        # sleep.
+        # After transfers have run for some seconds, the engine takes an inhibitor. With the inhibitor, the engine can
+        # sync the transfers before a sleep.
         logind.wait_for_inhibitors(1)
         logind.prepare_for_sleep(True)
         stopped = download.wait_for_reason(Reason.SLEEP)
@@ -50,7 +50,7 @@ def sleep():
 
 
 @pytest.mark.parametrize("simulation", ["loose_plug"], indirect=True)
-def test_flapping_power_does_not_start_and_stop_transfers(simulation):
+def test_flapping_power_stops_a_transfer_only_once_or_twice(simulation):
     offsets, waits = simulation
     assert 2 <= len(offsets) <= 3
     assert offsets == sorted(set(offsets))
@@ -58,6 +58,6 @@ def test_flapping_power_does_not_start_and_stop_transfers(simulation):
 
 
 @pytest.mark.parametrize("simulation", ["sleep"], indirect=True)
-def test_a_transfer_is_synced_before_sleep_and_resumes_after_it(simulation):
+def test_a_transfer_stops_before_a_sleep_and_resumes_at_the_same_byte_after_the_sleep(simulation):
     offsets, stopped = simulation
     assert offsets == [0, stopped]

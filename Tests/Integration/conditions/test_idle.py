@@ -1,4 +1,5 @@
-"""An idle engine with all conditions only reads, every 30 seconds, the values for which the kernel sends no event."""
+"""An engine is idle if conditions hold all its tasks. Every 30 seconds, it reads the values for which the kernel sends
+no event. It does nothing else."""
 
 import re
 import shutil
@@ -16,16 +17,16 @@ from conditions.environment import Download, Environment
 from conditions.simulations import simulation
 from conditions.table import around_now
 
-#: Seconds before the test watches the engine. In this time the store syncs the last wait, and the engine releases the
-#: claims of clients that did not return, ten seconds after its start.
+#: The number of seconds before the test begins to watch the engine. In this time, the store syncs the last wait record.
+#: Also, ten seconds after its start, the engine releases the claims of clients that did not return.
 SETTLING = 12
 #: Two calls belong to different bursts if more than this number of seconds lies between them. The engine reads
-#: conditions every 30 seconds; on a busy machine one reading may be interrupted for a while.
+#: conditions every 30 seconds. On a busy machine, one reading may be interrupted for a while.
 PAUSE = 5
 #: A reading needs about 120 calls. An event loop that polls without a pause needs many more.
 MOST_CALLS = 1_000
 CALL = re.compile(r"\d+ +(\d+\.\d+) (\w+)\((.*)")
-#: Calls that were already blocked when strace attached, which it shows as resumed.
+#: Calls that were already blocked when strace attached. In its output, strace shows these calls as resumed.
 RESUMED = {"restart_syscall"}
 HELD = {
     Reason.POWER: {"requires_external_power": True},
@@ -49,8 +50,8 @@ class Burst:
 
 @simulation
 def waiting_for_everything():
-    """Starts a task for each condition, so that each condition holds one. Returns the system calls of the engine's
-    process, as bursts."""
+    """Starts one task for each condition, and waits until the condition holds the task. Returns the folder of the fake
+    machine, and the bursts of system calls of the engine's process."""
     with Environment("idle", bus=True) as env:
         env.bus.network_manager().connect("Ann's phone", "802-11-wireless", YES)
         env.bus.logind()
@@ -65,7 +66,7 @@ def waiting_for_everything():
         trace = env.place / "trace"
         strace = subprocess.Popen(["strace", "-f", "-ttt", "-o", trace, "-p", str(host.pid)],
                                   stderr=subprocess.DEVNULL)
-        # This test checks that nothing happens, for which there is no event to wait for.
+        # This test checks that nothing happens, so there is no event for which the test could wait.
         time.sleep(SETTLING + idle.SECONDS)
         ended = time.time()
         strace.send_signal(signal.SIGINT)
@@ -74,8 +75,8 @@ def waiting_for_everything():
 
 
 def bursts(text, begin, end):
-    """Returns the bursts between two times. Later calls are left out: strace interrupts all blocked calls when it
-    detaches, and the process repeats them."""
+    """Returns the bursts between two times. The result has no later calls: when strace detaches, it interrupts all
+    blocked calls, and the process repeats these calls."""
     found = []
     for moment, name, rest in CALL.findall(text):
         moment = float(moment)
@@ -96,7 +97,7 @@ def is_of_other_devices(burst):
 
 @pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
 @pytest.mark.parametrize("simulation", ["waiting_for_everything"], indirect=True)
-def test_an_idle_engine_only_reads_conditions_every_30_seconds(simulation):
+def test_an_idle_engine_reads_conditions_every_30_seconds_and_does_nothing_else(simulation):
     machine, found = simulation
     for burst in found:
         print(f"{burst.ended - burst.began:.3f} s: {len(burst.calls)} calls, such as {burst.calls[:3]}")

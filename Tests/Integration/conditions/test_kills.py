@@ -16,7 +16,7 @@ MANY = 40
 def killed(hosting):
     """A condition holds a download after some bytes; then the engine is killed, and a new one starts.
 
-    Returns the offsets of all requests, the offset at which the download stopped, and its wait records.
+    Returns the offsets of all requests, the offset at which the download stopped, and the wait records of the download.
     """
     with Environment("killed") as env:
         env.machine.laptop()
@@ -59,13 +59,13 @@ def many():
 
 
 @pytest.mark.parametrize("simulation", ["killed_embedded", "killed_daemon"], indirect=True)
-def test_the_next_engine_keeps_the_hold_and_does_not_start_the_transfer(simulation):
+def test_the_next_engine_after_a_kill_holds_the_transfer_until_the_power_returns(simulation):
     offsets, stopped, waits = simulation
     assert offsets == [0, stopped]
     assert [wait.reason for wait in waits] == [Reason.POWER]
 
 
 @pytest.mark.parametrize("simulation", ["many"], indirect=True)
-def test_many_transfers_stop_within_a_second(simulation):
+def test_many_transfers_stop_within_a_second_after_the_loss_of_power(simulation):
     print(f"the last of their bytes came {simulation * 1000:.0f} ms after the change")
     assert simulation < 1

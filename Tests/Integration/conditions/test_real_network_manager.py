@@ -1,5 +1,5 @@
-"""Tests with the real NetworkManager. Other tests use that of python-dbusmock, which may send signals in another
-order."""
+"""Tests with the real NetworkManager. Other tests use the fake NetworkManager of python-dbusmock, which may send
+signals in another order."""
 
 import pytest
 
@@ -30,7 +30,7 @@ def real_metered():
 
 @simulation
 def real_disconnected():
-    """The device is disconnected during a download, and connected again after the engine has noticed."""
+    """The device is disconnected during a download, and connected again after the engine has noticed the loss."""
     with Environment("real-disconnected", bus=True) as env:
         manager = RealNetworkManager(env.bus, env.network, env.place)
         manager.connect("Home")
@@ -45,14 +45,14 @@ def real_disconnected():
 
 
 @pytest.mark.parametrize("simulation", ["real_metered"], indirect=True)
-def test_a_metered_connection_holds_a_transfer_until_it_is_unmetered(simulation):
+def test_a_metered_connection_holds_a_transfer_until_the_connection_is_unmetered(simulation):
     stopped, offsets, _, _ = simulation
     assert "Ann's phone" in stopped.reason_text and "NetworkManager" in stopped.reason_text
     assert offsets == [0, stopped.offset]
 
 
 @pytest.mark.parametrize("simulation", ["real_metered"], indirect=True)
-def test_usage_is_counted_by_connection_name_and_conditions_name_their_source(simulation):
+def test_used_bytes_are_counted_for_the_connection_and_each_condition_states_its_source(simulation):
     _, _, seen, networks = simulation
     [network] = [network for network in networks if network.used_today]
     assert network.name == "Ann's phone" and network.used_today == 4_000_000
@@ -61,6 +61,6 @@ def test_usage_is_counted_by_connection_name_and_conditions_name_their_source(si
 
 
 @pytest.mark.parametrize("simulation", ["real_disconnected"], indirect=True)
-def test_a_disconnected_device_pauses_a_download_without_a_failure(simulation):
+def test_a_download_waits_and_does_not_fail_while_its_device_is_disconnected(simulation):
     stopped, offsets = simulation
     assert stopped.offset >= 1_000_000 and offsets == [0, stopped.offset]

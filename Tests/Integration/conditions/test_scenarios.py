@@ -1,4 +1,5 @@
-"""Runs each scenario of docs/conditions.md, and compares its wait records with those on the page."""
+"""Runs each scenario of docs/conditions.md. Compares the steps and wait records with the stored record of the
+scenario."""
 
 import os
 
@@ -11,7 +12,7 @@ STOPS = ["laptop", "hotspot", "hot"]
 
 
 @pytest.mark.parametrize("simulation", NAMES, indirect=True)
-def test_the_file_is_complete_and_the_wait_records_match_the_docs(simulation):
+def test_the_steps_and_wait_records_of_a_scenario_match_its_stored_record(simulation):
     if os.environ.get("BACKHAUL_KEEP_RECORDS"):
         simulation.keep()
     kept = Record.load(simulation.name)
@@ -19,5 +20,5 @@ def test_the_file_is_complete_and_the_wait_records_match_the_docs(simulation):
 
 
 @pytest.mark.parametrize("simulation", STOPS, indirect=True)
-def test_the_last_byte_comes_within_a_second_after_the_change(simulation):
+def test_the_last_byte_arrives_within_a_second_after_the_condition_has_changed(simulation):
     assert simulation.seconds < 1

@@ -1,4 +1,5 @@
-"""Tasks with a constraint wait until the condition meets it. All other tasks are not affected."""
+"""Each task with a constraint waits until the condition meets the constraint. Tasks without a constraint do not
+wait."""
 
 import pytest
 
@@ -8,5 +9,5 @@ CASES = [pytest.param(row.name, row, level, id=f"{row.name}-{level}") for row in
 
 
 @pytest.mark.parametrize(("simulation", "row", "level"), CASES, indirect=["simulation"])
-def test_tasks_with_the_constraint_wait_until_it_is_met(simulation, row, level):
+def test_a_task_waits_until_the_condition_meets_its_constraint(simulation, row, level):
     assert simulation[level] == expected(row, level)

@@ -17,7 +17,7 @@ def test_a_round_with_failed_and_cancelled_tasks_finishes_and_launches_the_appli
         launch_listener, hosts, misbehaving, downloads):
     host = hosts.start(launch=launch_listener.command())
     host.session(role=Role.PRODUCE, **QUICK)
-    # This task is enqueued first, so that the others belong to its round even if they end early.
+    # This task is enqueued first. So the other tasks belong to its round, even if they end early.
     given_up = host.download("http://127.0.0.1:9/never", downloads / "never", suspended=True)
     host.download(misbehaving.serve("/good", Content(5_000)), downloads / "good")
     host.download(misbehaving.serve("/bad", Content(5), otherwise=Behaviour(status=404, body=b"no")), downloads / "bad")
@@ -33,10 +33,11 @@ def test_a_round_with_failed_and_cancelled_tasks_finishes_and_launches_the_appli
     assert last.is_session_finished
 
 
-def test_a_poll_reports_when_all_committed_events_are_delivered(hosts, nginx, served, downloads):
+def test_a_poll_reports_whether_further_committed_events_exist(hosts, nginx, served, downloads):
     host = hosts.start()
     host.session(asks_for_credentials=True, **QUICK)
-    # This task is enqueued first. It keeps the round open, which could otherwise finish between two of the others.
+    # This task is enqueued first. It keeps the round open. Otherwise the round could finish between two of the other
+    # tasks.
     host.download(f"{nginx.url}/private/{served.names[3]}", downloads / "private")
     for name in served.names[:3]:
         host.download(f"{nginx.url}/{name}", downloads / name)
@@ -49,7 +50,7 @@ def test_a_poll_reports_when_all_committed_events_are_delivered(hosts, nginx, se
     assert sum(event.kind is EventKind.CHALLENGE for event in handed_out) == 1
 
 
-def test_an_attached_session_gets_current_progress_and_then_updates(hosts, misbehaving, downloads):
+def test_a_host_that_attaches_to_a_session_gets_the_current_progress_and_later_progress(hosts, misbehaving, downloads):
     content = Content(4_000_000)
     host = hosts.start()
     host.session(role=Role.PRODUCE, **QUICK)
@@ -79,7 +80,7 @@ def test_an_attached_host_receives_events_without_a_new_poll(hosts, misbehaving,
     assert finished.is_session_finished
 
 
-def test_an_open_challenge_launches_the_host_and_its_credential_lets_the_round_end(
+def test_an_open_challenge_launches_the_host_and_the_hosts_credential_completes_the_round(
         launch_listener, hosts, nginx, served, downloads):
     name = served.names[0]
     host = hosts.start(launch=launch_listener.command())
@@ -98,7 +99,7 @@ def test_an_open_challenge_launches_the_host_and_its_credential_lets_the_round_e
     assert sha256_of(downloads / name) == served.digests[name]
 
 
-def test_completing_twice_and_without_a_launch_is_harmless(hosts):
+def test_a_host_may_complete_a_session_twice_and_without_a_launch(hosts):
     host = hosts.start()
     finish_round(host)
     consumer = hosts.start()

@@ -39,14 +39,15 @@ _DIGEST = """
 
 
 class Apache:
-    """``with Apache({"name": bytes}) as apache``. Files below ``/private`` need "user" with "password"."""
+    """``with Apache({"name": bytes}) as apache``. Files below ``/private`` require the user "user" with the password
+    "password"."""
 
     def __init__(self, files, *, guard=_DIGEST, modules=(), environment=None):
         self._files, self._process = files, None
         self._guard, self._modules, self._environment = guard, (*_MODULES, *modules), environment or {}
 
     def __enter__(self):
-        # If root runs the tests, the processes of Apache run as another user.
+        # If root runs the tests, the processes of Apache run as another user, which must be able to read the folder.
         self.folder = Path(tempfile.mkdtemp(prefix="apache-"))
         self.folder.chmod(0o755)
         private = self.folder / "files" / "private"
@@ -80,6 +81,6 @@ class Apache:
         return f"http://127.0.0.1:{self.port}"
 
     def log(self):
-        """Returns the status and the user of each request. The user is "-" if the request names none."""
+        """Returns the status and the user of each request. If the request names no user, the user is "-"."""
         lines = (self.folder / "access.log").read_text().splitlines()
         return [tuple(line.split()[-2:]) for line in lines]

@@ -1,4 +1,5 @@
-"""A server that requires Digest (RFC 7616), checks it, and counts how often its nonces are used."""
+"""A server that requires Digest authentication (RFC 7616), checks each credential, and counts the uses of each
+nonce."""
 
 import hashlib
 import re
@@ -14,7 +15,7 @@ def read(field):
 
 
 class DigestServer:
-    """``with DigestServer("user", "password") as server: server.url``. Each path has its own body."""
+    """``with DigestServer("user", "password") as server: server.url``. The body of a response depends on the path."""
 
     def __init__(self, user, password, *, algorithm="SHA-256", uses=1_000_000, offers_basic=False):
         self._user, self._password, self._algorithm = user, password, algorithm
@@ -22,7 +23,7 @@ class DigestServer:
         self.uses = uses
         self.offers_basic, self.offers_digest = offers_basic, True
         self._nonces, self._lock = {}, threading.Lock()
-        #: The scheme, the status and the nonce count of each request.
+        #: For each request: the scheme, the status, the nonce count, the Authorization field and the body.
         self.log = []
 
     def __enter__(self):

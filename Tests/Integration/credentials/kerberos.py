@@ -47,11 +47,13 @@ def is_installed():
 
 
 class Kerberos:
-    """``with Kerberos() as realm: environment = realm.environment``; ``realm.log_in()`` gets a ticket for ada."""
+    """``with Kerberos() as realm: environment = realm.environment``; ``realm.log_in()`` gets a Kerberos ticket for the
+    user ada."""
 
     def __enter__(self):
         self.folder = Path(tempfile.mkdtemp(prefix="kerberos-"))
-        # If root runs the tests, the server that accepts the tickets runs as another user.
+        # If root runs the tests, the server that accepts the tickets runs as another user, which must be able to read
+        # the folder.
         self.folder.chmod(0o755)
         self.server_environment = {
             "KRB5_CONFIG": str(self.folder / "krb5.conf"), "KRB5_KDC_PROFILE": str(self.folder / "kdc.conf")}

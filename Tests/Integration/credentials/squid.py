@@ -29,11 +29,12 @@ _HELPER = "/usr/lib/squid/digest_file_auth"
 
 
 class Squid:
-    """``with Squid() as squid: os.environ["http_proxy"] = squid.url``. It requires "porter" with "key"."""
+    """``with Squid() as squid: os.environ["http_proxy"] = squid.url``. The proxy requires the user "porter" with the
+    password "key"."""
 
     def __enter__(self):
         self.folder = Path(tempfile.mkdtemp(prefix="squid-"))
-        # If root runs the tests, the processes of squid run as another user.
+        # If root runs the tests, the processes of squid run as another user, which must be able to write to the folder.
         self.folder.chmod(0o777)
         secret = hashlib.md5(b"porter:the way out:key").hexdigest()
         (self.folder / "passwords").write_text(f"porter:the way out:{secret}\n")
@@ -57,6 +58,6 @@ class Squid:
         return f"http://127.0.0.1:{self.port}"
 
     def log(self):
-        """Returns the result, such as "TCP_MISS/200", the method and the user of each request."""
+        """Returns three values for each request: the result, such as "TCP_MISS/200", the method, and the user."""
         lines = (self.folder / "access.log").read_text().splitlines()
         return [(fields[3], fields[5], fields[7]) for fields in map(str.split, lines)]

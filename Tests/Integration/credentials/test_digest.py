@@ -1,4 +1,4 @@
-"""Digest, required by Apache and by a server that counts the uses of its nonces."""
+"""Digest authentication at Apache, and at a server that counts the uses of its nonces."""
 
 import base64
 
@@ -43,13 +43,13 @@ def test_fifty_tasks_share_one_digest_credential_at_apache(one, apache, download
     assert all((downloads / str(number)).read_bytes() == Content(2_000, number).data for number in range(50))
     log = apache.log()
     assert [status for status, user in log if user == "user"].count("200") == 50
-    # Each file needs at most two requests, and the wrong password two in all. Up to six tasks ran before the
-    # challenge.
+    # Each file needs at most two requests. The wrong password costs two requests in total. Up to six tasks ran before
+    # the challenge.
     assert len(log) <= 50 * 2 + 2 + 6
 
 
 @pytest.mark.parametrize("algorithm", ["MD5", "SHA-256"])
-def test_digest_does_not_send_the_password(one, downloads, algorithm):
+def test_digest_authentication_does_not_send_the_password(one, downloads, algorithm):
     with DigestServer("user", "open-sesame", algorithm=algorithm, offers_basic=True) as server:
         for number in range(20):
             one.download(f"{server.url}/{number}", downloads / str(number))
@@ -64,7 +64,7 @@ def test_digest_does_not_send_the_password(one, downloads, algorithm):
         assert not any("open-sesame" in field or encoded in field for field in sent)
 
 
-def test_a_stale_nonce_is_not_a_failed_credential(one, downloads):
+def test_a_stale_nonce_does_not_count_as_a_failed_credential(one, downloads):
     with DigestServer("user", "password", uses=2) as server:
         for number in range(12):
             one.download(f"{server.url}/{number}", downloads / str(number))
@@ -73,7 +73,7 @@ def test_a_stale_nonce_is_not_a_failed_credential(one, downloads):
         assert one.challenges() == []
 
 
-def test_nonces_that_are_always_stale_open_a_new_challenge_after_a_few_requests(one, downloads):
+def test_a_server_that_calls_every_nonce_stale_causes_a_new_challenge_after_a_few_requests(one, downloads):
     with DigestServer("user", "password", uses=0) as server:
         one.download(f"{server.url}/a", downloads / "a")
         one.respond(challenge(one).id, **CREDENTIAL)
@@ -83,7 +83,7 @@ def test_nonces_that_are_always_stale_open_a_new_challenge_after_a_few_requests(
         assert task_events(one.wait_for())[0].status is Status.AUTHENTICATION_REQUIRED
 
 
-def test_a_downgrade_from_digest_does_not_reveal_the_password(one, downloads):
+def test_the_password_is_not_sent_if_the_server_changes_from_digest_to_basic(one, downloads):
     with DigestServer("user", "open-sesame", offers_basic=True) as server:
         one.download(f"{server.url}/a", downloads / "a")
         asked = challenge(one)
@@ -95,7 +95,7 @@ def test_a_downgrade_from_digest_does_not_reveal_the_password(one, downloads):
         one.respond(again.id, refuse=True)
 
 
-def test_a_wrong_password_is_tried_by_one_task_only(one, downloads):
+def test_only_one_task_sends_a_wrong_password(one, downloads):
     with DigestServer("user", "right") as server:
         for number in range(30):
             one.download(f"{server.url}/{number}", downloads / str(number))
@@ -109,7 +109,7 @@ def test_a_wrong_password_is_tried_by_one_task_only(one, downloads):
         succeed(one, 30)
 
 
-def test_another_session_does_not_send_the_user_name(host, one, downloads):
+def test_a_session_does_not_send_the_user_name_of_another_session(host, one, downloads):
     with DigestServer("user", "password") as server:
         one.download(f"{server.url}/a", downloads / "a")
         one.respond(challenge(one).id, **CREDENTIAL)

@@ -74,7 +74,7 @@ def stored(store):
     return b"".join(path.read_bytes() for path in store.rglob("*") if path.is_file())
 
 
-def test_the_store_has_no_credential_that_a_server_sent_back(host, store, downloads):
+def test_a_credential_that_a_server_returns_in_its_response_is_not_stored(host, store, downloads):
     wanted = basic("user", PASSWORD)
 
     def answer(_, fields):
@@ -96,7 +96,7 @@ def test_the_store_has_no_credential_that_a_server_sent_back(host, store, downlo
     assert PASSWORD.encode() not in kept and encoded.encode() not in kept
 
 
-def test_an_authorization_header_is_refused_for_a_proxy_challenge(host, proxy, nginx, served, downloads):
+def test_an_authorization_header_is_refused_as_the_response_to_a_proxy_challenge(host, proxy, nginx, served, downloads):
     one = behind(host, proxy)
     one.download(f"{nginx.url}/{served.names[0]}", downloads / "a")
     asked = challenge(one)
@@ -106,7 +106,7 @@ def test_an_authorization_header_is_refused_for_a_proxy_challenge(host, proxy, n
     assert challenge(one).id == asked.id
 
 
-def test_a_407_from_a_server_does_not_stop_other_servers(host, proxy, nginx, served, downloads):
+def test_a_407_from_a_server_does_not_stop_downloads_from_other_servers(host, proxy, nginx, served, downloads):
     one = behind(host, proxy)
     one.download(f"{nginx.url}/{served.names[0]}", downloads / "a")
     one.respond(challenge(one).id, user="porter", password="key")
@@ -127,7 +127,7 @@ def test_a_407_from_a_server_does_not_stop_other_servers(host, proxy, nginx, ser
     assert states.count(TaskState.FAILED) == 1 and states.count(TaskState.SUCCEEDED) == 7
 
 
-def test_a_407_from_a_server_in_no_proxy_opens_no_challenge(host, proxy, downloads):
+def test_a_407_from_a_server_that_is_reached_directly_opens_no_challenge(host, proxy, downloads):
     one = behind(host, proxy, exempt="127.0.0.1")
     with serving(asking_as_a_proxy) as url:
         one.download(f"{url}/a", downloads / "a")
@@ -136,7 +136,8 @@ def test_a_407_from_a_server_in_no_proxy_opens_no_challenge(host, proxy, downloa
     assert not proxy.log
 
 
-def test_a_407_through_a_tunnel_is_a_failure_and_no_challenge_of_the_proxy(host, proxy, certificates, downloads):
+def test_a_407_from_the_server_behind_a_tunnel_fails_the_task_and_opens_no_challenge(
+        host, proxy, certificates, downloads):
     one = host(environment={"https_proxy": proxy.url, "no_proxy": "", "NO_PROXY": ""})
     one.session(**ASK_FOR_CREDENTIALS, ca_file=str(certificates.authority))
     with serving(asking_as_a_proxy, certificates.server_context()) as url:
@@ -147,7 +148,7 @@ def test_a_407_through_a_tunnel_is_a_failure_and_no_challenge_of_the_proxy(host,
     assert [method for method, *_ in proxy.authorized] == ["CONNECT"]
 
 
-def test_alternating_realms_open_new_challenges(host, downloads):
+def test_a_server_that_alternates_between_two_realms_opens_a_new_challenge_each_time(host, downloads):
     first = basic("a", "first")
     with serving(lambda _, fields: asking("B" if fields["Authorization"] == first else "A")) as url:
         one = host()

@@ -1,4 +1,4 @@
-"""Credentials that are kept or that expire, and responses to challenges that have no credential."""
+"""Tests of kept credentials, expired credentials, default handling and refusals."""
 
 import time
 
@@ -44,7 +44,7 @@ def stored(store):
 
 
 @pytest.mark.both_hostings
-def test_a_kept_credential_is_used_by_the_next_engine(host, server, downloads):
+def test_the_next_engine_uses_a_kept_credential(host, server, downloads):
     url = server.serve("/a", Content(100))
     server.allow("good")
     one = opened(host)
@@ -58,7 +58,7 @@ def test_a_kept_credential_is_used_by_the_next_engine(host, server, downloads):
     assert [asked.token for asked in server.log[before:]] == ["good"]
 
 
-def test_a_kept_password_is_sent_only_with_the_scheme_that_was_offered_for_it(host, downloads):
+def test_a_kept_password_is_never_sent_with_basic_if_the_server_offers_digest(host, downloads):
     with DigestServer("user", "password", offers_basic=True) as server:
         one = opened(host)
         one.download(f"{server.url}/a", downloads / "a")
@@ -70,7 +70,7 @@ def test_a_kept_password_is_sent_only_with_the_scheme_that_was_offered_for_it(ho
         assert {scheme for scheme, *_ in server.log} == {"", "Digest"}
 
 
-def test_a_kept_credential_that_is_refused_is_deleted(host, server, store, downloads):
+def test_a_kept_credential_is_deleted_if_the_server_refuses_it(host, server, store, downloads):
     url = server.serve("/a", Content(100))
     server.allow("kept-secret")
     one = opened(host)
@@ -85,14 +85,14 @@ def test_a_kept_credential_that_is_refused_is_deleted(host, server, store, downl
     server.allow("new")
     again.respond(asked.id, headers=bearer("new"))
     until((downloads / "b").exists, bool)
-    # The next credential was not kept, because the host did not request that.
+    # The host did not request to keep the new credential, so the engine did not keep it.
     last = restarted(host, again)
     last.download(url, downloads / "c")
     challenge(last)
     assert [asked.token for asked in server.log[-2:]] == ["new", None]
 
 
-def test_a_credential_is_kept_only_on_request(host, server, store, downloads):
+def test_a_credential_is_stored_only_if_the_host_requests_it(host, server, store, downloads):
     url = server.serve("/a", Content(100))
     server.allow("memory-only")
     one = opened(host)
@@ -102,7 +102,7 @@ def test_a_credential_is_kept_only_on_request(host, server, store, downloads):
     assert b"memory-only" not in stored(store)
 
 
-def test_an_expired_credential_is_requested_before_the_request(host, server, downloads):
+def test_an_expired_credential_opens_a_challenge_before_any_request_is_sent(host, server, downloads):
     url = server.serve("/a", Content(100))
     server.allow("short")
     one = opened(host)
@@ -122,7 +122,7 @@ def test_an_expired_credential_is_requested_before_the_request(host, server, dow
     assert {asked.token for asked in server.log[before:]} == {"next"}
 
 
-def test_default_handling_ends_tasks_with_their_http_status(host, server, downloads):
+def test_default_handling_of_a_challenge_fails_its_tasks_with_the_http_status(host, server, downloads):
     private = server.serve("/files/private", Content(100))
     one = opened(host)
     for name in "ab":
@@ -131,12 +131,12 @@ def test_default_handling_ends_tasks_with_their_http_status(host, server, downlo
     events = task_events(one.wait_for())
     assert [(event.status, event.http_status) for event in events] == [(Status.HTTP_STATUS, 401)] * 2
     assert [event.error_body for event in events] == [b"no\n"] * 2
-    # The response applied only to the tasks that waited then. A later task opens a new challenge.
+    # Default handling applied only to the tasks that waited for the challenge. A later task opens a new challenge.
     one.download(private, downloads / "c")
     one.respond(challenge(one).id, headers=bearer("x"))
 
 
-def test_after_default_handling_a_task_that_needs_no_credential_succeeds(host, downloads):
+def test_after_default_handling_of_a_challenge_a_task_that_needs_no_credential_succeeds(host, downloads):
     with TokenServer() as server:
         server.refusal = (401, {"WWW-Authenticate": 'Bearer realm="api"'})
         private = server.serve("/files/private", Content(100))
@@ -151,7 +151,7 @@ def test_after_default_handling_a_task_that_needs_no_credential_succeeds(host, d
         assert {event.state for event in events} == {TaskState.SUCCEEDED, TaskState.FAILED}
 
 
-def test_a_refusal_or_url_cannot_be_kept(host, server, downloads):
+def test_a_host_can_keep_only_a_credential(host, server, downloads):
     one = opened(host)
     one.download(server.serve("/a", Content(100)), downloads / "a")
     asked = challenge(one)

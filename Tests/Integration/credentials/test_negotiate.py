@@ -53,7 +53,7 @@ def test_all_tasks_use_the_users_kerberos_ticket(host, realm, apache, downloads)
     assert apache.log().count(("200", f"ada@{REALM}")) == 10
 
 
-def test_without_a_kerberos_ticket_the_error_says_so(host, realm, apache, downloads):
+def test_the_error_names_kinit_if_the_user_has_no_kerberos_ticket(host, realm, apache, downloads):
     realm.log_out()
     one = with_tickets(host, realm)
     one.download(f"http://localhost:{apache.port}/private/1", downloads / "a")
@@ -63,7 +63,7 @@ def test_without_a_kerberos_ticket_the_error_says_so(host, realm, apache, downlo
     assert "kinit" in event.error_message and "localhost" in event.error_message
 
 
-def test_without_the_kerberos_library_the_error_says_so(host, downloads, tmp_path):
+def test_the_error_names_kerberos_if_no_negotiate_token_can_be_made(host, downloads, tmp_path):
     one = host(environment={"KRB5_CONFIG": "/dev/null", "KRB5CCNAME": f"FILE:{tmp_path}/none"})
     one.session(**ASK_FOR_CREDENTIALS)
     with serving(lambda *_: (401, {"WWW-Authenticate": "Negotiate"}, b"")) as url:

@@ -42,7 +42,7 @@ def test_one_proxy_credential_is_used_for_all_tasks(host, proxied, proxy, certif
     assert all(sha256_of(downloads / name) == served.digests[name] for name in served.names[:20])
 
 
-def test_headers_for_a_proxy_reach_no_server_through_the_tunnel(host, proxy, certificates, downloads):
+def test_headers_for_a_proxy_are_not_sent_through_the_tunnel_to_the_server(host, proxy, certificates, downloads):
     with MisbehavingServer(certificates.server_context()) as server:
         url = server.serve("/a", Content(5_000), authorization="Bearer inside")
         one = host(environment={"https_proxy": proxy.url, "no_proxy": "", "NO_PROXY": ""})
@@ -57,7 +57,8 @@ def test_headers_for_a_proxy_reach_no_server_through_the_tunnel(host, proxy, cer
         assert all({"authorization", "x-inside"}.isdisjoint(headers) for _, _, headers in proxy.log)
 
 
-def test_a_wrong_credential_and_then_a_refusal_fail_all_tasks(host, proxied, proxy, certificates, served, downloads):
+def test_all_tasks_fail_if_the_host_refuses_the_challenge_after_a_wrong_credential(
+        host, proxied, proxy, certificates, served, downloads):
     one = through(host, proxied, certificates, served, downloads, 5)
     one.respond(challenge(one, 5).id, user="porter", password="wrong")
     before = len(proxy.log)
@@ -67,7 +68,7 @@ def test_a_wrong_credential_and_then_a_refusal_fail_all_tasks(host, proxied, pro
     assert len(proxy.log) <= before + 1
 
 
-def test_server_and_proxy_have_separate_challenges(host, proxied, proxy, certificates, served, downloads):
+def test_the_server_and_the_proxy_have_separate_challenges(host, proxied, proxy, certificates, served, downloads):
     one = through(host, proxied, certificates, served, downloads, 3, "/private")
     first = challenge(one, 3)
     assert first.kind is ChallengeKind.PROXY
@@ -83,7 +84,7 @@ def test_server_and_proxy_have_separate_challenges(host, proxied, proxy, certifi
     assert all(server not in headers.get("proxy-authorization", "") for _, _, headers in proxy.log)
 
 
-def test_without_the_option_for_credentials_a_407_is_a_failure(host, proxied, served, downloads, certificates):
+def test_a_407_fails_a_task_if_its_session_does_not_ask_for_credentials(host, proxied, served, downloads, certificates):
     url, environment = proxied
     one = host(environment=environment)
     one.session(ca_file=str(certificates.authority))

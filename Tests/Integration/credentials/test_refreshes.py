@@ -48,7 +48,7 @@ def answer_until_finished(one, answer):
 
 
 @pytest.mark.both_hostings
-def test_a_token_that_expires_three_times_during_a_download_is_requested_three_times(one, server, downloads):
+def test_a_download_whose_token_expires_three_times_requests_three_new_tokens(one, server, downloads):
     content = Content(8_000_000)
     url = server.serve("/a", content)
     server.allow("0", size=2_500_000)
@@ -87,7 +87,7 @@ def test_five_thousand_uploads_with_one_expired_token_make_one_challenge(one, se
     assert len(server.refused) <= 7
 
 
-def test_expired_headers_are_requested_before_the_request(one, server, downloads):
+def test_expired_headers_open_a_refresh_before_any_request_is_sent(one, server, downloads):
     url = server.serve("/a", Content(100))
     server.allow("new")
     for name in "abc":
@@ -101,7 +101,7 @@ def test_expired_headers_are_requested_before_the_request(one, server, downloads
     assert {asked.token for asked in server.log} == {"new"}
 
 
-def test_a_wrong_token_costs_one_request_and_counts_as_a_failure(one, server, downloads):
+def test_a_wrong_token_causes_one_request_and_counts_as_a_failure(one, server, downloads):
     url = server.serve("/a", Content(100))
     for number in range(50):
         one.download(url, downloads / str(number), headers=bearer("old"), refresh="headers")
@@ -115,7 +115,7 @@ def test_a_wrong_token_costs_one_request_and_counts_as_a_failure(one, server, do
     assert [event.state for event in task_events(one.wait_for())] == [TaskState.SUCCEEDED] * 50
 
 
-def test_later_tasks_send_their_own_headers(one, server, downloads):
+def test_after_a_refresh_a_new_task_sends_its_own_headers(one, server, downloads):
     url = server.serve("/a", Content(100))
     server.allow("first")
     one.download(url, downloads / "a", headers=bearer("old"), refresh="headers")
@@ -127,7 +127,7 @@ def test_later_tasks_send_their_own_headers(one, server, downloads):
     assert [asked.token for asked in server.log][-1] == "second"
 
 
-def test_a_refused_refresh_fails_its_tasks_and_default_handling_sends_them_unchanged(one, server, downloads):
+def test_a_refused_refresh_fails_its_tasks_and_default_handling_sends_the_old_headers(one, server, downloads):
     url = server.serve("/a", Content(100))
     for name in "ab":
         one.download(url, downloads / name, headers=bearer("old"), refresh="headers")
@@ -142,7 +142,7 @@ def test_a_refused_refresh_fails_its_tasks_and_default_handling_sends_them_uncha
     assert [event.error_body for event in events] == [b"no\n"] * 2
 
 
-def test_refreshed_headers_are_used_by_the_next_engine(host, server, downloads):
+def test_the_next_engine_uses_refreshed_headers(host, server, downloads):
     one = host()
     one.session(first_delay_ms=60_000)
     content = Content(3_000_000)
@@ -161,7 +161,7 @@ def test_refreshed_headers_are_used_by_the_next_engine(host, server, downloads):
     assert server.log[-1].token == "new" and server.log[-1].offset > 0
 
 
-def test_each_task_with_a_refused_url_has_a_challenge_and_may_continue_at_another_server(one, server, downloads):
+def test_each_task_with_a_refused_url_opens_a_challenge_and_continues_at_the_new_url(one, server, downloads):
     content = Content(6_000_000)
     server.refusal = (403, {})
     with TokenServer() as elsewhere:
@@ -182,7 +182,7 @@ def test_each_task_with_a_refused_url_has_a_challenge_and_may_continue_at_anothe
 
 
 @pytest.mark.parametrize("etag", ['W/"weak"', '"another"'])
-def test_a_new_url_with_another_validator_starts_from_the_beginning(one, server, downloads, etag):
+def test_a_download_starts_from_the_beginning_if_the_new_url_has_another_validator(one, server, downloads, etag):
     content = Content(6_000_000)
     server.refusal = (403, {})
     with TokenServer() as elsewhere:
@@ -197,7 +197,7 @@ def test_a_new_url_with_another_validator_starts_from_the_beginning(one, server,
         assert sha256_of(downloads / "a") == changed.sha256
 
 
-def test_a_response_to_a_refresh_with_other_values_than_requested_is_refused(one, server, downloads):
+def test_an_invalid_response_to_a_refresh_is_refused(one, server, downloads):
     url = server.serve("/a", Content(100))
     one.download(url, downloads / "a", headers=bearer("old"), refresh="headers")
     asked = challenge(one)

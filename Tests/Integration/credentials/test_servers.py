@@ -21,7 +21,7 @@ def enqueue_protected_files(nginx, served, downloads, count):
 
 
 def waiting_for(host, nginx, served, downloads, count, **options):
-    """Returns a host whose tasks all wait for one challenge, and that challenge."""
+    """Returns a host and a challenge. All tasks of the host wait for the challenge."""
     one = host()
     one.session(**{**ASK_FOR_CREDENTIALS, **options})
     for url, destination in enqueue_protected_files(nginx, served, downloads, count):
@@ -44,14 +44,14 @@ def test_fifty_tasks_share_one_challenge_and_one_credential(host, nginx, served,
         name: served.digests[name] for name in served.names[:50]}
 
 
-def test_tasks_list_the_challenge_that_they_wait_for(host, nginx, served, downloads):
+def test_the_reason_of_a_task_that_waits_for_a_challenge_names_the_server_and_the_realm(host, nginx, served, downloads):
     one, _ = waiting_for(host, nginx, served, downloads, 2)
     for task in one.tasks():
         assert task.reason is Reason.CREDENTIAL
         assert nginx.url in task.reason_text and "staff only" in task.reason_text
 
 
-def test_a_wrong_credential_costs_one_request_and_opens_a_new_challenge(host, nginx, served, downloads):
+def test_a_wrong_credential_causes_one_request_and_opens_a_new_challenge(host, nginx, served, downloads):
     one, asked = waiting_for(host, nginx, served, downloads, 50)
     before = len(list(nginx.log()))
     one.respond(asked.id, user="user", password="guess")
@@ -64,7 +64,7 @@ def test_a_wrong_credential_costs_one_request_and_opens_a_new_challenge(host, ng
     assert all(event.state is TaskState.SUCCEEDED for event in task_events(one.wait_for()))
 
 
-def test_a_refused_challenge_fails_its_tasks(host, nginx, served, downloads):
+def test_tasks_fail_if_the_host_refuses_their_challenge(host, nginx, served, downloads):
     one, asked = waiting_for(host, nginx, served, downloads, 10)
     one.respond(asked.id, refuse=True)
     events = one.wait_for()
@@ -73,7 +73,7 @@ def test_a_refused_challenge_fails_its_tasks(host, nginx, served, downloads):
     assert one.challenges() == []
 
 
-def test_a_producer_in_another_process_can_respond(host, nginx, served, downloads):
+def test_a_producer_in_another_process_can_respond_to_a_challenge(host, nginx, served, downloads):
     one, asked = waiting_for(host, nginx, served, downloads, 5)
     other = host()
     other.attach(role=backhaul.Role.PRODUCE)
@@ -82,7 +82,7 @@ def test_a_producer_in_another_process_can_respond(host, nginx, served, download
     assert [event.state for event in task_events(one.wait_for())] == [TaskState.SUCCEEDED] * 5
 
 
-def test_an_observer_cannot_respond(host, nginx, served, downloads):
+def test_an_observer_cannot_respond_to_a_challenge(host, nginx, served, downloads):
     _, asked = waiting_for(host, nginx, served, downloads, 1)
     other = host()
     other.attach(role=backhaul.Role.OBSERVE)
@@ -92,7 +92,7 @@ def test_an_observer_cannot_respond(host, nginx, served, downloads):
     assert refusal.value.status is Status.WRONG_ROLE
 
 
-def test_an_open_challenge_is_in_every_listing(host, nginx, served, downloads):
+def test_an_open_challenge_is_listed_after_its_event_is_acknowledged(host, nginx, served, downloads):
     one, asked = waiting_for(host, nginx, served, downloads, 3)
     [event] = one.wait_for(1)
     one.acknowledge_through(event.id)
@@ -102,7 +102,7 @@ def test_an_open_challenge_is_in_every_listing(host, nginx, served, downloads):
     assert [item.id for item in one.challenges()] == [asked.id]
 
 
-def test_the_next_engine_keeps_an_open_challenge_of_a_killed_engine(host, nginx, served, downloads):
+def test_after_a_kill_the_next_engine_still_has_the_open_challenge(host, nginx, served, downloads):
     one, asked = waiting_for(host, nginx, served, downloads, 20)
     before = len(list(nginx.log()))
     one.kill_with_engine()
@@ -114,7 +114,7 @@ def test_the_next_engine_keeps_an_open_challenge_of_a_killed_engine(host, nginx,
     assert all(event.state is TaskState.SUCCEEDED for event in task_events(again.wait_for()))
 
 
-def test_without_the_option_for_credentials_a_401_is_a_failure(host, nginx, served, downloads):
+def test_a_401_fails_a_task_if_its_session_does_not_ask_for_credentials(host, nginx, served, downloads):
     one = host()
     one.session()
     one.download(*enqueue_protected_files(nginx, served, downloads, 1)[0])
@@ -141,7 +141,7 @@ def test_a_token_is_sent_only_to_its_own_server(host, misbehaving, nginx, served
     assert misbehaving.log("/away")[0].headers["authorization"] == "Bearer token"
 
 
-def test_a_download_resumes_after_a_credential(host, misbehaving, downloads):
+def test_after_a_kill_a_download_resumes_when_the_host_gives_the_credential_again(host, misbehaving, downloads):
     content = Content(6_000_000)
     url = misbehaving.serve("/a", content, [Behaviour(stall_after=4_000_000)],
                             authorization="Basic dXNlcjpwYXNzd29yZA==")
@@ -154,7 +154,7 @@ def test_a_download_resumes_after_a_credential(host, misbehaving, downloads):
     one.kill_with_engine()
     again = host()
     again.attach()
-    # The credential was only in the memory of the killed engine, so it is given again.
+    # The credential was only in the memory of the killed engine, so the host must give it again.
     again.respond(challenge(again).id, **CREDENTIAL)
     event = task_events(again.wait_for())[0]
     assert event.state is TaskState.SUCCEEDED
@@ -164,8 +164,8 @@ def test_a_download_resumes_after_a_credential(host, misbehaving, downloads):
 
 
 def _checkpoints(one):
-    """Whether the last checkpoint is durable. A task is listed as stalled after two seconds without a byte, and each
-    second has a checkpoint."""
+    """Whether the last checkpoint is durable. The engine writes a checkpoint each second, and lists a task as stalled
+    after two seconds without a byte."""
     [task] = one.tasks()
     return task.reason is Reason.STALLED
 

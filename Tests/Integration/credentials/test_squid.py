@@ -1,4 +1,4 @@
-"""Digest required by squid, for plain requests and for tunnels."""
+"""The proxy squid requires Digest, for plain requests and for tunnels."""
 
 import pytest
 
@@ -26,7 +26,7 @@ def through(host, squid, certificates, **options):
     return one
 
 
-def test_one_squid_credential_is_used_for_all_tasks(host, squid, address, certificates, served, downloads):
+def test_all_tasks_use_one_credential_for_squid(host, squid, address, certificates, served, downloads):
     one = through(host, squid, certificates)
     for name in served.names[:20]:
         one.download(f"{address}/{name}", downloads / name)
@@ -39,14 +39,15 @@ def test_one_squid_credential_is_used_for_all_tasks(host, squid, address, certif
     assert all(sha256_of(downloads / name) == served.digests[name] for name in served.names[:20])
 
 
-def test_the_configuration_of_a_session_may_have_the_credential(host, squid, address, certificates, served, downloads):
+def test_the_configuration_of_a_session_may_contain_the_proxy_credential(
+        host, squid, address, certificates, served, downloads):
     one = through(host, squid, certificates, asks_for_credentials=False, proxy=Proxy(user="porter", password="key"))
     name = served.names[0]
     one.download(f"{address}/{name}", downloads / name)
     assert task_events(one.wait_for())[0].state is TaskState.SUCCEEDED
 
 
-def test_a_refusal_fails_the_tasks_and_default_handling_returns_the_status(
+def test_a_refusal_fails_the_task_and_default_handling_fails_it_with_status_407(
         host, squid, address, certificates, served, downloads):
     one = through(host, squid, certificates)
     one.download(f"{address}/{served.names[0]}", downloads / "a")

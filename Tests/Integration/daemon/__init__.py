@@ -1,1 +1,1 @@
-"""Tests of the daemon: it continues after its hosts have ended, it is killed, and it is idle."""
+"""Tests of the daemon: its work after its hosts have ended, after it was killed, and while it is idle."""

@@ -1,4 +1,4 @@
-"""Fixtures for the daemon's tests: those of the host tests with daemon hosting. All daemons are ended after a test."""
+"""Fixtures for the tests of the daemon: hosts with daemon hosting. After a test, all its daemons are ended."""
 
 import os
 
@@ -8,15 +8,16 @@ from backhaul import Hosting
 from daemons import daemons_of, end_daemons
 from testbed.host import Host, until
 
-# Without these variables daemons are started detached, even if the user has a user manager. Tests/Integration/manager
-# tests daemons as services.
+# Without these variables, hosts start daemons as detached processes, even if the user has a user manager. The tests in
+# Tests/Integration/manager start daemons as services.
 for name in ("DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "BACKHAUL_STORE"):
     os.environ.pop(name, None)
 
 
 @pytest.fixture
 def host(store, place):
-    """Starts hosts with daemon hosting, opened on the test's store. Ends them and their daemons after the test."""
+    """Returns a function that starts a host with daemon hosting and opens the test's store. After the test, all hosts
+    and their daemons are ended."""
     started = []
 
     def start(*, opened=True, **options):
@@ -40,5 +41,5 @@ def program(library):
 
 @pytest.fixture
 def daemon(place, store):
-    """Waits for the store's one daemon, and returns its process id."""
+    """Returns a function that waits until the store has one daemon, and returns the daemon's process id."""
     return lambda: until(lambda: daemons_of(place), lambda found: len(found) == 1)[0]

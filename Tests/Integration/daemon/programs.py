@@ -1,4 +1,5 @@
-"""Small hosts in unusual environments: `python -m daemon.programs NAME STORE`. Each prints its result as JSON."""
+"""Small hosts in unusual environments: `python -m daemon.programs NAME STORE`. Each host prints its result as JSON.
+"""
 
 import ctypes
 import errno
@@ -61,7 +62,7 @@ def ignored_children(store):
 
 
 def waiting_thread(store):
-    """Waits for any child in a second thread, without a pause."""
+    """Runs a second thread that waits for any child again and again, without a pause."""
     import threading
     stop, reaped = threading.Event(), []
 
@@ -91,7 +92,7 @@ def many_descriptors(store):
 
 
 def small_limits(store):
-    """Sets small soft limits, as a shell may. A daemon should not have them."""
+    """Sets small soft limits, as a shell may do. A daemon must not inherit these limits."""
     import resource
     for kind, value in ((resource.RLIMIT_NOFILE, 64), (resource.RLIMIT_FSIZE, 1 << 20), (resource.RLIMIT_CPU, 30)):
         resource.setrlimit(kind, (value, resource.getrlimit(kind)[1]))
@@ -113,7 +114,7 @@ def forbid(*, action, system_call, unless_flags=0):
 
     steps = [step(LOAD, 0), step(EQUAL, NUMBERS[system_call], 0, 3 if unless_flags else 1)]
     if unless_flags:
-        # Loads the low half of the system call's first argument, in little endian.
+        # Loads the low half of the first argument of the system call, in little endian.
         steps += [step(LOAD, 16), step(BITS_SET, unless_flags, 1, 0)]
     steps += [step(RETURN, action), step(RETURN, ALLOW)]
     code = b"".join(steps)

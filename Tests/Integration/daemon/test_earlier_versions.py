@@ -1,7 +1,7 @@
-"""Programs and daemons of 0.4 beside current ones. A daemon of 0.4 exits, so that a current daemon gets the store; an
-embedded engine of 0.4 is a clear error.
+"""Programs and engines of version 0.4 together with current ones. A current host makes a daemon of 0.4 exit, and a
+current daemon takes the store. If the store has an embedded engine of 0.4, a current host gets a clear error.
 
-The frames were recorded from 0.4; docs/wire.md has their form.
+The frames were recorded from programs of 0.4. docs/wire.md describes their form.
 """
 
 import os
@@ -14,9 +14,10 @@ from backhaul import BackhaulError, Status, TaskState
 from fake_engine import FakeEngine, read_frame
 from servers.content import Content
 
-#: The two protocols of 0.4: without and with checksums of part files. The current protocol is number 5, too.
+#: The two protocol versions of 0.4. Version 4 has no checksums of part files, and version 5 has them. The current
+#: protocol version is 5, too.
 PROTOCOLS = (4, 5)
-#: What engines of 0.4 send after a hello of 1.0: a welcome, and with protocol 4 also a goodbye.
+#: What engines of 0.4 send after a hello of 1.0: a welcome. With protocol version 4, a goodbye follows.
 WELCOME = {
     4: "10000000416268756c040000040000{hosting}e1170000"
        "b600000044011f000500000000000000a500000054686520636c69656e742069732076657273696f6e20312e302e302077697468207072"
@@ -26,7 +27,7 @@ WELCOME = {
     5: "10000000416268756c050000040000{hosting}525e0000",
 }
 EMBEDDED, DAEMON = "00", "01"
-#: The begin of the frame that makes daemons of 0.4 exit. The versions of the client follow in the same frame.
+#: The first bytes of the frame that makes daemons of 0.4 exit. The versions of the client follow in the same frame.
 LEAVE = bytes.fromhex("0b000000036268756c")
 #: The hello of a client of 0.4: the bytes before its process id, and the bytes after it.
 HELLO = {
@@ -63,7 +64,7 @@ def client(store):
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_a_daemon_of_0_4_exits_on_request_and_the_current_one_takes_its_store(
+def test_a_daemon_of_0_4_exits_on_request_and_a_current_daemon_takes_its_store(
         host, store, daemon, misbehaving, downloads, protocol):
     with FakeEngine(store, answer(protocol, DAEMON), leaves=True) as earlier:
         one = host()
@@ -74,7 +75,7 @@ def test_a_daemon_of_0_4_exits_on_request_and_the_current_one_takes_its_store(
     assert daemon() != os.getpid()
 
 
-def test_an_embedded_engine_of_0_4_is_a_clear_error_and_is_not_made_to_exit(host, store):
+def test_an_embedded_engine_of_0_4_causes_a_clear_error_and_gets_no_request_to_exit(host, store):
     with FakeEngine(store, answer(4, EMBEDDED), leaves=False) as earlier:
         with pytest.raises(BackhaulError, match="version 0.4.0 with protocol 4") as told:
             host(opened=False).open(timeout=8)
@@ -91,7 +92,7 @@ def test_a_program_of_0_4_with_the_current_protocol_is_served(host, client):
     assert (reply[4], struct.unpack("<Q", reply[5:13])[0]) == (REPLY_TAG, 1)
 
 
-def test_a_program_of_0_4_with_an_earlier_protocol_is_refused_with_the_reason(host, daemon, client):
+def test_a_program_of_0_4_with_an_earlier_protocol_gets_the_reason_for_its_refusal(host, daemon, client):
     host()
     process = daemon()
     connection = client(4)

@@ -14,14 +14,14 @@ def one(host):
     return one
 
 
-def test_a_session_closed_without_a_daemon_is_free_for_the_same_process(one):
+def test_a_process_can_attach_again_to_a_session_that_it_closed_while_no_daemon_ran(one):
     one.kill_engine()
     one.close()
     one.open()
     one.attach()
 
 
-def test_another_process_gets_the_session_if_the_old_consumer_does_not_return(one, host):
+def test_another_process_gets_a_session_if_its_old_consumer_does_not_reconnect(one, host):
     one.kill_engine()
     one.close()
     other = host()

@@ -1,4 +1,4 @@
-"""Any host can start the daemon: hosts with their own children and signal handlers, with filters of system calls,
+"""Unusual hosts start the daemon: hosts with their own children and signal handlers, with filters of system calls, or
 with low limits."""
 
 import json
@@ -31,14 +31,14 @@ def run_host_program(store, place):
 
 @pytest.fixture
 def long_lived_host(program, place):
-    """Returns the path of a daemon that does not exit when it is idle, so that the test can examine it."""
+    """Returns the path of a daemon that does not exit when it is idle. So a test can examine the daemon."""
     path = place / "backhauld"
     path.write_text(f"#!/bin/sh\nexec '{program}' \"$@\" --linger 60000\n")
     path.chmod(0o755)
     return str(path)
 
 
-def test_a_sigchld_handler_sees_only_the_hosts_own_children(run_host_program):
+def test_a_sigchld_handler_is_called_only_for_the_hosts_own_children(run_host_program):
     assert run_host_program("own_handler") == {"error": None, "signals": 1, "reaped": True}
 
 
@@ -50,7 +50,7 @@ def test_a_host_that_ignores_sigchld_can_start_a_daemon(run_host_program):
     assert run_host_program("ignored_children") == {"error": None}
 
 
-def test_thousands_of_descriptors_are_not_inherited(run_host_program, long_lived_host, place):
+def test_the_daemon_does_not_inherit_the_open_descriptors_of_its_host(run_host_program, long_lived_host, place):
     assert run_host_program("many_descriptors", BACKHAUL_DAEMON=long_lived_host) == {"error": None}
     process = until(lambda: daemons_of(place), bool)[0]
     names = [os.readlink(f"/proc/{process}/fd/{number}") for number in os.listdir(f"/proc/{process}/fd")]
@@ -58,7 +58,7 @@ def test_thousands_of_descriptors_are_not_inherited(run_host_program, long_lived
     assert names.count("/dev/null") == 3
 
 
-def test_small_limits_of_a_host_are_not_inherited(run_host_program, long_lived_host, place):
+def test_the_daemon_does_not_inherit_small_limits_of_its_host(run_host_program, long_lived_host, place):
     assert run_host_program("small_limits", BACKHAUL_DAEMON=long_lived_host) == {"error": None}
     process = until(lambda: daemons_of(place), bool)[0]
     limits = Path(f"/proc/{process}/limits").read_text()
@@ -66,12 +66,12 @@ def test_small_limits_of_a_host_are_not_inherited(run_host_program, long_lived_h
     assert re.search(r"Max file size +unlimited", limits)
 
 
-def test_blocked_and_ignored_signals_are_not_inherited(run_host_program, long_lived_host, place):
+def test_the_daemon_does_not_inherit_blocked_and_ignored_signals(run_host_program, long_lived_host, place):
     assert run_host_program("blocked_signals", BACKHAUL_DAEMON=long_lived_host) == {"error": None}
     process = until(lambda: daemons_of(place), bool)[0]
     status = Path(f"/proc/{process}/status").read_text()
     assert "SigIgn:\t0000000000000000" in status
-    # The daemon blocks SIGTERM and reads it through a descriptor, so it must still exit.
+    # The daemon blocks SIGTERM and reads the signal from a descriptor. So SIGTERM must still end the daemon.
     os.kill(process, 15)
     until(lambda: daemons_of(place), lambda found: found == [])
 
@@ -87,25 +87,25 @@ def test_the_daemon_gets_a_clean_environment(run_host_program, long_lived_host, 
 
 
 @pytest.mark.parametrize("habit", ["no_exec", "deadly_exec", "no_processes"])
-def test_a_filter_that_forbids_new_processes_is_reported(run_host_program, habit):
+def test_a_filter_of_system_calls_that_forbids_new_processes_is_reported(run_host_program, habit):
     name, sentence = run_host_program(habit)["error"]
     assert name == "DaemonUnavailable"
     assert "Operation not permitted" in sentence and "embedded" in sentence
 
 
-def test_a_missing_daemon_is_an_error_that_names_the_searched_paths(run_host_program):
+def test_the_error_names_the_searched_paths_if_the_daemon_is_missing(run_host_program):
     name, sentence = run_host_program("plain", BACKHAUL_DAEMON="/no/such/backhauld")["error"]
     assert name == "DaemonUnavailable"
     assert "/no/such/backhauld" in sentence
 
 
-def test_another_program_in_place_of_the_daemon_is_an_error_within_seconds(run_host_program):
+def test_a_host_that_starts_another_program_as_its_daemon_gets_an_error_within_seconds(run_host_program):
     name, sentence = run_host_program("plain", BACKHAUL_DAEMON="/bin/true")["error"]
     assert name == "DaemonUnavailable"
     assert "/bin/true ended at once" in sentence
 
 
-def test_a_store_that_the_daemon_cannot_open_is_reported_with_the_daemons_message(run_host_program, store):
+def test_the_host_gets_the_error_message_of_a_daemon_that_cannot_open_the_store(run_host_program, store):
     store.mkdir(mode=0o700)
     (store / "backhaul.sqlite3").write_text("no database, but long enough to be looked at as if it were one\n" * 20)
     (store / "backhaul.sqlite3").chmod(0o600)

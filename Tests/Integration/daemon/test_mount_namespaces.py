@@ -1,5 +1,5 @@
-"""A daemon that sees other directories or has other permissions than its host. It refuses such paths at the enqueue,
-and loses no file."""
+"""A daemon that sees other directories than its host, or that has other permissions. When the host enqueues a path that
+the daemon cannot use, the daemon refuses the request. So no file is lost."""
 
 import os
 import shutil
@@ -25,7 +25,7 @@ def refusal(one, url, destination):
     return str(raised.value)
 
 
-def test_a_directory_of_another_mount_namespace_is_refused(host, misbehaving, downloads):
+def test_a_directory_of_another_mount_namespace_is_refused_as_destination(host, misbehaving, downloads):
     needs_root()
     if shutil.which("unshare") is None or subprocess.run(["unshare", "--mount", "true"], check=False).returncode:
         pytest.skip("mount namespaces cannot be made here")
@@ -46,7 +46,7 @@ def test_a_directory_of_another_mount_namespace_is_refused(host, misbehaving, do
     assert one.wait_for()[0].path == str(both / "a")
 
 
-def test_a_directory_that_is_writable_only_by_the_hosts_groups_is_refused(host, misbehaving, place):
+def test_a_directory_that_only_a_group_of_the_host_can_write_is_refused(host, misbehaving, place):
     needs_root()
     if shutil.which("setpriv") is None:
         pytest.skip("needs setpriv")

@@ -38,7 +38,7 @@ def test_backhauld_checks_its_command_line(program, tmp_path):
     assert missing.returncode == 1 and "parent directory does not exist" in missing.stderr
 
 
-def test_of_several_daemons_started_together_one_stays_and_the_others_exit_with_0(program, store, place):
+def test_one_of_several_daemons_that_start_together_runs_and_the_others_exit_with_status_0(program, store, place):
     many = [child.start([program, "--store", store, "--linger", "60000"]) for _ in range(10)]
     try:
         until(lambda: [one.poll() for one in many], lambda codes: codes.count(0) == 9)
@@ -59,7 +59,7 @@ def test_without_a_store_option_the_daemon_serves_the_default_store(program, pla
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_syncs_received_bytes_and_ends_the_daemon(host, misbehaving, downloads, daemon, number):
+def test_the_daemon_syncs_the_received_bytes_and_exits_on_a_signal(host, misbehaving, downloads, daemon, number):
     content = Content(3_000_000)
     url = misbehaving.serve("/a", content, [Behaviour(stall_after=1_500_000)])
     one = host()
@@ -71,14 +71,15 @@ def test_a_signal_syncs_received_bytes_and_ends_the_daemon(host, misbehaving, do
     os.kill(process, number)
     until(lambda: os.path.exists(f"/proc/{process}/exe"), lambda there: not there)
     assert time.monotonic() - start < 2.5
-    # The next daemon continues, and the host sees no error.
+    # The next daemon continues the download, and the host gets no error.
     assert one.wait_for()[0].state is TaskState.SUCCEEDED
     assert sha256_of(downloads / "a") == content.sha256
     assert any(asked.range for asked in misbehaving.log()), part.name
 
 
-def test_hosts_that_open_while_the_daemon_exits_succeed(host, program, place, monkeypatch):
-    """With a linger time of 0 the daemon exits at each close. So each open happens at another moment of an exit."""
+def test_hosts_can_open_the_store_while_its_daemon_exits(host, program, place, monkeypatch):
+    """With a linger time of 0, the daemon exits after each close. So each open happens at a different time during an
+    exit."""
     hasty = place / "backhauld"
     hasty.write_text(f"#!/bin/sh\nexec '{program}' \"$@\" --linger 0\n")
     hasty.chmod(0o755)
@@ -96,7 +97,7 @@ def test_hosts_that_open_while_the_daemon_exits_succeed(host, program, place, mo
         two.close()
 
 
-def test_a_stopped_daemon_is_named_in_the_error(host, daemon):
+def test_the_error_names_the_process_of_a_stopped_daemon(host, daemon):
     one = host()
     one.session()
     process = daemon()
@@ -110,7 +111,7 @@ def test_a_stopped_daemon_is_named_in_the_error(host, daemon):
 
 
 @without_journal
-def test_only_the_user_can_read_the_log_and_it_contains_no_secrets(host, store, daemon, downloads):
+def test_the_log_contains_no_secrets_and_only_the_user_can_read_it(host, store, daemon, downloads):
     one = host()
     one.session(first_delay_ms=10)
     one.download("http://127.0.0.1:9/a?token=secret", downloads / "a", key="secret")
@@ -176,7 +177,8 @@ def hostile(store, payload):
     return peer
 
 
-def test_garbage_partial_frames_and_floods_end_only_their_own_connection(host, store, daemon, misbehaving, downloads):
+def test_invalid_or_incomplete_frames_and_floods_end_only_their_own_connection(
+        host, store, daemon, misbehaving, downloads):
     one = host()
     one.session()
     process = daemon()
@@ -190,7 +192,7 @@ def test_garbage_partial_frames_and_floods_end_only_their_own_connection(host, s
     assert daemon() == process
 
 
-def test_a_deleted_store_is_an_error_and_a_new_store_is_made_at_its_path(host, store, place, daemon):
+def test_the_host_of_a_deleted_store_gets_an_error_and_the_next_host_makes_a_new_store(host, store, place, daemon):
     one = host()
     one.session()
     first = daemon()
@@ -221,7 +223,7 @@ def test_a_moved_store_works_at_its_new_path(host, store, place, downloads, daem
     assert [task.key for task in again.tasks()] == ["a"]
 
 
-def test_the_next_daemon_frees_a_session_that_was_closed_without_a_daemon(store, place):
+def test_the_next_daemon_releases_a_session_that_was_closed_while_no_daemon_ran(store, place):
     with Application("org.example.closing", store=store, hosting=Hosting.DAEMON) as application:
         for delay in (0, 0.0005, 0.002, 0.01):
             session = application.session("s")

@@ -34,7 +34,7 @@ def moved_over(place):
 
 @pytest.mark.parametrize("hosting", [Hosting.DAEMON, Hosting.EMBEDDED])
 @pytest.mark.parametrize("act", [removed, a_file, a_link, moved_over])
-def test_a_removed_socket_is_created_again(host, store, act, hosting):
+def test_a_removed_or_replaced_socket_is_created_again(host, store, act, hosting):
     one = host(opened=False).open(hosting=hosting)
     one.session()
     act(store / "engine.socket")
@@ -43,7 +43,7 @@ def test_a_removed_socket_is_created_again(host, store, act, hosting):
     assert two.engine().process_id == one.engine().process_id
 
 
-def test_a_directory_at_the_socket_path_is_reported_until_it_is_removed(host, store):
+def test_a_directory_at_the_path_of_the_socket_is_logged_and_must_be_removed(host, store):
     one = host()
     one.session()
     (store / "engine.socket").unlink()
@@ -61,7 +61,7 @@ def swapped(store):
 @pytest.mark.parametrize("act", [
     lambda store: store.rename(store.parent / "elsewhere"), lambda store: shutil.rmtree(store, ignore_errors=True),
     swapped])
-def test_a_missing_store_is_reported_to_an_idle_host_and_not_replaced(host, store, daemon, act):
+def test_an_idle_host_of_a_missing_store_gets_an_error_and_makes_no_new_store(host, store, daemon, act):
     one = host()
     one.session()
     first = daemon()
@@ -74,7 +74,7 @@ def test_a_missing_store_is_reported_to_an_idle_host_and_not_replaced(host, stor
                 getattr(one, verb)()
             assert told.value.status is Status.STORE_UNAVAILABLE, verb
     assert not (store / "lock").exists()
-    # At this path there is now a new store, with another session of the same name.
+    # Another host makes a new store at this path, with another session of the same name.
     two = host()
     assert two.session() is True
     with pytest.raises(BackhaulError) as told:
@@ -111,12 +111,12 @@ def opened_with(store, limit, value):
                           timeout=60).stdout
 
 
-def test_a_daemon_that_cannot_write_its_log_is_reported(store, place):
+def test_a_host_gets_an_error_if_its_daemon_cannot_write_the_log(store, place):
     assert opened_with(store, resource.RLIMIT_FSIZE, 0).startswith("STORE_FULL ")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a file system")
-def test_a_new_store_on_a_full_disk_fails_with_store_full(store, place):
+def test_a_new_store_on_a_full_disk_fails_with_the_status_store_full(store, place):
     full = place / "full"
     full.mkdir()
     script = ('mount -t tmpfs -o size=1m none "$1" && { cat /dev/zero > "$1/fill"; '
@@ -129,13 +129,13 @@ def test_a_new_store_on_a_full_disk_fails_with_store_full(store, place):
 
 
 @pytest.mark.parametrize("descriptors", range(6, 32))
-def test_too_few_descriptors_are_reported(store, place, descriptors):
+def test_a_host_with_few_descriptors_succeeds_or_reports_the_status_out_of_resources(store, place, descriptors):
     said = opened_with(store, resource.RLIMIT_NOFILE, descriptors)
     assert "SystemError" not in said
     assert said == "" or said.startswith("OUT_OF_RESOURCES ")
 
 
-def test_a_daemon_without_a_descriptor_for_another_client_reports_it(store, place):
+def test_a_daemon_without_a_free_descriptor_reports_this_to_the_next_client(store, place):
     assert opened_with(store, resource.RLIMIT_NOFILE, 40) == ""
     clients = []
     try:

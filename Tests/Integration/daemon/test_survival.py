@@ -53,7 +53,7 @@ def test_transfers_of_a_killed_host_succeed(host, misbehaving, downloads, daemon
         name: content.sha256 for name, content in contents.items()}
 
 
-def test_the_daemon_takes_over_from_a_host_that_is_the_engine(
+def test_a_daemon_takes_over_after_the_host_with_the_embedded_engine_is_killed(
         host, store, place, misbehaving, downloads, daemon):
     engine = Host(store, hosting=Hosting.EMBEDDED)
     try:
@@ -70,7 +70,7 @@ def test_the_daemon_takes_over_from_a_host_that_is_the_engine(
         engine.end()
 
 
-def test_a_host_that_may_be_the_engine_takes_over_from_a_killed_daemon(host, store, daemon, misbehaving, downloads):
+def test_a_host_with_embedded_hosting_takes_over_from_a_killed_daemon(host, store, daemon, misbehaving, downloads):
     one = host()
     one.session()
     other = Host(store, "org.example.other", hosting=Hosting.EMBEDDED)
@@ -85,7 +85,7 @@ def test_a_host_that_may_be_the_engine_takes_over_from_a_killed_daemon(host, sto
         other.end()
 
 
-def test_a_stopped_host_does_not_stop_transfers(host, misbehaving, downloads):
+def test_transfers_continue_while_their_host_is_stopped(host, misbehaving, downloads):
     one = host()
     one.session()
     one.download(misbehaving.serve("/a", Content(300_000), [Behaviour(pace=600_000)]), downloads / "a", key="a")
@@ -95,14 +95,14 @@ def test_a_stopped_host_does_not_stop_transfers(host, misbehaving, downloads):
     assert one.wait_for()[0].state is TaskState.SUCCEEDED
 
 
-def test_the_daemon_has_its_own_session_and_no_host_as_parent(host, daemon):
+def test_the_daemon_has_its_own_process_session_and_its_parent_is_no_host(host, daemon):
     one = host()
     _, parent, group, session = fields(daemon())
     assert int(parent) not in (one.pid, os.getpid())
     assert {group, session}.isdisjoint(fields(one.pid)[2:]) and {group, session}.isdisjoint(fields(os.getpid())[2:])
 
 
-def test_the_daemon_exits_when_idle_and_is_started_again(host, place, daemon):
+def test_an_idle_daemon_exits_and_the_next_open_starts_a_new_daemon(host, place, daemon):
     one = host()
     one.session()
     first = daemon()
@@ -113,7 +113,7 @@ def test_the_daemon_exits_when_idle_and_is_started_again(host, place, daemon):
     assert daemon() != first
 
 
-def test_the_daemon_stays_while_a_task_waits_for_its_next_attempt(host, place, daemon, downloads):
+def test_the_daemon_keeps_running_while_a_task_waits_for_its_next_attempt(host, place, daemon, downloads):
     one = host()
     one.session(first_delay_ms=3_600_000, longest_delay_ms=3_600_000)
     one.download("http://127.0.0.1:9/", downloads / "a", key="a")
@@ -121,7 +121,7 @@ def test_the_daemon_stays_while_a_task_waits_for_its_next_attempt(host, place, d
     process = daemon()
     one.kill()
     # The daemon of another store has no task, so it exits after its linger time. The first daemon must run longer
-    # than this.
+    # than the daemon of the other store.
     other = Host(place / "other", hosting=Hosting.DAEMON)
     try:
         other.open()
@@ -139,13 +139,12 @@ def test_suspended_tasks_do_not_keep_the_daemon_running(host, place, downloads):
     until(lambda: daemons_of(place), lambda found: found == [])
 
 
-def test_a_daemon_killed_every_few_hundred_milliseconds_loses_and_repeats_no_event(
-        host, place, nginx, served, downloads):
+def test_frequent_kills_of_the_daemon_lose_no_event_and_repeat_no_event(host, place, nginx, served, downloads):
     generator = random.Random(7)
     sources = small(served)
     names = {str(i): sources[i % len(sources)] for i in range(2_000)}
     one = host()
-    # Two connections make the transfers so slow that the daemon is killed several times on a fast machine, too.
+    # With two connections, the transfers are slow. So the daemon is killed several times, even on a fast machine.
     one.session(first_delay_ms=10, longest_delay_ms=50, connections_per_origin=2)
     one.enqueue([Request(f"{nginx.url}/{name}", downloads / key, key=key) for key, name in names.items()])
     done = threading.Event()
@@ -153,8 +152,8 @@ def test_a_daemon_killed_every_few_hundred_milliseconds_loses_and_repeats_no_eve
 
     def kill_again_and_again():
         while not done.wait(generator.uniform(0.1, 0.3)):
-            # On a busy machine a daemon may start slowly, so each one may run until it has finished a file, for up to
-            # three seconds.
+            # On a busy machine a daemon may start slowly. So each daemon may run until it has finished a file, for at
+            # most three seconds.
             patience = time.monotonic() + 3
             while kills and len(os.listdir(downloads)) == kills[-1] and time.monotonic() < patience:
                 if done.wait(0.02):
@@ -179,7 +178,8 @@ def test_a_daemon_killed_every_few_hundred_milliseconds_loses_and_repeats_no_eve
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_repeated_kills_of_host_and_daemon_lose_and_repeat_no_event(host, place, nginx, served, downloads, seed):
+def test_repeated_kills_of_the_host_and_the_daemon_lose_no_event_and_repeat_no_event(
+        host, place, nginx, served, downloads, seed):
     generator = random.Random(seed)
     sources = small(served)
     names = {str(i): sources[i % len(sources)] for i in range(300)}
@@ -206,7 +206,7 @@ def test_repeated_kills_of_host_and_daemon_lose_and_repeat_no_event(host, place,
                                                                   for key, name in names.items()}
 
 
-def test_twenty_hosts_attach_at_once_to_twenty_sessions_of_one_store(host, misbehaving, downloads, daemon):
+def test_twenty_hosts_attach_to_twenty_sessions_of_one_store_at_the_same_time(host, misbehaving, downloads, daemon):
     maker = host()
     for number in range(20):
         maker.session(f"s{number}")

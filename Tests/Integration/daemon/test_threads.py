@@ -23,14 +23,14 @@ PATH = re.compile(r'"(/[^"]*)"')
 
 
 def documented():
-    """Maps each thread to the words of docs/waiting.md about its files."""
+    """Maps each thread to what docs/waiting.md says about the files of the thread."""
     rows = re.findall(r"^\| `([\w-]+)` \| [^|]+ \| ([^|]+) \|$", DOCUMENT.read_text(), re.MULTILINE)
     return {name: files.strip() for name, files in rows}
 
 
 @contextmanager
 def traced(process, file):
-    """Writes to `file` all system calls with a file name, and the names of the threads that call them."""
+    """Writes all system calls that have a file name to `file`, each with the name of the calling thread."""
     strace = subprocess.Popen(["strace", "-f", "-Y", "-s", "300", "-e", "trace=%file", "-o", file, "-p", str(process)],
                               stderr=subprocess.PIPE, text=True)
     first = strace.stderr.readline()
@@ -43,7 +43,7 @@ def traced(process, file):
 
 
 def touched(trace):
-    """Maps each thread, without the number in its name, to the absolute paths in its system calls."""
+    """Maps the name of each thread to the absolute paths in its system calls. The name has no number at its end."""
     found = defaultdict(set)
     for line in trace.read_text().splitlines():
         if match := CALL.match(line):
@@ -52,7 +52,7 @@ def touched(trace):
 
 
 @pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
-def test_each_thread_touches_only_the_listed_files(host, daemon, store, place, downloads, tmp_path):
+def test_each_thread_uses_only_files_that_the_documentation_lists(host, daemon, store, place, downloads, tmp_path):
     authority = trustme.CA()
     certificates = tmp_path / "certificates"
     certificates.mkdir()

@@ -1,4 +1,4 @@
-"""Compares the ends of tasks with the server's own responses to them."""
+"""Compares the end of each task with the server's own responses to the task's requests."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from desync.runs import ALWAYS, BEFORE_TUNNEL, BEHIND_TUNNEL
 
 #: Statuses with which a task may fail if each new connection, or the tunnel of a proxy, begins with junk.
 _BROKEN = {"BAD_RESPONSE", "CONNECTION_LOST", "CONNECTION_FAILED", "TLS_FAILED"}
-#: The largest number of bytes of an error's body that an event contains.
+#: An event contains at most this number of bytes of an error's body.
 _ERROR_BODY = 4_096
 
 
@@ -37,7 +37,7 @@ def _may_fail(run, outcome):
     if run.early is None or outcome is None or outcome.succeeded:
         return False
     if run.early.point in (BEFORE_TUNNEL, BEHIND_TUNNEL):
-        # libcurl 7.88 reports a bad argument if the response to CONNECT contains a NUL.
+        # libcurl 7.88 reports a bad argument if the response to CONNECT contains a NUL byte.
         return outcome.status in _BROKEN or run.early.point == BEFORE_TUNNEL and outcome.status == "INTERNAL"
     return run.early.connections == ALWAYS and outcome.status in _BROKEN
 
@@ -68,8 +68,8 @@ def _is_outcome(run, step, response, outcome, record):
 
 
 def _earlier(run, step, record):
-    """Returns the possible file contents after a task with a conditional request: the files of earlier tasks at its
-    destination."""
+    """Returns the contents that a file may have after a task with a conditional request: the files that other tasks
+    placed at the same destination."""
     tasks = [run.task(number) for number, other in enumerate(run.steps)
              if number == step.of or other.of == step.of and other is not step]
     return [record.outcomes[task].data for task in tasks if task in record.outcomes]

@@ -4,7 +4,7 @@ import random
 
 
 def marked(mark):
-    """A text that is in each body below, and in no response of a server to a request."""
+    """Returns a text that is in each body below. No response of a server to a request has this text."""
     return f"junk {mark}".encode()
 
 

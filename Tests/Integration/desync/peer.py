@@ -1,4 +1,4 @@
-"""One accepted connection. It returns the requests that arrive, and sends bytes in calls that the caller chooses."""
+"""One accepted connection. It returns the requests that arrive. The caller decides which bytes one send call has."""
 
 import fcntl
 import socket
@@ -33,8 +33,8 @@ class PeerConnection:
         self.is_in_handshake = True
 
     def continue_handshake(self):
-        """Continues the handshake. Returns None until the handshake is complete, and then the last bytes, which the
-        caller must send."""
+        """Continues the handshake. While the handshake is incomplete, returns None. When the handshake is complete,
+        returns its last bytes, which the caller must send."""
         try:
             self._tls.do_handshake()
         except ssl.SSLWantReadError:
@@ -52,7 +52,8 @@ class PeerConnection:
         return self._outgoing.read()
 
     def certificate_request(self):
-        """Returns a TLS 1.3 record that requests a client certificate after the handshake. It is not junk."""
+        """Returns a TLS 1.3 record that requests a client certificate after the handshake. This record is no
+        junk."""
         with suppress(ssl.SSLError):
             self._tls.verify_client_post_handshake()
             self._tls.do_handshake()
@@ -75,7 +76,7 @@ class PeerConnection:
         return True
 
     def next_request(self):
-        """Returns a complete request if one has arrived, or None."""
+        """Returns the next request, or None if no complete request has arrived."""
         self._decrypt()
         end = self._text.find(b"\r\n\r\n")
         if end < 0:

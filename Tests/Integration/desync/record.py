@@ -73,7 +73,7 @@ class Record:
     def tasks_in_race(self):
         """Returns the tasks whose request may have been sent before junk arrived on the request's connection.
 
-        The client cannot distinguish such junk from a response, so these tasks may end with it.
+        The client cannot distinguish such junk from a response, so these tasks may end with junk.
         """
         exposed, asking, found = {}, {}, set()
         for entry in self.entries:

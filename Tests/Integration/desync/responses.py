@@ -10,7 +10,7 @@ _LETTERS = b"abcdefghijklmnopqrstuvwxyz"
 class Request:
     method: str
     target: str
-    #: Names are in lower case.
+    #: The header fields by name. The names are in lower case.
     headers: dict
     body: bytes = b""
 
@@ -27,7 +27,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Response:
-    """A response. `content` is what its task ends with, unless another response follows."""
+    """A response. If no other response follows, its task ends with `content`."""
 
     status: int
     #: The file, the body that an upload's event carries, or the body of an error.
@@ -72,7 +72,7 @@ def content_of(task, attempt, size):
 
 
 def respond(run, request, attempt):
-    """Returns the response to a request. `attempt` is the number of earlier requests of its task."""
+    """Returns the response to a request. `attempt` is the number of earlier requests of the same task."""
     number = int(request.task.rpartition("t")[2])
     step = run.steps[number]
     content = content_of(request.task, attempt, step.size)
@@ -116,7 +116,7 @@ def _part(request, content, attempt, tag):
 
 
 def _unchanged(run, step, request):
-    """Returns a 304, so that the file of an earlier task stays."""
+    """Returns a 304, so the client keeps the file of an earlier task."""
     fields = (f"ETag: {request.headers['if-none-match']}",)
     if step.framing == "unchanged-with-length":
         fields += (f"Content-Length: {len(content_of(run.task(step.of), 0, run.steps[step.of].size))}",)

@@ -9,8 +9,8 @@ from desync import junk
 #: tunnel of a proxy.
 PLAIN, TLS12, TLS13, FORWARD, TUNNEL = TRANSPORTS = ("plain", "tls12", "tls13", "forward", "tunnel")
 
-#: The kinds of tasks: downloads; a download that the server cuts off and that resumes; a conditional download;
-#: uploads.
+#: The kinds of tasks: downloads; a download that resumes after the server has closed its connection; a download with a
+#: conditional request; uploads.
 GET, HEAD, RESUME, CHANGED, PUT, POST = METHODS = ("GET", "HEAD", "RESUME", "CHANGED", "PUT", "POST")
 UPLOADS = (PUT, POST)
 
@@ -48,14 +48,14 @@ class Injection:
 
     point: str
     kind: str
-    #: Whether the junk is sent below TLS: as bytes on the socket that form no record.
+    #: Whether the junk is sent below TLS. Such junk is not in a record of the server, but directly on the socket.
     is_raw: bool = False
-    #: Only with WITH: whether the junk is in one TLS record with the end of the response. The client's socket then
-    #: has no unread byte of it.
+    #: Whether the junk is in the same TLS record as the end of the response. The client reads the whole record, so
+    #: its socket has no unread byte of the junk. Only used at the point WITH.
     shares_record: bool = False
     #: Whether the server closes the connection after the junk.
     closes: bool = False
-    #: How long the connection is idle before the junk, in milliseconds.
+    #: How long the connection is idle before the server sends the junk, in milliseconds.
     pause_ms: int = 0
 
 
@@ -85,7 +85,7 @@ class Step:
     injection: Injection | None = None
     #: Whether the task is enqueued together with the task of the next step.
     with_next: bool = False
-    #: Only with CHANGED: the number of the step whose file the conditional request is about.
+    #: The number of the earlier step that downloads the same file. Only used with the method CHANGED.
     of: int | None = None
 
 
@@ -95,14 +95,14 @@ class Run:
     steps: tuple
     connections: int = 1
     early: Early | None = None
-    #: Whether HTTP/1.1 is chosen by ALPN instead of the session's http_version.
+    #: Whether ALPN chooses HTTP/1.1. Otherwise the session's http_version chooses it.
     alpn: bool = False
     #: Whether the session tickets of TLS 1.3 are sent with the first response instead of after the handshake.
     late_tickets: bool = False
     number: int = 0
 
     def groups(self):
-        """Returns the numbers of the steps that are enqueued together, as a list of groups."""
+        """Returns groups of step numbers. The tasks of one group are enqueued together."""
         group, groups = [], []
         for number, step in enumerate(self.steps):
             group.append(number)

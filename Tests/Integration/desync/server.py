@@ -1,5 +1,5 @@
-"""The server of one run, or the proxy in front of it. It has no thread: the worker of the run calls `process_events`
-again and again."""
+"""The server of one run. In a run with a proxy, this object is the proxy, too. The server has no thread: the worker of
+the run calls `process_events` again and again."""
 
 import heapq
 import select
@@ -28,7 +28,8 @@ from desync.runs import (
 
 _CONNECTED = b"HTTP/1.1 200 Connected\r\n\r\n"
 _INTERIM = b"HTTP/1.1 103 Early Hints\r\nLink: </a>; rel=preload\r\n\r\n"
-#: How long responses to tasks that are enqueued together wait for the requests of all these tasks, in seconds.
+#: Tasks that are enqueued together get their responses when the requests of all these tasks have arrived, or after this
+#: time in seconds.
 _TOGETHER = 0.5
 _LIMIT = 10
 
@@ -44,8 +45,8 @@ class Server:
         #: A heap of actions, each with the time at which it is due.
         self._due = []
         self._waiting = []
-        #: `live` has the running tasks. `together` has the tasks whose requests must arrive before any of them gets
-        #: its response.
+        #: `live` has the running tasks. `together` has the tasks of a group whose requests have not arrived. The server
+        #: waits until `together` is empty, and then responds to all tasks of the group.
         self.live, self.together = set(), set()
         self._injected = set()
         self._watched = None
@@ -79,8 +80,8 @@ class Server:
     # The loop
 
     def process_events(self, seconds):
-        """Waits until a connection is ready or an action is due, and then handles all of these. Returns False if
-        neither happened, because the time was over or the watched descriptor became readable."""
+        """Waits until a connection is ready or an action is due, until the watched descriptor is readable, or until the
+        time is over. Then handles all ready connections and due actions. Returns whether there were any."""
         if self._due:
             seconds = max(0, min(seconds, self._due[0][0] - time.monotonic()))
         ready = {descriptor for descriptor, _ in self._poll.poll(seconds * 1_000)}
@@ -109,7 +110,7 @@ class Server:
                 return
 
     def _ignoring_disconnect(self, action, number, peer, *arguments):
-        """Runs the action, and forgets the connection if the action fails: the client may close it at any time."""
+        """Runs the action. If the action fails, forgets the connection, because the client may have closed it."""
         if not peer.is_open:
             return
         try:
@@ -238,7 +239,7 @@ class Server:
     # Junk
 
     def inject_idle(self, task):
-        """Sends the junk of the task's step on all connections. All of them are idle."""
+        """Sends the junk of the task's step on all connections. All connections are idle."""
         injection = self._step(task).injection
         if injection is None or injection.point != IDLE or task in self._injected:
             return

@@ -25,36 +25,36 @@ def problems(run, record):
     return [(violation.task, violation.text.partition(":")[0]) for violation in check(run, record)]
 
 
-def test_tasks_with_their_own_responses_are_no_violation():
+def test_tasks_that_end_with_their_own_responses_are_no_violation():
     assert problems(RUN, record_of(RUN)) == []
 
 
-def test_a_task_with_the_bytes_of_junk_is_a_violation():
+def test_a_task_that_ends_with_junk_is_a_violation():
     record = record_of(RUN)
     record.entries.insert(2, BytesInjected(0, "0.1", "ok with r0t0", True))
     record.outcomes["r0t1"].data = b"junk 0.1"
     assert problems(RUN, record) == [("r0t1", "it has the bytes of junk")]
 
 
-def test_a_task_with_the_file_of_the_task_before_is_a_violation():
+def test_a_task_that_ends_with_the_file_of_an_earlier_task_is_a_violation():
     record = record_of(RUN)
     record.outcomes["r0t1"].data = record.outcomes["r0t0"].data
     assert problems(RUN, record) == [("r0t1", "it has the bytes of r0t0")]
 
 
-def test_an_upload_with_the_response_of_another_task_is_a_violation():
+def test_an_upload_that_ends_with_the_response_to_another_task_is_a_violation():
     record = record_of(RUN)
     record.outcomes["r0t2"].data = record.outcomes["r0t1"].data
     assert problems(RUN, record) == [("r0t2", "it has the bytes of r0t1")]
 
 
-def test_a_task_with_a_status_that_the_server_did_not_send_for_it_is_a_violation():
+def test_a_task_that_ends_with_a_status_that_the_server_did_not_send_is_a_violation():
     record = record_of(RUN)
     record.outcomes["r0t1"] = Outcome("r0t1", False, "HTTP_STATUS", 404, b"")
     assert problems(RUN, record) == [("r0t1", "it has a status that the server did not send for it")]
 
 
-def test_a_failed_task_with_a_good_response_is_a_violation():
+def test_a_task_that_fails_despite_a_good_response_is_a_violation():
     record = record_of(RUN)
     record.outcomes["r0t1"] = Outcome("r0t1", False, "BAD_RESPONSE", 0, b"")
     assert problems(RUN, record) == [("r0t1", "it failed although its response is good")]
@@ -73,7 +73,7 @@ def test_a_task_that_did_not_end_is_a_violation():
 
 
 @pytest.mark.parametrize("is_atomic, found", [(True, True), (False, False)])
-def test_junk_is_a_violation_unless_it_may_have_come_after_the_request(is_atomic, found):
+def test_a_task_may_end_with_junk_only_if_the_junk_may_have_arrived_after_its_request(is_atomic, found):
     record = record_of(RUN)
     record.entries.insert(0, BytesInjected(0, "0.1", "ok at accept", is_atomic, frozenset({"r0t0"})))
     record.outcomes["r0t0"].data = b"junk 0.1"
@@ -92,7 +92,7 @@ def test_the_same_seed_and_number_generate_the_same_run():
     assert generate(3, 1) != generate(4, 1)
 
 
-def test_after_a_304_only_the_file_of_the_earlier_task_is_no_violation():
+def test_a_task_that_gets_a_304_must_end_with_the_file_of_the_earlier_task():
     run = Run(PLAIN, (Step(), Step(CHANGED, "unchanged", of=0)))
     record = record_of(run)
     record.entries[3] = ResponseSent(0, "r0t1", Response(304, framing="none"), frozenset({"r0t1"}))

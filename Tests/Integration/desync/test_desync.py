@@ -46,12 +46,12 @@ def execute(fuzzer):
 
 
 def connections(record):
-    """Returns the number of each request's connection, in the order of the requests."""
+    """Returns for each request the number of its connection, in the order of the requests."""
     return [entry.connection for entry in record.entries if isinstance(entry, RequestReceived)]
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
-def test_without_junk_all_tasks_share_a_connection(execute, transport):
+def test_without_junk_all_tasks_share_one_connection(execute, transport):
     steps = [GOOD, Step(HEAD), Step(framing="chunked"), Step(framing="no-content"), Step(PUT), Step(framing="missing"),
              Step(POST), GOOD]
     assert connections(execute(transport, *steps)) == [0] * len(steps)
@@ -86,9 +86,9 @@ def test_bytes_after_the_end_of_a_response_are_not_used_for_the_next_task(execut
 @pytest.mark.parametrize("step", [
     GOOD, Step(framing="chunked"), Step(framing="empty"), Step(framing="no-content"), Step(HEAD), Step(POST),
 ], ids=lambda step: f"{step.method}-{step.framing}")
-def test_bytes_in_the_last_tls_record_of_a_response_are_not_used_for_the_next_task(execute, transport, pieces, step):
-    """With two pieces the head is sent first. Then a client that reads exactly the body leaves the junk in the buffer
-    of its TLS library.
+def test_junk_in_the_last_tls_record_of_a_response_is_not_used_for_the_next_task(execute, transport, pieces, step):
+    """With two pieces the head is sent first. If a client then reads exactly the body, the junk stays in the buffer of
+    the client's TLS library.
     """
     injection = Injection(WITH, "ok", shares_record=True)
     execute(transport, Step(step.method, step.framing, pieces=pieces, injection=injection), GOOD, GOOD)
@@ -96,18 +96,18 @@ def test_bytes_in_the_last_tls_record_of_a_response_are_not_used_for_the_next_ta
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
 @pytest.mark.parametrize("point", [WITH, BEHIND])
-def test_a_body_after_304_is_not_used_for_the_next_task(execute, transport, point):
+def test_a_body_after_a_304_is_not_used_for_the_next_task(execute, transport, point):
     unchanged = Step(CHANGED, "unchanged-with-length", of=0, injection=Injection(point, "second-half"))
     execute(transport, GOOD, unchanged, GOOD)
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
-def test_a_stale_404_does_not_fail_an_upload(execute, transport):
+def test_a_404_that_was_sent_before_an_upload_does_not_fail_the_upload(execute, transport):
     execute(transport, Step(injection=Injection(IDLE, "missing")), Step(POST))
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
-def test_a_post_is_sent_once_when_the_server_ended_the_idle_connection_with_408(execute, transport):
+def test_a_post_is_sent_one_time_if_the_server_has_closed_the_idle_connection_with_a_408(execute, transport):
     record = execute(transport, Step(injection=Injection(IDLE, "too-late", closes=True)), Step(POST))
     assert [entry.task for entry in record.entries if isinstance(entry, RequestReceived)] == ["r0t0", "r0t1"]
 
@@ -129,28 +129,28 @@ def test_a_connection_is_reused_after_late_session_tickets(execute, transport):
     assert connections(execute(transport, GOOD, GOOD, GOOD, late_tickets=True)) == [0, 0, 0]
 
 
-def test_a_response_with_the_end_of_the_handshake_is_not_used_for_the_first_task(execute):
+def test_a_response_that_is_sent_with_the_end_of_the_handshake_is_not_used_for_the_first_task(execute):
     execute(TLS12, GOOD, GOOD, early=Early(HANDSHAKE, "ok"))
 
 
-def test_a_server_that_sends_junk_with_each_handshake_makes_no_task_succeed(fuzzer):
+def test_no_task_succeeds_if_the_server_sends_junk_with_each_handshake(fuzzer):
     record, violations = fuzzer.execute(Run(TLS12, (GOOD,), early=Early(HANDSHAKE, "ok", ALWAYS)))
     assert not violations
     assert not record.outcomes["r0t0"].succeeded
 
 
 @pytest.mark.parametrize("point", [BEFORE_TUNNEL, BEHIND_TUNNEL])
-def test_junk_with_the_response_to_connect_is_not_used_as_a_response(execute, point):
+def test_junk_that_is_sent_with_the_response_to_connect_is_not_used_for_a_task(execute, point):
     execute(TUNNEL, GOOD, GOOD, early=Early(point, "ok"))
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
-def test_junk_on_one_connection_does_not_affect_the_other(execute, transport):
+def test_junk_on_one_connection_does_not_affect_another_connection(execute, transport):
     first = Step(injection=Injection(WITH, "ok"), with_next=True)
     execute(transport, first, GOOD, Step(with_next=True), GOOD, connections=2)
 
 
-def test_runs_drawn_from_a_seed_have_no_violation(fuzzer, random_runs):
+def test_generated_runs_have_no_violation(fuzzer, random_runs):
     seed, numbers = random_runs
     failures = fuzzer.fuzz(seed, numbers)
     failures.sort(key=lambda failure: len(failure.record.entries))

@@ -1,4 +1,4 @@
-"""Performs runs one after the other: enqueues the tasks of a run, and serves their requests until they have ended."""
+"""Performs runs one after the other. Enqueues the tasks of a run, and serves requests until all tasks have ended."""
 
 import shutil
 import ssl
@@ -40,7 +40,7 @@ def contexts(certificates):
 
 
 class Worker:
-    """Performs one run at a time. Each run has its own port, so that the next run cannot reuse its connections."""
+    """Performs one run at a time. Each run has its own port, so no run reuses the connections of an earlier run."""
 
     def __init__(self, application, name, folder, certificates):
         self._application, self._name, self._folder = application, name, Path(folder)
@@ -64,7 +64,7 @@ class Worker:
         return record, check(run, record)
 
     def _session(self, run, server):
-        """Returns a session, which many runs use. If the run has a proxy, the session gets the port of this run's
+        """Returns the session for runs of this kind. If the run has a proxy, the session gets the port of this
         proxy."""
         name = f"{self._name}.{run.transport}.{run.connections}.{int(run.alpn)}.{int(run.early is not None)}"
         options = dict(_OPTIONS, connections_per_origin=run.connections, ca_file=self._certificates.authority,
@@ -74,7 +74,7 @@ class Worker:
         if run.transport in (FORWARD, TUNNEL):
             options["proxy"] = Proxy(url=f"http://127.0.0.1:{server.port}")
         if run.early is not None:
-            # The junk is sent before the response to any request, so each task may be retried.
+            # The server sends this junk before it responds to any request, so the session retries after all errors.
             every = RetryErrors(0)
             for one in RetryErrors:
                 every |= one
@@ -130,7 +130,7 @@ def _request(run, number, url, folder):
         earlier = run.task(step.of)
         return Request(f"{url}/{earlier}", folder / earlier, headers=headers, if_exists="replace", if_changed=True)
     method = None if step.method == RESUME else step.method
-    # The file's validators are stored only if a later task makes a conditional request for it.
+    # The engine must store the validators only if a later task makes a conditional request for the file.
     is_asked_again = any(other.of == number for other in run.steps)
     return Request(f"{url}/{task}", folder / task, method=method, headers=headers, if_exists="replace",
                    if_changed=is_asked_again)

@@ -55,14 +55,14 @@ def test_a_file_with_a_wrong_checksum_is_fetched_twice_and_never_placed(one, mis
     assert not list(downloads.iterdir())
 
 
-def test_a_wrong_file_is_followed_by_a_right_one_in_the_second_attempt(one, misbehaving, downloads):
+def test_a_second_attempt_succeeds_after_the_first_attempt_got_a_wrong_file(one, misbehaving, downloads):
     one.download(misbehaving.serve("/a", CONTENT, [Behaviour(content=OTHER)]), downloads / "a",
                  checksum=checksum(CONTENT))
     assert ended_task(one).state is TaskState.SUCCEEDED
     assert sha256_of(downloads / "a") == CONTENT.sha256
 
 
-def test_after_a_kill_the_next_engine_knows_of_the_checksum_mismatch(host, store, misbehaving, downloads):
+def test_after_a_kill_the_next_engine_counts_the_earlier_checksum_mismatch(host, store, misbehaving, downloads):
     first = host()
     first.session(first_delay_ms=3_000)
     first.download(misbehaving.serve("/a", OTHER), downloads / "a", checksum=checksum(CONTENT))
@@ -85,7 +85,7 @@ def test_a_resumed_file_is_verified_from_its_first_byte(one, misbehaving, downlo
     assert [asked.offset for asked in misbehaving.log("/a")] == [0, 2_500_000, 4_000_000]
 
 
-def test_a_resumed_file_is_verified_after_a_kill_too(host, misbehaving, downloads):
+def test_a_file_that_resumes_after_a_kill_is_verified(host, misbehaving, downloads):
     content = Content(6_000_000, seed=4)
     url = misbehaving.serve("/a", content, [Behaviour(stall_after=3_000_000)])
     first = host()
@@ -103,7 +103,7 @@ def test_a_resumed_file_is_verified_after_a_kill_too(host, misbehaving, download
 
 @pytest.mark.parametrize("field", ["Repr-Digest", "Content-Digest"])
 @pytest.mark.parametrize("algorithm", ["sha256", "sha512"])
-def test_a_servers_digest_is_verified(one, misbehaving, downloads, field, algorithm):
+def test_a_file_is_verified_with_the_digest_that_the_server_sends(one, misbehaving, downloads, field, algorithm):
     right = {field: f"unixsum=:AAAA:, {digest(CONTENT, algorithm)}"}
     wrong = {field: digest(OTHER, algorithm)}
     one.download(misbehaving.serve("/right", CONTENT, otherwise=Behaviour(headers=right)), downloads / "right")
@@ -139,7 +139,7 @@ def test_the_digest_of_a_partial_response_is_not_used_for_the_whole_file(one, mi
     assert event.state is TaskState.SUCCEEDED and event.checksum == checksum(content)
 
 
-def test_another_size_fails_before_the_body(one, misbehaving, downloads):
+def test_a_download_fails_before_its_whole_body_if_the_content_length_is_wrong(one, misbehaving, downloads):
     large = Content(50_000_000, seed=6)
     one.download(misbehaving.serve("/a", large), downloads / "a", expected_size=7)
     event = ended_task(one)
@@ -149,7 +149,7 @@ def test_another_size_fails_before_the_body(one, misbehaving, downloads):
 
 
 @pytest.mark.parametrize("size", [CONTENT.size - 1, CONTENT.size + 1])
-def test_a_download_with_another_size_fails_also_without_content_length(one, misbehaving, downloads, size):
+def test_a_download_of_a_wrong_size_fails_if_the_response_has_no_content_length(one, misbehaving, downloads, size):
     one.download(misbehaving.serve("/a", CONTENT, otherwise=Behaviour(chunked=True)), downloads / "a",
                  expected_size=size)
     assert ended_task(one).status is Status.SIZE_MISMATCH

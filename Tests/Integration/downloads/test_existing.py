@@ -36,7 +36,7 @@ def acknowledge_all(host):
     {"checksum": f"sha-256:{CONTENT.sha256}"}, {"expected_size": CONTENT.size},
     {"checksum": f"sha-256:{CONTENT.sha256}", "expected_size": CONTENT.size},
 ])
-def test_a_file_that_verifies_is_kept(one, misbehaving, downloads, known):
+def test_an_existing_file_with_the_stated_checksum_or_size_is_kept(one, misbehaving, downloads, known):
     (downloads / "a").write_bytes(CONTENT.data)
     before = os.stat(downloads / "a")
     one.download(misbehaving.serve("/a", CONTENT), downloads / "a", if_exists="skip", **known)
@@ -49,7 +49,7 @@ def test_a_file_that_verifies_is_kept(one, misbehaving, downloads, known):
 
 
 @pytest.mark.parametrize("there", [b"", CONTENT.data[:-1], NEWER.data, b"x" * CONTENT.size, None, "link", "secret"])
-def test_a_file_that_does_not_verify_is_replaced(one, misbehaving, downloads, place, there):
+def test_an_existing_file_without_the_stated_checksum_is_replaced(one, misbehaving, downloads, place, there):
     destination = downloads / "a"
     if there == "link":
         (place / "elsewhere").write_bytes(CONTENT.data)
@@ -67,7 +67,7 @@ def test_a_file_that_does_not_verify_is_replaced(one, misbehaving, downloads, pl
     assert sha256_of(destination) == CONTENT.sha256 and not destination.is_symlink()
 
 
-def test_enqueueing_the_same_list_again_fetches_nothing_twice(host, nginx, served, downloads):
+def test_enqueueing_the_same_list_of_requests_again_fetches_no_file_again(host, nginx, served, downloads):
     def hand_over(one):
         one.enqueue([
             Request(f"{nginx.url}/{name}", downloads / name, if_exists="skip", key=name,
@@ -89,7 +89,7 @@ def test_enqueueing_the_same_list_again_fetches_nothing_twice(host, nginx, serve
     assert len(list(nginx.log())) == before
 
 
-def test_if_exists_skip_needs_a_checksum_or_a_size(one, misbehaving, downloads):
+def test_the_option_if_exists_skip_needs_a_checksum_or_a_size(one, misbehaving, downloads):
     with pytest.raises(BackhaulError) as raised:
         one.download(misbehaving.serve("/a", CONTENT), downloads / "a", if_exists="skip")
     assert raised.value.status is Status.INVALID_ARGUMENT and "checksum" in str(raised.value)
@@ -98,7 +98,7 @@ def test_if_exists_skip_needs_a_checksum_or_a_size(one, misbehaving, downloads):
 # Two paths to one file
 
 
-def test_two_paths_to_one_file_conflict(one, misbehaving, downloads, place):
+def test_another_path_to_the_destination_of_a_task_is_refused(one, misbehaving, downloads, place):
     (place / "link").symlink_to(downloads)
     one.download(misbehaving.serve("/a", CONTENT), downloads / "a", suspended=True)
     with pytest.raises(BackhaulError) as raised:
@@ -153,7 +153,7 @@ def test_a_newer_representation_replaces_the_file_and_its_validators_are_stored(
 
 
 @pytest.mark.parametrize("change", ["gone", "written", "replaced"])
-def test_a_locally_changed_file_is_fetched_without_a_condition(one, misbehaving, downloads, change):
+def test_a_file_that_was_changed_locally_is_fetched_with_an_unconditional_request(one, misbehaving, downloads, change):
     url = misbehaving.serve("/a", CONTENT)
     if_changed(one, url, downloads / "a")
     if change == "written":
@@ -168,7 +168,7 @@ def test_a_locally_changed_file_is_fetched_without_a_condition(one, misbehaving,
     assert all("if-none-match" not in asked.headers for asked in misbehaving.log("/a"))
 
 
-def test_another_url_or_another_session_makes_no_conditional_request(one, misbehaving, downloads):
+def test_a_task_with_another_url_or_in_another_session_makes_no_conditional_request(one, misbehaving, downloads):
     if_changed(one, misbehaving.serve("/a", CONTENT), downloads / "a")
     if_changed(one, misbehaving.serve("/b", CONTENT), downloads / "a")
     one.close_session()
@@ -177,7 +177,7 @@ def test_another_url_or_another_session_makes_no_conditional_request(one, misbeh
     assert all("if-none-match" not in asked.headers for asked in misbehaving.log())
 
 
-def test_the_next_engine_after_a_kill_uses_the_stored_validators(host, misbehaving, downloads):
+def test_after_a_kill_the_next_engine_uses_the_stored_validators(host, misbehaving, downloads):
     url = misbehaving.serve("/a", CONTENT, [Behaviour(), NOT_MODIFIED])
     first = host()
     first.session()
@@ -188,7 +188,7 @@ def test_the_next_engine_after_a_kill_uses_the_stored_validators(host, misbehavi
     assert if_changed(second, url, downloads / "a").http_status == 304
 
 
-def test_a_task_without_if_changed_stores_no_validators(one, misbehaving, downloads):
+def test_a_task_without_the_option_if_changed_stores_no_validators(one, misbehaving, downloads):
     url = misbehaving.serve("/a", CONTENT)
     one.download(url, downloads / "a")
     acknowledge_all(one)
@@ -196,7 +196,7 @@ def test_a_task_without_if_changed_stores_no_validators(one, misbehaving, downlo
     assert "if-none-match" not in misbehaving.log("/a")[1].headers
 
 
-def test_a_304_to_an_unconditional_request_is_a_failure(one, misbehaving, downloads):
+def test_a_304_response_to_an_unconditional_request_fails_the_task(one, misbehaving, downloads):
     url = misbehaving.serve("/a", CONTENT, otherwise=NOT_MODIFIED)
     event = if_changed(one, url, downloads / "a")
     assert event.status is Status.HTTP_STATUS and event.http_status == 304

@@ -1,4 +1,4 @@
-"""Destinations on a hung disk: tasks with another disk continue. When the disk works again, each file is complete."""
+"""Destinations on a hung disk. Tasks for other disks continue. When the hung disk works again, its tasks succeed."""
 
 import os
 
@@ -32,7 +32,7 @@ def ended(one):
 
 
 def fill(one, server, folder):
-    """Enqueues so many downloads to the frozen disk that each of its threads blocks."""
+    """Enqueues enough downloads to the frozen disk to block all threads of this disk."""
     one.session("stuck", connections_per_origin=TASKS)
     tasks = [one.download(server.url, folder / f"{number}") for number in range(TASKS)]
     until(one.tasks, lambda found: sum(task.state is TaskState.RUNNING for task in found) >= TASKS // 2)
@@ -40,7 +40,7 @@ def fill(one, server, folder):
 
 
 @pytest.mark.both_hostings
-def test_a_hung_disk_does_not_delay_other_disks(host, hosting, disk, server, downloads):
+def test_a_hung_disk_does_not_delay_downloads_to_other_disks(host, hosting, disk, server, downloads):
     one = host(hosting=hosting)
     disk.freeze()
     tasks = fill(one, server, disk.folder)
@@ -50,7 +50,7 @@ def test_a_hung_disk_does_not_delay_other_disks(host, hosting, disk, server, dow
     for event in one.wait_for():
         assert not event.task_id or event.state is TaskState.SUCCEEDED
     assert {sha256_of(downloads / name) for name in os.listdir(downloads)} == {CONTENT.sha256}
-    # Verbs about tasks on the frozen disk also get a reply.
+    # Verbs for the tasks of the frozen disk get a reply, too.
     one.select_session("stuck")
     assert len(one.tasks()) == TASKS
     one.download(server.url, disk.folder / "one more")

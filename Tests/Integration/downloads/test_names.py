@@ -27,7 +27,7 @@ def get(one, url, directory, **options):
 
 @pytest.mark.both_hostings
 @pytest.mark.parametrize("slash", ["", "/", "//"])
-def test_a_file_gets_the_servers_name_and_the_event_has_its_path(one, misbehaving, downloads, slash):
+def test_a_file_gets_the_name_that_the_server_gives_and_its_event_has_the_path(one, misbehaving, downloads, slash):
     url = misbehaving.serve("/a", CONTENT, otherwise=named("attachment; filename*=UTF-8''%e2%82%ac%20rates.txt"))
     event = get(one, url, f"{downloads}{slash}")
     assert event.state is TaskState.SUCCEEDED
@@ -47,20 +47,20 @@ def test_a_file_gets_the_servers_name_and_the_event_has_its_path(one, misbehavin
     ("attachment; filename=\"\xe9\"", "song.flac"),
     ("; ; ;=;\"", "song.flac"),
 ])
-def test_a_server_file_name_never_leaves_the_directory_and_is_never_hidden(one, misbehaving, downloads, value, name):
+def test_a_file_that_the_server_names_is_in_the_directory_and_is_not_hidden(one, misbehaving, downloads, value, name):
     event = get(one, misbehaving.serve("/song.flac", CONTENT, otherwise=named(value)), downloads)
     assert event.state is TaskState.SUCCEEDED and str(event.path) == str(downloads / name)
     assert [path.name for path in downloads.iterdir()] == [name]
 
 
-def test_many_tasks_may_put_files_into_one_directory(one, misbehaving, downloads):
+def test_many_tasks_can_place_files_in_one_directory(one, misbehaving, downloads):
     for number in range(20):
         one.download(misbehaving.serve(f"/{number}", CONTENT), downloads, named_by_server=True)
     assert {event.state for event in one.wait_for()[:-1]} == {TaskState.SUCCEEDED}
     assert {path.name for path in downloads.iterdir()} == {str(number) for number in range(20)}
 
 
-def test_a_download_whose_file_name_exists_fails_before_its_body(one, misbehaving, downloads):
+def test_a_download_fails_before_its_whole_body_if_a_file_with_its_name_exists(one, misbehaving, downloads):
     (downloads / "x").write_text("mine")
     url = misbehaving.serve("/a", Content(30_000_000), otherwise=named("attachment; filename=x"))
     event = get(one, url, downloads)
@@ -69,7 +69,7 @@ def test_a_download_whose_file_name_exists_fails_before_its_body(one, misbehavin
     assert (downloads / "x").read_text() == "mine" and len(list(downloads.iterdir())) == 1
 
 
-def test_an_existing_file_is_replaced_on_request(one, misbehaving, downloads):
+def test_an_existing_file_is_replaced_if_the_request_allows_it(one, misbehaving, downloads):
     (downloads / "x").write_text("mine")
     url = misbehaving.serve("/a", CONTENT, otherwise=named("attachment; filename=x"))
     assert get(one, url, downloads, if_exists="replace").state is TaskState.SUCCEEDED
@@ -92,7 +92,7 @@ def test_the_directory_for_a_servers_file_name_must_exist(one, misbehaving, down
     assert raised.value.status is Status.DESTINATION_UNAVAILABLE
 
 
-def test_a_directory_is_refused_as_destination_unless_the_server_names_the_file(one, misbehaving, downloads):
+def test_a_destination_that_is_a_directory_is_refused_without_the_option_named_by_server(one, misbehaving, downloads):
     with pytest.raises(BackhaulError) as raised:
         one.download(misbehaving.serve("/a", CONTENT), f"{downloads}/")
     assert raised.value.status is Status.INVALID_ARGUMENT

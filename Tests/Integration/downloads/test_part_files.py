@@ -104,7 +104,7 @@ def finished_right(one, downloads):
 
 
 @pytest.mark.parametrize("change", [*CHANGES.values(), append], ids=[*CHANGES, "grown"])
-def test_a_part_that_was_changed_while_its_task_was_suspended_is_not_continued(host, server, downloads, change):
+def test_a_suspended_download_starts_again_if_its_part_file_was_changed(host, server, downloads, change):
     one = host()
     task, part = suspended(one, server, downloads)
     change(part)
@@ -115,7 +115,7 @@ def test_a_part_that_was_changed_while_its_task_was_suspended_is_not_continued(h
 
 @pytest.mark.parametrize("touch", [lambda _: None, lambda path: os.utime(path), lambda path: path.chmod(0o640)],
                          ids=["left alone", "touched", "of another mode"])
-def test_a_part_with_the_same_bytes_is_continued(host, server, downloads, touch):
+def test_a_suspended_download_continues_if_its_part_file_has_the_same_bytes(host, server, downloads, touch):
     one = host()
     task, part = suspended(one, server, downloads)
     touch(part)
@@ -125,7 +125,7 @@ def test_a_part_with_the_same_bytes_is_continued(host, server, downloads, touch)
 
 
 @pytest.mark.parametrize("change", [replace, os.unlink, shorten], ids=["replaced", "removed", "shortened"])
-def test_a_part_that_was_replaced_after_a_kill_is_not_continued(host, server, downloads, change):
+def test_after_a_kill_a_download_starts_again_if_its_part_file_was_changed(host, server, downloads, change):
     one = host()
     begun(one, server, downloads)
     one.kill_with_engine()
@@ -141,7 +141,7 @@ def test_a_part_that_was_replaced_after_a_kill_is_not_continued(host, server, do
 
 
 def test_synced_bytes_are_verified_by_their_checksum_after_a_kill(host, server, downloads):
-    """Suspension syncs the file. After the kill only the store knows its length and checksum."""
+    """Suspension syncs the part file. After the kill, only the store has the length and checksum of this file."""
     one = host()
     task, part = suspended(one, server, downloads)
     one.kill_with_engine()
@@ -153,7 +153,7 @@ def test_synced_bytes_are_verified_by_their_checksum_after_a_kill(host, server, 
     assert [delivery.start for delivery in server.deliveries] == [0, 0]
 
 
-def test_a_part_is_continued_after_a_kill(host, server, downloads):
+def test_after_a_kill_a_download_continues_its_part_file(host, server, downloads):
     one = host()
     begun(one, server, downloads)
     one.kill_with_engine()
@@ -178,8 +178,9 @@ def garble_tail(path):
 
 
 @pytest.mark.parametrize("change", [append, garble_tail, shorten], ids=["grown", "garbled", "shortened"])
-def test_after_a_kill_only_bytes_that_were_written_are_continued(host, server, downloads, change):
-    """A file system that became read-only after an error may lose or add unsynced bytes in the same boot."""
+def test_after_a_kill_the_file_is_right_although_unsynced_bytes_of_its_part_file_changed(
+        host, server, downloads, change):
+    """A file system that became read-only after an error may lose or add unsynced bytes, even without a reboot."""
     one = host()
     begun(one, server, downloads)
     one.kill_with_engine()

@@ -1,4 +1,4 @@
-"""Which responses become files."""
+"""Responses that become files, and responses that do not."""
 
 import pytest
 
@@ -21,7 +21,7 @@ def ended_task(host):
 
 
 @pytest.mark.both_hostings
-def test_the_body_of_an_accepted_404_is_a_file(one, misbehaving, downloads):
+def test_the_body_of_a_404_becomes_a_file_if_the_request_accepts_the_status_404(one, misbehaving, downloads):
     one.download(misbehaving.serve("/a", CONTENT, otherwise=Behaviour(status=404, body=b"nothing here")),
                  downloads / "a", policy=Policy(rules=TransferRules(accepted_statuses="200,404")))
     event = ended_task(one)
@@ -29,7 +29,7 @@ def test_the_body_of_an_accepted_404_is_a_file(one, misbehaving, downloads):
     assert (downloads / "a").read_bytes() == b"nothing here"
 
 
-def test_an_unaccepted_status_is_a_failure_with_the_response_body(one, misbehaving, downloads):
+def test_a_status_that_is_not_accepted_fails_the_task_and_its_event_has_the_response_body(one, misbehaving, downloads):
     one.download(misbehaving.serve("/a", CONTENT, otherwise=Behaviour(status=203, body=b"changed")), downloads / "a",
                  policy=Policy(rules=TransferRules(accepted_statuses="200")))
     event = ended_task(one)
@@ -53,7 +53,7 @@ def test_a_204_creates_an_empty_file(one, misbehaving, downloads):
     assert (downloads / "a").read_bytes() == b""
 
 
-def test_head_creates_an_empty_file_and_its_event_has_the_headers(one, misbehaving, downloads):
+def test_a_head_request_creates_an_empty_file_and_its_event_has_the_headers(one, misbehaving, downloads):
     head = Behaviour(raw=b"HTTP/1.1 200 OK\r\nContent-Length: 99999\r\nETag: \"v1\"\r\n\r\n")
     one.download(misbehaving.serve("/a", CONTENT, otherwise=head), downloads / "a", method="HEAD")
     event = ended_task(one)
@@ -61,14 +61,14 @@ def test_head_creates_an_empty_file_and_its_event_has_the_headers(one, misbehavi
     assert ("ETag", "\"v1\"") in [(header[0], header[1]) for header in event.headers]
 
 
-def test_head_cannot_be_combined_with_verification(one, misbehaving, downloads):
+def test_a_head_request_cannot_be_combined_with_verification(one, misbehaving, downloads):
     with pytest.raises(BackhaulError) as raised:
         one.download(misbehaving.serve("/a", CONTENT), downloads / "a", method="HEAD",
                      checksum=f"sha-256:{CONTENT.sha256}")
     assert raised.value.status is Status.INVALID_ARGUMENT and "HEAD" in str(raised.value)
 
 
-def test_a_range_with_another_content_coding_is_not_appended(one, misbehaving, downloads):
+def test_a_partial_response_with_another_content_coding_is_not_appended(one, misbehaving, downloads):
     content = Content(3_000_000, seed=3)
     url = misbehaving.serve("/a", content, [
         Behaviour(drop_after=2_000_000), Behaviour(headers={"Content-Encoding": "gzip"})])

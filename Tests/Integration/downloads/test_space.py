@@ -1,4 +1,4 @@
-"""A full disk makes a task wait. This is no failure, and does not count towards the limit of attempts."""
+"""A full disk makes a task wait. The wait is no failure, and does not count towards the limit of attempts."""
 
 import subprocess
 
@@ -34,7 +34,7 @@ def waiting(one):
     return until(one.tasks, lambda tasks: tasks and tasks[0].reason is Reason.DISK_FULL)[0]
 
 
-def test_a_file_that_does_not_fit_is_not_started_and_sends_no_request_while_it_waits(one, misbehaving, disk):
+def test_a_task_waits_and_sends_no_further_request_if_its_file_does_not_fit(one, misbehaving, disk):
     (disk / "ballast").write_bytes(b"x" * 5_000_000)
     content = Content(6_000_000, seed=1)
     one.download(misbehaving.serve("/a", content), disk / "a")
@@ -62,7 +62,7 @@ def test_a_download_continues_by_itself_when_there_is_space(one, misbehaving, di
     assert one.wait_for()[-2].state is TaskState.SUCCEEDED
 
 
-def test_a_disk_that_fills_up_during_a_download_keeps_the_received_bytes(one, misbehaving, disk):
+def test_a_download_keeps_its_received_bytes_if_the_disk_fills_up(one, misbehaving, disk):
     content = Content(6_000_000, seed=3)
     url = misbehaving.serve("/a", content, [Behaviour(pace=3_000_000)])
     one.download(url, disk / "a")
@@ -77,7 +77,7 @@ def test_a_disk_that_fills_up_during_a_download_keeps_the_received_bytes(one, mi
     assert misbehaving.log("/a")[1].offset > 0
 
 
-def test_a_response_without_a_length_waits_for_space_too(one, misbehaving, disk):
+def test_a_download_whose_response_has_no_length_waits_for_space(one, misbehaving, disk):
     (disk / "ballast").write_bytes(b"x" * 5_000_000)
     content = Content(6_000_000, seed=4)
     one.download(misbehaving.serve("/a", content, otherwise=Behaviour(chunked=True)), disk / "a")
@@ -88,7 +88,7 @@ def test_a_response_without_a_length_waits_for_space_too(one, misbehaving, disk)
     assert sha256_of(disk / "a") == content.sha256
 
 
-def test_small_files_leave_the_reserved_space_of_a_disk_free(one, misbehaving, disk):
+def test_downloads_of_small_files_keep_the_reserved_space_of_the_disk_free(one, misbehaving, disk):
     for number in range(100):
         one.download(misbehaving.serve(f"/{number}", Content(100_000, seed=number)), disk / str(number))
     until(one.tasks, lambda tasks: all(task.state is TaskState.SUCCEEDED or task.reason is Reason.DISK_FULL

@@ -37,7 +37,8 @@ def traced(process, file):
 
 
 def calls(trace):
-    """Yields each call that succeeded, at its end: its name, the path of its descriptor, and its arguments."""
+    """Yields the name, the path of the descriptor and the arguments of each call that succeeded, in the order in which
+    the calls returned."""
     started = {}
     with open(trace) as lines:
         for line in lines:
@@ -52,7 +53,8 @@ def calls(trace):
 
 
 def path_of(arguments):
-    """Returns the path behind the first argument, a descriptor. With -xx, strace writes each byte as an escape."""
+    """Returns the path of the descriptor in the first argument. With -xx, strace writes each byte as an escape
+    sequence."""
     found = DESCRIPTOR.match(arguments)
     return unescaped(found["path"]).decode() if found else None
 
@@ -62,7 +64,7 @@ def unescaped(text):
 
 
 class DurableFiles:
-    """Which files and names are durable, by the calls so far."""
+    """The files and names that are durable after the calls so far."""
 
     def __init__(self, folder):
         self.folder, self.dirty, self.synced, self.renamed, self.durable = str(folder), set(), set(), set(), set()
@@ -87,7 +89,7 @@ class DurableFiles:
 @pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
 @pytest.mark.parametrize("dirty", [0, 64 << 20], ids=["few dirty pages", "many dirty pages"])
 @pytest.mark.parametrize("size", [10_000, 700_000], ids=["one step", "several steps"])
-def test_no_end_is_committed_before_its_file_and_its_name_are_synced(
+def test_the_end_of_a_task_is_committed_only_after_its_file_and_its_name_are_synced(
         host, misbehaving, store, place, downloads, tmp_path, size, dirty):
     one = host()
     one.session(connections_per_origin=FILES)
@@ -105,7 +107,7 @@ def test_no_end_is_committed_before_its_file_and_its_name_are_synced(
         if path is None or not path.startswith(f"{store}/"):
             files.note(call, path, arguments)
         elif call == "pwrite64" and path.endswith("-wal"):
-            # What is written may be durable before it is synced.
+            # Written bytes may be durable before they are synced.
             before = set(files.durable) if before is None else before
             data, _, offset = arguments.split(", ", 1)[1].rsplit(", ", 2)
             database.write(int(offset), unescaped(data.strip('"')))

@@ -49,7 +49,7 @@ class Images:
         return sorted(path.name for path in self.folder.iterdir()) if self.folder.exists() else []
 
     def processes(self):
-        """Returns the ids of all processes of the program, also of those that a daemon started. Each of them has the
+        """Returns the ids of all processes of the program, including those that a daemon started. Each process has the
         program's home directory in its environment."""
         return processes_with_home(self.home)
 

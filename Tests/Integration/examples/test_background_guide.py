@@ -29,8 +29,8 @@ def program():
 
 
 class Home:
-    """The home directory of the program. All its processes have this directory in their environment, so `processes`
-    finds them by it."""
+    """The home directory of the program. All processes of the program have this directory in their environment. With
+    it, `processes` finds them."""
 
     def __init__(self, path):
         self.path, self.data = path, path / "data"
@@ -71,12 +71,12 @@ def test_the_program_exits_at_once_and_is_launched_when_its_file_has_arrived(pro
     server.release()
     until(home.files, lambda files: files == ["report.pdf"])
     assert digest(home.data / "report.pdf") == digest(server.files["/report.pdf"])
-    # The daemon exits when no work is left: the events are acknowledged and the launch is completed.
+    # When the events are acknowledged and the launch is completed, no work is left, and the daemon exits.
     until(home.processes, lambda processes: processes == [])
     assert [request.status for request in server.requests()] == [200]
 
 
-def test_each_further_start_fetches_the_current_file_of_the_server(program, home, server):
+def test_each_start_fetches_the_current_file_from_the_server(program, home, server):
     server.release()
     report = server.files["/report.pdf"]
     for size in (2_000_000, 1_000_000, 2_000_000):
@@ -86,7 +86,7 @@ def test_each_further_start_fetches_the_current_file_of_the_server(program, home
         assert digest(home.data / "report.pdf") == digest(report)
 
 
-def test_three_starts_with_a_killed_daemon_each_end_with_the_file(program, home, server):
+def test_after_a_kill_of_the_daemon_the_next_two_starts_each_end_with_the_file(program, home, server):
     def start():
         subprocess.run([program, f"{server.url}/report.pdf"], env=home.environment, timeout=300, check=True)
 

@@ -1,4 +1,4 @@
-"""The program of the demo is started three times and killed once. Each start ends as the README says."""
+"""The program of the demo is started three times and killed one time. Each start ends as the README says."""
 
 import os
 import re
@@ -50,7 +50,7 @@ def collection(tmp_path, server):
     end_daemons(tmp_path)
 
 
-def test_three_starts_of_the_collection_with_one_kill_fetch_its_files_each_time(collection, server):
+def test_each_of_three_starts_fetches_all_files_although_the_first_start_is_killed(collection, server):
     killed = collection.start()
     until(server.is_paused, bool)
     killed.send_signal(signal.SIGKILL)

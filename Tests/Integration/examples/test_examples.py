@@ -1,5 +1,5 @@
-"""Each example is killed in the middle of its work, started again, and finishes it. All languages print the same
-lines."""
+"""Each example is killed in the middle of its work, is started again, and finishes the work. The examples in all
+languages print the same lines."""
 
 import re
 import subprocess
@@ -32,7 +32,7 @@ def swift_host():
 
 
 @pytest.mark.parametrize("host", [c_host, python_host, swift_host])
-def test_a_killed_example_finishes_after_a_restart_and_then_fetches_only_changes(host, tmp_path):
+def test_a_killed_example_finishes_after_a_restart_and_later_starts_fetch_only_changes(host, tmp_path):
     command = host()
     server = serve(tmp_path / "served", count=60, bytes_per_second=8 << 20)
     try:

@@ -104,7 +104,7 @@ def test_a_killed_program_is_launched_when_the_picture_has_arrived(images, serve
     assert [request.status for request in server.requests()] == [200], "the picture was requested twice"
 
 
-def test_after_a_kill_of_the_daemon_the_next_start_continues(images, server, sunset):
+def test_after_a_kill_of_the_daemon_the_next_start_continues_the_download(images, server, sunset):
     images("get", sunset)
     until(server.is_paused, bool)
     (database,) = images.home.rglob(checkpoints.DATABASE)
@@ -131,7 +131,7 @@ def test_an_open_program_gets_the_event_and_is_not_launched(images, server, suns
     until(images.processes, lambda processes: processes == [])
 
 
-def test_pressing_download_twice_makes_one_download(images, server, sunset):
+def test_pressing_download_twice_starts_one_download(images, server, sunset):
     assert images("get", sunset, sunset) == ["enqueued sunset.jpg", "sunset.jpg was enqueued before"]
     server.release()
     until(images.log, lambda log: log[-1:] == USED[-1:])
@@ -149,7 +149,7 @@ def test_pressing_download_again_keeps_an_existing_picture(images, server, sunse
     assert images.log()[4:] == ["sunset.jpg exists already"] * 2
 
 
-def test_a_failed_picture_is_reported_and_the_others_arrive(images, server, sunset):
+def test_a_download_that_fails_is_reported_and_the_other_picture_arrives(images, server, sunset):
     assert images("get", f"{server.url}/nowhere.png", sunset) == ["enqueued nowhere.png", "enqueued sunset.jpg"]
     server.release()
     # The first task and its round may end before the second task is enqueued, so the test expects no particular
@@ -163,7 +163,7 @@ def test_a_failed_picture_is_reported_and_the_others_arrive(images, server, suns
     ("/a%2F..%2Fb.jpg?x=/y.png#/z", "a_2F.._2Fb.jpg"), ("/..", "_."), ("/.hidden", "_hidden"), ("/", "picture"),
     ("", "picture"), ("/images.log", "picture"), ("/dir/" + "n" * 200 + ".jpg", "n" * 95 + ".jpg"),
 ])
-def test_a_file_name_stays_in_the_folder(images, url, name):
+def test_the_file_name_of_a_picture_cannot_lead_out_of_the_folder(images, url, name):
     assert images("get", f"http://127.0.0.1:9{url}") == [f"enqueued {name}"]
 
 

@@ -1,4 +1,4 @@
-"""The gallery with a browser: its button, its progress, its pictures, and how it ends."""
+"""The gallery in a browser: the button, the progress, the pictures, and the end of the gallery."""
 
 import http.client
 import json

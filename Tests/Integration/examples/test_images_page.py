@@ -100,7 +100,7 @@ def test_file_names_are_escaped_in_the_page(page):
     "//etc/passwd", "/pictures//etc/passwd", "/pictures/page.html", "/pictures/drawing.svg", "/pictures/",
     "/pictures/sunset.jpg%00", "/pictures/.", "/nowhere",
 ])
-def test_no_path_leaves_the_folder(page, path):
+def test_no_path_in_a_request_leads_out_of_the_folder(page, path):
     answer, content = page.ask("GET", path)
     assert (answer.status, content) == (404, b"Not Found\n")
 
@@ -109,13 +109,13 @@ def test_an_absolute_path_in_a_request_is_not_found(page, folder):
     assert page.ask("GET", f"/pictures/{quote(str(folder.parent / 'secret.jpg'))}")[0].status == 404
 
 
-def test_the_button_starts_a_download_and_a_reload_does_not_repeat_it(page):
+def test_the_button_starts_a_download_that_a_reload_does_not_repeat(page):
     answer, _ = page.press(page.token(), " https://example.org/moon.jpg ")
     assert (answer.status, answer.getheader("Location")) == (303, "/")
     assert page.button.pressed == ["https://example.org/moon.jpg"]
 
 
-def test_a_refused_url_is_reported_as_text(page):
+def test_the_error_message_for_a_refused_url_is_escaped_in_the_page(page):
     answer, content = page.press(page.token(), "ftp://example.org/")
     assert answer.status == 400
     assert b"the URL &lt;ftp://example.org/&gt; is not http or https" in content
@@ -141,7 +141,7 @@ def test_a_form_without_a_valid_length_is_not_read(page, length):
     assert page.ask("POST", "/download", None, **headers)[0].status == 400
 
 
-def test_progress_is_sent_while_it_changes(page):
+def test_the_state_has_the_progress_of_each_task_and_the_number_of_pictures(page):
     answer, content = page.ask("GET", "/state")
     assert answer.getheader("Content-Type") == "application/json"
     assert json.loads(content) == {

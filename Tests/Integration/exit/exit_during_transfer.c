@@ -1,5 +1,5 @@
 /*
- * A host that returns from main while TLS transfers run in the library's threads. It closes no handle before.
+ * A host that returns from main while TLS transfers run in the library's threads. The host closes no handle.
  *
  *   exit_during_transfer STORE FOLDER URL CA_FILE STATUS
  *

@@ -1,4 +1,4 @@
-"""A host may return from main at any time. At exit OpenSSL frees its data, and no transfer may use OpenSSL then."""
+"""A host may return from main at any time. OpenSSL frees its data at exit. After that, no transfer may use OpenSSL."""
 
 import shutil
 import subprocess
@@ -17,7 +17,7 @@ def nginx(tmp_path_factory):
     folder = tmp_path_factory.mktemp("nginx")
     files = folder / "files"
     files.mkdir()
-    # At the pace of /slow/ the file takes minutes, so the host always exits during the transfer.
+    # At the pace of /slow/, the transfer takes minutes, so the host always exits during the transfer.
     (files / "long.bin").write_bytes(bytes(64 << 20))
     with Nginx(folder / "server", files, make_certificates(folder), logging=False) as nginx:
         yield nginx

@@ -39,7 +39,7 @@ def test_network_settings_are_stored_until_they_are_removed(host):
 
 
 @pytest.mark.both_hostings
-def test_activities_are_listed_changed_and_removed(host):
+def test_activities_can_be_listed_and_changed_and_removed(host):
     one = host()
     one.session()
     one.set_activity(Activity("sync", 3_600_000, 60_000, repeats=False, quality_of_service="utility", first=LATER,

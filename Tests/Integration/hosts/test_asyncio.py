@@ -33,7 +33,7 @@ IDENTIFIER = "org.example.asyncio"
 CONTENT = Content(100_000)
 
 
-def test_an_asyncio_host_from_enqueue_to_complete(store, misbehaving, downloads, hosting):
+def test_an_asyncio_host_enqueues_tasks_and_completes_after_their_events(store, misbehaving, downloads, hosting):
     urls = [misbehaving.serve(f"/{i}", Content(5_000, i)) for i in range(50)]
 
     async def scenario():
@@ -57,7 +57,7 @@ def test_an_asyncio_host_from_enqueue_to_complete(store, misbehaving, downloads,
     assert {sha256_of(downloads / str(i)) for i in range(50)} == {Content(5_000, i).sha256 for i in range(50)}
 
 
-def test_an_asyncio_host_lists_waits_and_conditions(store, hosting):
+def test_an_asyncio_host_lists_wait_records_and_conditions(store, hosting):
     async def scenario():
         async with await Application.open_async(IDENTIFIER, store, hosting=hosting) as application:
             session = await application.start.session("gallery", constraints=Constraints(preset="overnight"))
@@ -129,7 +129,7 @@ def test_an_asyncio_host_uploads_and_reads_metrics(store, receiver, hosting):
     assert [(past.id, past.state, past.group) for past in history] == [(task, TaskState.SUCCEEDED, "forms")]
 
 
-def test_many_coroutines_use_verbs_and_events_at_once(store, misbehaving, downloads, hosting):
+def test_many_coroutines_use_verbs_and_events_at_the_same_time(store, misbehaving, downloads, hosting):
     async def scenario():
         async with await Application.open_async(IDENTIFIER, store, hosting=hosting) as application:
             sessions = [await application.start.session(f"s{i}") for i in range(5)]
@@ -174,9 +174,9 @@ def test_waiting_for_events_does_not_block_the_loop(store, misbehaving, download
     assert asyncio.run(asyncio.wait_for(scenario(), 60)) < 0.5
 
 
-def test_waiting_costs_no_processor_time_with_unread_events_of_another_session(store, misbehaving, hosting):
-    """The application's descriptor stays readable because of the other session's events. A wait must not check it in
-    a loop."""
+def test_a_wait_uses_no_processor_time_while_another_session_has_unread_events(store, misbehaving, hosting):
+    """The events of the other session keep the application's descriptor readable. A wait must not check the descriptor
+    in a loop."""
 
     async def scenario():
         async with await Application.open_async(IDENTIFIER, store, hosting=hosting) as application:
@@ -194,7 +194,7 @@ def test_waiting_costs_no_processor_time_with_unread_events_of_another_session(s
     assert used < 0.5
 
 
-def test_a_stream_ends_after_its_timeout_without_an_event(store, hosting):
+def test_a_stream_of_events_ends_if_no_event_arrives_before_its_timeout(store, hosting):
     async def scenario():
         async with await Application.open_async(IDENTIFIER, store, hosting=hosting) as application:
             session = await application.start.session("gallery")
@@ -246,7 +246,7 @@ def test_an_unattached_session_that_needs_attention_is_reported(store, misbehavi
         other.end()
 
 
-def test_open_async_raises_when_the_store_cannot_be_opened(place, hosting):
+def test_open_async_raises_an_error_if_the_store_cannot_be_opened(place, hosting):
     async def scenario():
         with pytest.raises(StoreError):
             await Application.open_async(IDENTIFIER, place / "missing" / "store", hosting=hosting)
@@ -254,7 +254,7 @@ def test_open_async_raises_when_the_store_cannot_be_opened(place, hosting):
     asyncio.run(asyncio.wait_for(scenario(), 30))
 
 
-def test_in_use_names_the_other_process(store, host, hosting):
+def test_the_error_for_a_session_in_use_names_the_process_of_its_consumer(store, host, hosting):
     one = host(identifier=IDENTIFIER)
     one.session()
 

@@ -43,7 +43,7 @@ def session(application):
 
 
 def sentence(error):
-    """Checks that the message of an error is one line of some length, and returns it."""
+    """Returns the message of an error. Checks that the message is one line of more than 15 characters."""
     message = str(error)
     assert len(message) > 15 and "\n" not in message, message
     return message
@@ -150,7 +150,7 @@ def test_an_invalid_request_is_refused(session, options):
     assert list(session.tasks()) == []
 
 
-def test_one_bad_request_among_thousands_refuses_all_with_its_index(session, downloads):
+def test_an_enqueue_with_one_invalid_request_is_refused_and_the_error_has_the_index(session, downloads):
     requests = [Request(GOOD_URL, downloads / str(i), suspended=True) for i in range(5_000)]
     requests[3_210] = Request("gopher://127.0.0.1/", downloads / "3210")
     with pytest.raises(InvalidArgument) as caught:
@@ -159,14 +159,14 @@ def test_one_bad_request_among_thousands_refuses_all_with_its_index(session, dow
     assert list(session.tasks()) == []
 
 
-def test_the_same_destination_twice_in_one_enqueue_is_refused(session, downloads):
+def test_an_enqueue_with_the_same_destination_twice_is_refused(session, downloads):
     requests = [Request(GOOD_URL + str(i), downloads / str(i % 300), suspended=True) for i in range(301)]
     with pytest.raises(BackhaulError) as caught:
         session.enqueue(requests)
     assert (caught.value.status, caught.value.index) == (Status.DESTINATION_IN_USE, 300)
 
 
-def test_a_refusal_in_a_later_chunk_reports_what_was_applied(session, downloads):
+def test_a_refusal_in_a_later_chunk_reports_the_requests_that_were_applied(session, downloads):
     requests = [Request(GOOD_URL, downloads / str(i), suspended=True) for i in range(250)]
     requests[220] = Request("nonsense", downloads / "220")
     with pytest.raises(InvalidArgument) as caught:
@@ -204,8 +204,8 @@ def test_excessive_counts_and_sizes_are_refused(session, count, size):
     assert list(session.tasks()) == []
 
 
-#: The structs that hosts fill: those that are parameters, and those to which requests point. bh_error is left out:
-#: Tests/C checks that one of a wrong size counts as NULL.
+#: The structs that hosts fill: structs that are parameters, and structs to which requests point. bh_error is left out,
+#: because Tests/C checks that a bh_error of a wrong size counts as NULL.
 FILLED = sorted({struct.__name__ for struct in _ctypes.GROWING for _, parameters in FUNCTIONS.values()
                  if POINTER(struct) in parameters} - {"bh_error"} | {"bh_part", "bh_policy"})
 GIVEN = {
@@ -244,7 +244,7 @@ def test_these_tests_cover_each_struct_that_hosts_fill():
 
 
 @pytest.mark.parametrize("name", FILLED)
-def test_a_size_that_ends_inside_a_pointer_is_refused_with_both_sizes(application, session, name):
+def test_a_struct_size_that_ends_inside_a_pointer_is_refused_and_the_error_has_both_sizes(application, session, name):
     struct = getattr(_ctypes, name)
     pointers = [getattr(struct, field).offset for field, kind in struct._fields_
                 if issubclass(kind, (c_char_p, c_void_p)) or hasattr(kind, "contents")]
@@ -274,7 +274,7 @@ def test_timeouts_out_of_range_are_refused(session, timeout):
         call(loaded.bh_session_poll, session._handle.pointer, 0, 10, timeout, byref(batch))
 
 
-def test_unknown_roles_modes_and_states_are_refused(application, session):
+def test_unknown_roles_and_modes_and_states_are_refused(application, session):
     with pytest.raises(InvalidArgument):
         application.session("other", role=9)
     with pytest.raises(InvalidArgument):
@@ -283,7 +283,7 @@ def test_unknown_roles_modes_and_states_are_refused(application, session):
         session.start._control(loaded.bh_tasks_cancel, None, {"states": [31]})
 
 
-def test_unknown_tasks_are_not_found_or_ignored(session):
+def test_verbs_report_unknown_tasks_as_not_found_or_ignore_unknown_tasks(session):
     with pytest.raises(NotFound):
         session.task(2**63)
     with pytest.raises(NotFound):
@@ -297,7 +297,7 @@ def test_a_claim_of_a_task_that_has_not_succeeded_is_refused(session, downloads)
         task.claim(downloads / "a")
 
 
-def test_an_empty_list_of_tasks_means_none_and_not_all(session):
+def test_an_empty_list_of_tasks_selects_no_task(session):
     session.download(GOOD_URL, suspended=True)
     assert session.cancel([]) == 0
     assert session.acknowledge([]) == 0

@@ -28,8 +28,7 @@ def waits_for_a_retry(one):
     return until(one.tasks, lambda tasks: tasks and all(task.attempts and task.next_attempt for task in tasks))
 
 
-def test_a_calendar_set_forward_from_1970_times_out_no_task(
-        start, calendar, misbehaving, downloads):
+def test_no_task_times_out_when_the_calendar_is_set_forward_from_1970(start, calendar, misbehaving, downloads):
     calendar.start_in_1970()
     url = misbehaving.serve("/a", CONTENT, [retry_after("2")])
     one = start()
@@ -43,7 +42,8 @@ def test_a_calendar_set_forward_from_1970_times_out_no_task(
 
 
 @pytest.mark.parametrize("boot", [None, "another-boot"])
-def test_a_calendar_set_forward_before_a_restart_times_out_no_task(start, calendar, misbehaving, downloads, boot):
+def test_no_task_times_out_if_the_calendar_is_set_forward_before_a_restart(
+        start, calendar, misbehaving, downloads, boot):
     calendar.start_in_1970()
     url = misbehaving.serve("/a", CONTENT, [Behaviour(stall_after=10)])
     one = start()

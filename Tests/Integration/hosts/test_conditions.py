@@ -28,7 +28,7 @@ LATER = datetime(2096, 10, 2, 7, 6, 40, tzinfo=timezone.utc)
 
 
 @pytest.mark.both_hostings
-def test_session_constraints_are_stored(host):
+def test_the_constraints_of_a_session_are_stored(host):
     one = host()
     constraints = Constraints(
         preset="overnight", requires_external_power=False, requires_unmetered=True,
@@ -52,7 +52,7 @@ def test_session_constraints_are_stored(host):
     assert (changed.constraints, changed.budget) == (without, Budget(daily=1_000_000))
 
 
-def test_constraints_of_a_task_can_be_replaced_by_valid_ones(host):
+def test_a_host_can_replace_the_constraints_of_a_task_by_valid_constraints(host):
     one = host()
     one.session()
     request = Request(URL, policy=Policy(constraints=Constraints(preset="overnight")), suspended=True, key="a")
@@ -89,7 +89,7 @@ def test_a_session_without_options_has_no_constraints(host):
 
 
 @pytest.mark.both_hostings
-def test_starts_and_expected_sizes_of_a_task_are_listed(host):
+def test_the_start_times_and_the_expected_sizes_of_a_task_are_listed(host):
     one = host()
     one.session()
     task = one.enqueue([Request(
@@ -117,7 +117,7 @@ NONSENSE = {
 
 
 @pytest.mark.parametrize("words", NONSENSE)
-def test_invalid_constraints_are_refused_by_name(host, words):
+def test_the_error_for_an_invalid_constraint_names_the_field(host, words):
     one = host()
     with pytest.raises(InvalidArgument, match=words):
         one.session("other", **NONSENSE[words])
@@ -129,7 +129,7 @@ def test_invalid_constraints_are_refused_by_name(host, words):
     assert list(one.tasks()) == []
 
 
-def test_a_latest_start_before_the_earliest_is_refused_with_both_field_names(host):
+def test_the_error_for_a_latest_start_before_the_earliest_start_names_both_fields(host):
     one = host()
     one.session()
     with pytest.raises(InvalidArgument, match=r"latest_start_ms is \d+, before earliest_start_ms"):
@@ -141,7 +141,7 @@ def test_a_latest_start_before_the_earliest_is_refused_with_both_field_names(hos
     [(Network(""), "name"), (Network("a\nb"), "control character"), (Network("a" * 256), "name"),
      (Network("a", month_starts_on=29), "month_starts_on is 29")],
     ids=lambda value: value if isinstance(value, str) else "")
-def test_invalid_network_settings_are_refused_by_field_name(host, network, words):
+def test_the_error_for_invalid_network_settings_names_the_field(host, network, words):
     with pytest.raises(InvalidArgument, match=words):
         host().set_network(network)
 
@@ -158,14 +158,14 @@ def test_invalid_network_settings_are_refused_by_field_name(host, network, words
         (Activity("a", 1_000, request=Request(URL, body_file=__file__)), "give bytes from memory"),
     ],
     ids=lambda value: value if isinstance(value, str) else "")
-def test_an_invalid_activity_is_refused_by_field_name(host, activity, words):
+def test_the_error_for_an_invalid_activity_names_the_field(host, activity, words):
     one = host()
     one.session()
     with pytest.raises(InvalidArgument, match=words):
         one.set_activity(activity)
 
 
-def test_there_is_one_condition_of_each_kind_with_its_source(host):
+def test_the_listing_has_one_condition_of_each_kind_with_its_source(host):
     found = host().conditions()
     assert sorted(condition.kind for condition in found) == sorted(ConditionKind)
     assert all(condition.text and condition.source for condition in found)
@@ -178,7 +178,7 @@ def test_without_constraints_there_are_no_holds(host):
 
 
 @pytest.mark.both_hostings
-def test_a_task_before_its_earliest_start_lists_the_reason_and_the_time(host):
+def test_a_task_that_waits_for_its_earliest_start_lists_the_reason_and_the_time(host):
     one = host()
     one.session()
     task = one.enqueue([Request(URL, earliest_start=LATER)])[0].task_id

@@ -1,4 +1,4 @@
-"""SIGKILL exactly between two durable steps.
+"""The engine is killed with SIGKILL exactly between two durable steps.
 
 In debug builds the environment variable BACKHAUL_CRASH_AT names the point of the kill.
 """
@@ -17,7 +17,7 @@ from testbed.host import HostEnded
 ROOT = Path(__file__).resolve().parents[3]
 POINTS = re.findall(r"^    case (\w+)$", (ROOT / "Sources/BackhaulPlatform/CrashPoint.swift").read_text(), re.MULTILINE)
 
-#: No download reaches this step. Tests/Integration/activities covers it.
+#: No download reaches this step. The tests in Tests/Integration/activities cover this step.
 POINTS.remove("afterActivity")
 
 #: After these steps the store has a record that the file is complete, so the file is not fetched again.
@@ -48,7 +48,8 @@ def work(one, requests):
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("passing", [1, 4])
 @pytest.mark.parametrize("point", POINTS)
-def test_a_kill_at_this_step_loses_and_repeats_nothing(debug_library, host, misbehaving, downloads, point, passing):
+def test_a_kill_at_any_step_loses_no_task_and_repeats_no_acknowledged_event(
+        debug_library, host, misbehaving, downloads, point, passing):
     contents = {str(number): Content(20_000, number) for number in range(8)}
     # These files are large and slow enough for at least one checkpoint each.
     contents.update({f"large-{number}": Content(5_000_000, 100 + number) for number in range(4)})
@@ -80,7 +81,7 @@ def test_a_kill_at_this_step_loses_and_repeats_nothing(debug_library, host, misb
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("point", sorted(AFTER_THE_TRANSFER))
-def test_a_complete_file_is_not_fetched_again_after_a_kill(debug_library, host, misbehaving, downloads, point):
+def test_after_a_kill_a_complete_file_is_not_fetched_again(debug_library, host, misbehaving, downloads, point):
     content = Content(20_000)
     requests = [Request(misbehaving.serve("/a", content), downloads / "a", key="a")]
     library = {"BACKHAUL_LIBRARY": str(debug_library)}
@@ -93,7 +94,8 @@ def test_a_complete_file_is_not_fetched_again_after_a_kill(debug_library, host, 
 
 
 @pytest.mark.timeout(600)
-def test_a_file_that_is_completed_without_a_request_keeps_its_validators(debug_library, host, misbehaving, downloads):
+def test_a_file_that_the_next_engine_completes_without_a_request_keeps_its_validators(
+        debug_library, host, misbehaving, downloads):
     content = Content(5_000_000)
     url = misbehaving.serve("/a", content, [Behaviour(pace=8_000_000), Behaviour(status=304)])
     library = {"BACKHAUL_LIBRARY": str(debug_library)}

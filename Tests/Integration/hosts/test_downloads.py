@@ -37,7 +37,7 @@ def test_a_download_ends_with_the_complete_file_and_one_event(host, misbehaving,
     assert os.listdir(downloads) == ["photo.bin"]
 
 
-def test_an_empty_file_is_a_file(host, misbehaving, downloads):
+def test_a_download_of_an_empty_file_creates_an_empty_file(host, misbehaving, downloads):
     one = host()
     one.session()
     one.download(misbehaving.serve("/empty", Content(0)), downloads / "empty")
@@ -68,7 +68,7 @@ def test_two_hundred_files_arrive_over_each_http_version(host, nginx, served, ce
     assert {asked.protocol for asked in list(nginx.log())[-200:]} == {over}
 
 
-def test_without_a_destination_the_file_is_kept_until_it_is_claimed(host, misbehaving, downloads):
+def test_the_file_of_a_download_without_a_destination_is_kept_until_the_host_claims_it(host, misbehaving, downloads):
     one = host()
     one.session()
     task = one.download(misbehaving.serve("/a", CONTENT))
@@ -88,7 +88,7 @@ def test_without_a_destination_the_file_is_kept_until_it_is_claimed(host, misbeh
         one.claim(task, downloads / "mine.bin")
 
 
-def test_a_claim_replaces_an_existing_file_only_on_request(host, misbehaving, downloads):
+def test_a_claim_replaces_an_existing_file_only_if_the_host_requests_it(host, misbehaving, downloads):
     (downloads / "mine.bin").write_bytes(b"older")
     one = host()
     one.session()
@@ -101,7 +101,7 @@ def test_a_claim_replaces_an_existing_file_only_on_request(host, misbehaving, do
     assert sha256_of(downloads / "mine.bin") == CONTENT.sha256
 
 
-def test_a_kept_file_can_be_claimed_across_file_systems(host, misbehaving, tmp_path_factory):
+def test_a_kept_file_can_be_claimed_into_another_file_system(host, misbehaving, tmp_path_factory):
     elsewhere = "/dev/shm"
     if not os.access(elsewhere, os.W_OK):
         pytest.skip("there is no second file system to write to")
@@ -128,7 +128,7 @@ def test_an_unclaimed_kept_file_is_removed_when_its_event_is_acknowledged(host, 
     until(lambda: os.path.exists(kept.path), lambda exists: not exists)
 
 
-def test_the_file_has_the_mode_that_the_umask_of_the_host_gives(host, misbehaving, downloads):
+def test_the_mode_of_a_file_comes_from_the_request_or_from_the_umask_of_the_host(host, misbehaving, downloads):
     one = host()
     one.session()
     one.set_umask(0o027)
@@ -164,7 +164,7 @@ def test_a_file_that_appears_during_the_download_is_not_overwritten(host, misbeh
     assert os.listdir(downloads) == ["a"]
 
 
-def test_headers_are_sent_to_the_origin_of_the_url_only(host, misbehaving, downloads):
+def test_headers_are_sent_only_to_the_origin_of_the_url(host, misbehaving, downloads):
     with type(misbehaving)() as other:
         end = other.serve("/b", CONTENT)
         url = misbehaving.serve("/a", CONTENT, otherwise=Behaviour(status=302, headers={"Location": end}))
@@ -178,7 +178,7 @@ def test_headers_are_sent_to_the_origin_of_the_url_only(host, misbehaving, downl
         assert not {"authorization", "x-own"} & set(other.log()[0].headers)
 
 
-def test_the_same_key_returns_its_task_until_its_end_is_acknowledged(host, misbehaving, downloads):
+def test_a_repeated_key_returns_the_first_task_until_the_end_of_this_task_is_acknowledged(host, misbehaving, downloads):
     url = misbehaving.serve("/a", CONTENT)
     one = host()
     one.session()
@@ -204,7 +204,7 @@ def test_the_same_key_returns_its_task_until_its_end_is_acknowledged(host, misbe
         ({"user_data": b"1"}, "user_data"),
     ],
 )
-def test_the_same_key_with_another_request_is_refused_with_the_field_name(host, misbehaving, downloads, change, field):
+def test_the_error_for_another_request_with_the_same_key_names_the_field(host, misbehaving, downloads, change, field):
     base = misbehaving.serve("/a", CONTENT)
     one = host()
     one.session()

@@ -1,4 +1,4 @@
-"""Every field of every struct that a host passes reaches the store, and is returned by a later engine."""
+"""Every field of every struct that a host passes is stored. A later engine returns the stored value."""
 
 from ctypes import POINTER, Structure, byref, c_char_p, c_void_p, cast, pointer, sizeof
 
@@ -83,7 +83,7 @@ LAUNCH = {"program": b"/bin/true", "arguments": texts(b"one", b""), "argument_co
 
 
 class Host:
-    """A process's application on the store. Its engine ends with the process."""
+    """An application with an embedded engine. The engine ends when the application is closed."""
 
     def __init__(self, store):
         options = fill(_ctypes.bh_application_options, {
@@ -128,7 +128,7 @@ def hosts(store):
 
 
 def values(struct, paths):
-    """Returns comparable values of the fields: arrays as lists."""
+    """Returns the values of the fields. An array is returned as a list, so that it can be compared."""
     found = {}
     for path in paths:
         value = read(struct, path)
@@ -166,7 +166,7 @@ def test_every_field_of_the_limits_is_stored(hosts):
     assert values(later.item("bh_store_limits", later.application, 11, _ctypes.bh_limits), LIMITS) == expected
 
 
-def test_every_field_of_a_networks_settings_is_stored(hosts):
+def test_every_field_of_the_settings_of_a_network_is_stored(hosts):
     only_read = {"kind", "is_current", "used_today", "used_this_month", "day_ends_ms", "month_ends_ms"}
     expected = kept(NETWORK, _ctypes.bh_network, but=only_read)
     first = hosts()
@@ -201,8 +201,8 @@ def test_every_listed_field_of_a_launch_command_is_stored(hosts):
     assert values(back, LAUNCH) == expected
 
 
-# The engine compares a repeated request with the stored one. With the same idempotency key, another value of a field
-# is a conflict, unless a verb can change the field later.
+# If a request has the idempotency key of a stored request, the engine compares both requests. Another value of a field
+# is a conflict. The engine does not compare fields that a verb can change later.
 
 POLICY = {**PARTS, "bytes_per_second": 4_321}
 DATA = b"any\0bytes"
@@ -233,7 +233,7 @@ OTHER_POLICY = {
 }
 MAY_CHANGE = {"earliest_start_ms", "latest_start_ms", "priority"}
 LISTED = {*MAY_CHANGE, "url", "idempotency_key", "group", "expected_bytes_received", "expected_bytes_sent"}
-#: Fields that the test does not change alone: those that belong to another field, and `expires_ms`, the time at which
+#: Fields that the test does not change alone, because they belong to another field. `expires_ms` is the time at which
 #: headers or the URL must be refreshed.
 TOGETHER = {"expires_ms", "header_count", "user_data_size", "body_size", "part_count", "idempotency_key", "destination",
             "body_file", "parts", "body_source", "policy"}
@@ -264,7 +264,7 @@ def enqueued(hosts):
     return hosts()
 
 
-def test_a_request_is_stored_with_every_field(enqueued):
+def test_every_field_of_a_request_is_stored(enqueued):
     session = enqueued.session()
     enqueue(enqueued, session, request_with({}, fill(_ctypes.bh_policy, POLICY)))
     assert set(REQUEST) == set(OTHERS) | MAY_CHANGE | TOGETHER
@@ -278,7 +278,7 @@ def test_a_request_is_stored_with_every_field(enqueued):
     assert set(POLICY) == set(OTHER_POLICY) | {"bytes_per_second"} | {f"constraints.{name}" for name in CONSTRAINTS}
 
 
-def test_changeable_fields_of_a_task_are_listed_as_enqueued(enqueued):
+def test_the_listing_of_a_task_has_the_enqueued_values_of_changeable_fields(enqueued):
     session, batch = enqueued.session(), _ctypes.bh_batch()
     enqueued.call("bh_session_tasks", session, None, 0, 10, 20_000, byref(batch))
     task = cast(library.bh_batch_item(batch, 0, 2, sizeof(_ctypes.bh_task_info)),

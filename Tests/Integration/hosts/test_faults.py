@@ -1,4 +1,4 @@
-"""Faults of servers, each with the end of the task."""
+"""Faults of servers, and how a task ends after each fault."""
 
 import os
 import socket
@@ -65,7 +65,7 @@ def test_a_task_succeeds_after_a_passing_fault(host, misbehaving, downloads, nam
 
 
 @pytest.mark.parametrize("name", LASTING)
-def test_a_lasting_fault_ends_the_task_without_a_file(host, misbehaving, downloads, name):
+def test_a_lasting_fault_fails_the_task_without_a_file(host, misbehaving, downloads, name):
     behaviour, status, http_status = LASTING[name]
     url = misbehaving.serve("/a", CONTENT, otherwise=behaviour)
     one = host()
@@ -87,7 +87,7 @@ def test_a_lasting_fault_ends_the_task_without_a_file(host, misbehaving, downloa
     assert os.listdir(downloads) == []
 
 
-def test_a_repeated_passing_fault_ends_after_the_configured_attempts(host, misbehaving, downloads):
+def test_a_task_fails_after_the_configured_attempts_if_a_passing_fault_repeats(host, misbehaving, downloads):
     url = misbehaving.serve("/a", CONTENT, otherwise=Behaviour(status=503, body=b"overloaded"))
     one = host()
     one.session(maximum_attempts=3, **QUICK)
@@ -97,7 +97,7 @@ def test_a_repeated_passing_fault_ends_after_the_configured_attempts(host, misbe
     assert event.attempts == len(misbehaving.log()) == 3
 
 
-def test_the_error_body_is_that_of_the_last_attempt(host, misbehaving, downloads):
+def test_the_event_has_the_error_body_of_the_last_attempt(host, misbehaving, downloads):
     url = misbehaving.serve("/a", CONTENT, otherwise=Behaviour(status=503, body=b"overloaded"))
     one = host()
     one.session(maximum_attempts=2, **QUICK)
@@ -105,7 +105,7 @@ def test_the_error_body_is_that_of_the_last_attempt(host, misbehaving, downloads
     assert one.wait_for()[0].error_body == b"overloaded"
 
 
-def test_bytes_after_content_length_do_not_corrupt_the_file(host, misbehaving, downloads):
+def test_bytes_beyond_the_content_length_do_not_corrupt_the_file(host, misbehaving, downloads):
     url = misbehaving.serve("/a", CONTENT, [Behaviour(length_lie=-1_000)])
     one = host()
     one.session(maximum_attempts=3, **QUICK)
@@ -117,7 +117,7 @@ def test_bytes_after_content_length_do_not_corrupt_the_file(host, misbehaving, d
         assert (downloads / "a").read_bytes() == CONTENT.data[:event.size]
 
 
-def test_a_silent_server_is_a_request_timeout(host, misbehaving, downloads):
+def test_a_silent_server_causes_a_request_timeout(host, misbehaving, downloads):
     url = misbehaving.serve("/a", CONTENT, otherwise=Behaviour(silent=True))
     one = host()
     one.session(maximum_attempts=1, request_timeout_ms=300, **QUICK)
@@ -125,7 +125,7 @@ def test_a_silent_server_is_a_request_timeout(host, misbehaving, downloads):
     assert one.wait_for()[0].status is Status.REQUEST_TIMEOUT
 
 
-def test_a_very_slow_server_is_a_resource_timeout(host, misbehaving, downloads):
+def test_a_very_slow_server_causes_a_resource_timeout(host, misbehaving, downloads):
     url = misbehaving.serve("/a", CONTENT, otherwise=Behaviour(pace=2_000))
     one = host()
     one.session(request_timeout_ms=1_000, resource_timeout_ms=2_500, **QUICK)
@@ -135,7 +135,7 @@ def test_a_very_slow_server_is_a_resource_timeout(host, misbehaving, downloads):
     assert os.listdir(downloads) == []
 
 
-def test_a_port_without_a_listener_is_connection_failed(host, downloads):
+def test_a_task_ends_with_the_status_connection_failed_if_no_process_listens_at_the_port(host, downloads):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{taken.getsockname()[1]}/a"
@@ -146,14 +146,14 @@ def test_a_port_without_a_listener_is_connection_failed(host, downloads):
     assert (event.status, event.http_status, event.final_url) == (Status.CONNECTION_FAILED, 0, None)
 
 
-def test_a_name_that_does_not_resolve_is_name_not_resolved(host, downloads):
+def test_a_task_ends_with_the_status_name_not_resolved_if_the_host_name_does_not_resolve(host, downloads):
     one = host()
     one.session(maximum_attempts=2, **QUICK)
     one.download("http://name.invalid/a", downloads / "a")
     assert one.wait_for()[0].status is Status.NAME_NOT_RESOLVED
 
 
-def test_a_certificate_of_an_unknown_authority_is_tls_failed(host, certificates, downloads):
+def test_a_certificate_of_an_unknown_authority_fails_the_task_with_the_status_tls_failed(host, certificates, downloads):
     with MisbehavingServer(certificates.server_context()) as server:
         one = host()
         one.session(**QUICK)
@@ -163,7 +163,7 @@ def test_a_certificate_of_an_unknown_authority_is_tls_failed(host, certificates,
         assert "certificate" in event.error_message.lower()
 
 
-def test_a_trusted_certificate_for_another_name_is_tls_failed(host, certificates, downloads):
+def test_a_certificate_for_another_host_name_fails_the_task_with_the_status_tls_failed(host, certificates, downloads):
     with MisbehavingServer(certificates.server_context(), address="127.0.0.2") as server:
         one = host()
         one.session(ca_file=str(certificates.authority), **QUICK)
@@ -172,7 +172,7 @@ def test_a_trusted_certificate_for_another_name_is_tls_failed(host, certificates
 
 
 @pytest.mark.parametrize("form", ["seconds", "date"])
-def test_retry_after_is_respected(host, misbehaving, downloads, form):
+def test_a_retry_waits_until_the_time_in_the_field_retry_after(host, misbehaving, downloads, form):
     value = "2" if form == "seconds" else formatdate(time.time() + 3, usegmt=True)
     url = misbehaving.serve("/a", CONTENT, [retry_after(value)])
     one = host()
@@ -187,7 +187,7 @@ def test_retry_after_is_respected(host, misbehaving, downloads, form):
     assert len(misbehaving.log()) == 2
 
 
-def test_resuming_a_waiting_task_starts_its_attempt_at_once(host, misbehaving, downloads):
+def test_resuming_a_waiting_task_starts_its_next_attempt_at_once(host, misbehaving, downloads):
     url = misbehaving.serve("/a", CONTENT, [retry_after("3600")])
     one = host()
     one.session(**QUICK)
@@ -209,7 +209,7 @@ def test_a_chain_of_redirects_is_followed(host, misbehaving, downloads):
     assert (event.state, event.final_url) == (TaskState.SUCCEEDED, end)
 
 
-def test_a_redirect_from_tls_to_plain_is_refused(host, misbehaving, certificates, downloads):
+def test_a_redirect_from_https_to_http_is_refused(host, misbehaving, certificates, downloads):
     with MisbehavingServer(certificates.server_context()) as secure:
         url = secure.serve("/a", CONTENT, otherwise=redirect(misbehaving.serve("/b", CONTENT)))
         one = host()
@@ -219,7 +219,7 @@ def test_a_redirect_from_tls_to_plain_is_refused(host, misbehaving, certificates
         assert misbehaving.log() == []
 
 
-def test_one_bad_server_does_not_delay_the_others(host, misbehaving, nginx, served, downloads):
+def test_one_silent_server_does_not_delay_downloads_from_other_servers(host, misbehaving, nginx, served, downloads):
     one = host()
     one.session(request_timeout_ms=60_000, **QUICK)
     for number in range(20):

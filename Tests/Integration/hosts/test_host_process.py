@@ -1,4 +1,4 @@
-"""The library in a host's process: it survives what hosts do, and does not disturb the process."""
+"""The library in a host's process: it works in unusual hosts, and does not disturb the process."""
 
 import os
 import signal
@@ -19,7 +19,7 @@ CONTENT = Content(2_000_000)
 STALLED = Behaviour(stall_after=1_200_000)
 
 
-def test_calls_of_a_forked_child_are_refused_and_harmless(host, misbehaving, downloads):
+def test_calls_in_a_forked_child_are_refused_and_do_not_affect_the_parent(host, misbehaving, downloads):
     one = host()
     one.session()
     one.download(misbehaving.serve("/a", CONTENT, [STALLED]), downloads / "a")
@@ -33,7 +33,7 @@ def test_calls_of_a_forked_child_are_refused_and_harmless(host, misbehaving, dow
     assert [info.identifier for info in one.all_sessions()] == ["gallery"]
 
 
-def test_killing_the_parent_of_a_forked_child_leaves_the_store_to_the_next_process(host, misbehaving, downloads):
+def test_a_store_is_free_after_a_kill_of_its_host_although_a_forked_child_still_runs(host, misbehaving, downloads):
     one = host()
     one.session(first_delay_ms=50)
     one.download(misbehaving.serve("/a", CONTENT, [STALLED]), downloads / "a")
@@ -60,7 +60,7 @@ def test_a_forked_child_may_open_the_application_again(host, store):
     assert one.configuration().identifier == "gallery"
 
 
-def test_after_a_host_closes_every_descriptor_the_next_host_finishes_its_transfer(host, misbehaving, downloads):
+def test_the_next_host_finishes_the_transfer_of_a_host_that_closed_every_descriptor(host, misbehaving, downloads):
     one = host()
     one.session(first_delay_ms=50)
     one.download(misbehaving.serve("/a", CONTENT, [STALLED]), downloads / "a", key="a")
@@ -78,7 +78,7 @@ def test_after_a_host_closes_every_descriptor_the_next_host_finishes_its_transfe
     assert sha256_of(downloads / "a") == CONTENT.sha256
 
 
-def test_a_host_that_returns_during_a_transfer_keeps_its_exit_status(host, nginx, served, certificates, downloads):
+def test_a_host_that_exits_during_a_transfer_keeps_its_exit_status(host, nginx, served, certificates, downloads):
     one = host()
     one.session(ca_file=str(certificates.authority))
     slow = nginx.tls_url + "/slow/"
@@ -115,7 +115,7 @@ def test_an_idle_engine_uses_no_processor_time(host):
     assert one.processor_seconds() - before < 0.05
 
 
-def test_signal_dispositions_are_unchanged(host):
+def test_the_library_does_not_change_the_signal_dispositions_of_the_host(host):
     one = host(opened=False)
     before = one.signal_dispositions()
     one.open()
@@ -138,7 +138,7 @@ def test_a_transfer_continues_after_its_host_was_stopped(host, misbehaving, down
     assert sha256_of(downloads / "a") == CONTENT.sha256
 
 
-def test_too_few_descriptors_are_an_error_and_no_crash(host, misbehaving, downloads):
+def test_an_open_with_too_few_descriptors_fails_with_an_error_and_does_not_crash(host, misbehaving, downloads):
     one = host(opened=False)
     one.limit_descriptors(6)
     with pytest.raises(Exception) as caught:
@@ -150,7 +150,7 @@ def test_too_few_descriptors_are_an_error_and_no_crash(host, misbehaving, downlo
     assert hasattr(caught.value, "status"), caught.value
 
 
-def test_a_storm_of_signals_is_handled_by_the_host_only(host, misbehaving, downloads):
+def test_a_transfer_succeeds_while_the_host_handles_frequent_signals(host, misbehaving, downloads):
     one = host()
     one.session(first_delay_ms=20)
     one.start_alarms()
@@ -171,7 +171,7 @@ def test_a_lost_connection_sends_no_sigpipe_to_the_host(host, certificates, down
         assert {event.state for event in one.wait_for()[:-1]} == {TaskState.SUCCEEDED}
 
 
-def test_dlclose_during_a_transfer_is_harmless(host, misbehaving, downloads):
+def test_a_transfer_succeeds_although_the_host_calls_dlclose(host, misbehaving, downloads):
     one = host()
     one.session()
     one.download(misbehaving.serve("/a", CONTENT, otherwise=Behaviour(pace=4_000_000)), downloads / "a")

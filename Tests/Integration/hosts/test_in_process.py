@@ -1,4 +1,4 @@
-"""The package in the test's own process: threads, closing, tickets, interrupted waits."""
+"""The Python package in the test's own process: threads, closed handles, tickets and interrupted waits."""
 
 import gc
 import os
@@ -14,7 +14,7 @@ from backhaul import Hosting
 from servers.content import Content
 
 
-def test_several_threads_can_use_one_session_at_once(store, misbehaving, downloads):
+def test_several_threads_can_use_one_session_at_the_same_time(store, misbehaving, downloads):
     failures = []
 
     def work(number):
@@ -23,7 +23,7 @@ def test_several_threads_can_use_one_session_at_once(store, misbehaving, downloa
                 name = f"{number}-{i}"
                 session.download(misbehaving.serve(f"/{name}", Content(100, i)), downloads / name, key=name)
                 list(session.tasks())
-        except Exception as error:  # raised again below, in the test's own thread
+        except Exception as error:  # checked below, in the test's own thread
             failures.append(error)
 
     with backhaul.Application("org.example.threads", store, hosting=Hosting.EMBEDDED) as application:
@@ -42,7 +42,7 @@ def test_several_threads_can_use_one_session_at_once(store, misbehaving, downloa
             assert len(os.listdir(downloads)) == 200
 
 
-def test_closing_in_any_order_and_twice_is_harmless(store, misbehaving):
+def test_handles_can_be_closed_in_any_order_and_twice(store, misbehaving):
     application = backhaul.Application("org.example.order", store, hosting=Hosting.EMBEDDED)
     session = application.session("s")
     ticket = session.start.configuration()
@@ -55,7 +55,7 @@ def test_closing_in_any_order_and_twice_is_harmless(store, misbehaving):
             use()
 
 
-def test_the_descriptor_is_readable_again_if_a_polls_ticket_was_dropped_unread(store):
+def test_the_descriptor_is_readable_again_after_the_unread_ticket_of_a_poll_is_dropped(store):
     with backhaul.Application("org.example.unread", store, hosting=Hosting.EMBEDDED) as application:
         session = application.session("s")
         task = session.download("http://127.0.0.1:1/")
@@ -75,7 +75,7 @@ def test_the_descriptor_is_readable_again_if_a_polls_ticket_was_dropped_unread(s
         assert not select.select([session], [], [], 0)[0]
 
 
-def test_a_session_closed_by_another_thread_ends_the_wait(store):
+def test_a_wait_ends_when_another_thread_closes_the_session(store):
     with backhaul.Application("org.example.close", store, hosting=Hosting.EMBEDDED) as application:
         session = application.session("s")
         timer = threading.Timer(0.3, session.close)
@@ -85,7 +85,7 @@ def test_a_session_closed_by_another_thread_ends_the_wait(store):
         timer.join()
 
 
-def test_a_verb_that_times_out_leaves_a_ticket_and_is_applied_once(store, host, downloads):
+def test_a_verb_that_times_out_gives_a_ticket_and_is_applied_one_time(store, host, downloads):
     engine = host(identifier="org.example.slow")
     engine.all_sessions()
     with backhaul.Application("org.example.slow", store, hosting=Hosting.EMBEDDED) as application:
@@ -113,7 +113,7 @@ def test_a_verb_is_applied_although_its_ticket_was_dropped(store, downloads):
             assert session.configuration().identifier == "s"
 
 
-def test_an_unclosed_object_is_closed_with_a_resource_warning(store):
+def test_an_object_that_the_host_does_not_close_is_closed_with_a_resource_warning(store):
     with pytest.warns(ResourceWarning, match="application was not closed"):
         backhaul.Application("org.example.dropped", store, hosting=Hosting.EMBEDDED)
         gc.collect()
@@ -124,7 +124,7 @@ def test_an_unclosed_object_is_closed_with_a_resource_warning(store):
         application.attach("s").close()
 
 
-def test_a_wait_lasts_for_its_timeout(store):
+def test_a_wait_without_an_event_lasts_for_its_timeout(store):
     with backhaul.Application("org.example.waits", store, hosting=Hosting.EMBEDDED) as application:
         with application.session("s") as session:
             start = time.monotonic()
@@ -134,7 +134,7 @@ def test_a_wait_lasts_for_its_timeout(store):
             assert time.monotonic() - start >= 1.0
 
 
-def test_a_stream_keeps_its_cursor_and_a_new_one_starts_at_the_beginning(store, misbehaving):
+def test_a_stream_keeps_its_cursor_and_a_new_stream_starts_at_the_first_event(store, misbehaving):
     with backhaul.Application("org.example.streams", store, hosting=Hosting.EMBEDDED) as application:
         with application.session("s") as session:
             task = session.download(misbehaving.serve("/a", Content(10)))

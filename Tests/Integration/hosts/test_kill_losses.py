@@ -1,7 +1,7 @@
-"""What a kill of the engine costs a download: 32 KiB, or the bytes of 10 ms if that is more.
+"""How many bytes a download loses when its engine is killed: 32 KiB, or the bytes of 10 ms if these are more.
 
-A kill during a write may also cost the bytes of that write. The test stops the engine before it kills it. So the
-received bytes do not change while the test reads their number from the kernel (tcp(7)).
+A kill during a write may also lose the bytes of this write. The test stops the engine before the kill. So the number
+of received bytes does not change while the test reads this number from the kernel (tcp(7)).
 """
 
 import os
@@ -20,17 +20,18 @@ from testbed.host import HostEnded, stopped, until
 
 QUICK = {"first_delay_ms": 20, "longest_delay_ms": 100}
 HELD, HELD_SECONDS = 32 << 10, 0.01
-#: The largest number of bytes that libcurl passes on in one call. The engine writes when they would exceed HELD.
+#: The largest number of bytes that libcurl passes to the engine in one call. The engine writes its buffered bytes
+#: before they would exceed HELD.
 AT_ONCE = 16 << 10
 #: An allowance for bytes between libcurl and the disk, and for late timers on a busy machine.
 ALLOWANCE = 64 << 10
-#: The largest number of bytes that the engine and libcurl have in memory, however late the disk's thread runs.
+#: The largest number of bytes that the engine and libcurl have in memory, even if the disk's thread runs late.
 MEMORY = 1 << 20
 
 
 class Killer:
-    """Kills the engines one after the other, and records how many bytes each had received. An engine is killed when
-    the server has sent a certain number of the file's bytes."""
+    """Kills the engines one after the other, and records how many bytes each engine had received. An engine is killed
+    when the server has sent a certain number of the file's bytes."""
 
     def __init__(self, points):
         self._points = list(points)
@@ -57,7 +58,7 @@ def download_with_kills(host, downloads, hosting, content, rate, points):
         for number in range(len(points) + 1):
             one = host()
             killer.engines.put(one.engine().process_id)
-            # If the host is the engine, it may be killed during these calls.
+            # If the host has the embedded engine, the host may be killed during these calls.
             with suppress(HostEnded):
                 if number == 0:
                     one.session(**QUICK)
@@ -78,8 +79,8 @@ def download_with_kills(host, downloads, hosting, content, rate, points):
 def is_kept(losses, promised, rate):
     """Whether the losses are within the limits.
 
-    A loss may be negative: the process may have read bytes of the last write before the kernel acknowledges them. One
-    kill of five may cost more, because other processes may keep the disk's thread from running.
+    A loss may be negative, because the process may read bytes of the last write before the kernel acknowledges them.
+    One of five kills may lose more bytes, because other processes may delay the disk's thread.
     """
     *most, worst = sorted(losses)
     return (min(losses) > -rate * WRITE and statistics.median(losses) <= promised + AT_ONCE

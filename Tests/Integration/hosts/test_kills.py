@@ -15,14 +15,14 @@ from testbed.soak_run import soak
 
 
 @pytest.mark.both_hostings
-def test_a_short_soak_has_no_violation(place, hosting):
+def test_a_short_soak_test_has_no_violation(place, hosting):
     result = soak(place, rounds=12, seed=20_250, hosting=hosting)
     assert result.violations == []
     assert result.kills == 12
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_kill_during_enqueue_loses_no_confirmed_task_and_repeats_none(host, place, seed):
+def test_a_kill_during_enqueue_loses_no_confirmed_task_and_repeats_no_task(host, place, seed):
     generator = random.Random(seed)
     folder = place / "many"
     folder.mkdir()
@@ -74,8 +74,8 @@ def test_a_confirmed_acknowledgement_is_kept_after_an_immediate_kill(host, misbe
         assert left == [other for other in events if other.id > event.id]
 
 
-def test_a_finished_file_is_not_fetched_again_after_a_kill(host, misbehaving, downloads):
-    """The engine is killed when the task's end is committed, and before the host reads the event."""
+def test_after_a_kill_a_finished_file_is_not_fetched_again(host, misbehaving, downloads):
+    """The engine is killed after the task's end is committed, and before the host reads the event."""
     one = host()
     one.session()
     one.download(misbehaving.serve("/a", Content(100_000)), downloads / "a")
@@ -90,8 +90,8 @@ def test_a_finished_file_is_not_fetched_again_after_a_kill(host, misbehaving, do
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_kills_while_files_are_finished_lose_and_repeat_nothing(host, misbehaving, downloads, seed):
-    """Many tiny files, so that most kills come between the steps that finish a file."""
+def test_kills_while_files_are_finished_lose_no_event_and_repeat_no_event(host, misbehaving, downloads, seed):
+    """The files are tiny, so most kills happen between the steps that finish a file."""
     generator = random.Random(seed)
     contents = {str(i): Content(generator.randrange(1, 3_000), i) for i in range(400)}
     requests = [Request(misbehaving.serve(f"/{name}", content), downloads / name, key=name)
@@ -113,7 +113,7 @@ def test_kills_while_files_are_finished_lose_and_repeat_nothing(host, misbehavin
     assert sorted(os.listdir(downloads)) == sorted(contents)
 
 
-def test_after_a_kill_kept_files_stay_until_their_events_are_acknowledged(host, misbehaving, store):
+def test_kept_files_stay_after_a_kill_until_their_events_are_acknowledged(host, misbehaving, store):
     one = host()
     one.session(first_delay_ms=10)
     slow = Behaviour(stall_after=1_200_000)

@@ -1,4 +1,4 @@
-"""Stores that are damaged, removed or replaced, also while an engine has them open."""
+"""Stores that are damaged, removed or replaced, some of them while an engine has them open."""
 
 import random
 import shutil
@@ -41,7 +41,7 @@ def emptied(store):
 
 
 def deleted(store):
-    # Meanwhile the engine may create its socket again.
+    # The engine may create its socket again at the same time.
     while store.exists():
         shutil.rmtree(store, ignore_errors=True)
 
@@ -66,8 +66,8 @@ def test_an_enqueue_into_a_store_that_was_removed_or_replaced_is_refused(host, s
     assert refused.value.status is Status.STORE_UNAVAILABLE
     assert "open" in str(refused.value)
     one.kill()
-    # The next host uses the files that are now at the path. It refuses only a WAL file with commits whose database is
-    # missing.
+    # The next host uses the files that are now at the path. It refuses the store only if the database is missing and
+    # the WAL file has commits.
     two = host(opened=False)
     try:
         until(lambda: opened(two), lambda done: done)
@@ -101,7 +101,7 @@ def opened(one):
     return True
 
 
-def test_a_store_that_was_moved_keeps_what_its_host_enqueues(host, store, downloads):
+def test_a_store_that_was_moved_keeps_the_tasks_that_its_host_enqueues(host, store, downloads):
     one = host()
     one.session()
     store.rename(store.parent / "elsewhere")
@@ -147,7 +147,8 @@ def store_with_tasks(host, store, downloads):
 
 
 def tasks_or_damage(host, store, content):
-    """Returns the tasks that a host finds in a database with this content, or None if it reports damage."""
+    """Returns the tasks that a host finds in a database with this content, or None if the host reports
+    damage."""
     for path in store.iterdir():
         if path.is_file() and path.name != "lock":
             path.unlink()
@@ -166,7 +167,7 @@ def tasks_or_damage(host, store, content):
         one.end()
 
 
-def test_64_random_bytes_in_the_database_lose_no_task_without_an_error(host, store, store_with_tasks):
+def test_64_random_bytes_in_the_database_cause_an_error_or_lose_no_task(host, store, store_with_tasks):
     for seed in range(12):
         chosen = random.Random(seed)
         content = bytearray(store_with_tasks)
@@ -176,7 +177,7 @@ def test_64_random_bytes_in_the_database_lose_no_task_without_an_error(host, sto
         assert found is None or len(found) == 260, f"seed {seed}"
 
 
-def test_a_damaged_page_is_named_in_the_error(host, store, store_with_tasks, hosting):
+def test_the_error_for_a_damaged_store_names_the_damaged_page(host, store, store_with_tasks, hosting):
     content = bytearray(store_with_tasks)
     for page in range(PAGE, len(content), PAGE):
         content[page + 2_000] ^= 1

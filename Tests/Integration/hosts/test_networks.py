@@ -1,4 +1,5 @@
-"""Usage and budgets of networks. The server has this machine's outside address: loopback traffic is not counted."""
+"""Usage and budgets of networks. The server has this machine's outside address, because loopback traffic is not
+counted."""
 
 import socket
 
@@ -17,7 +18,7 @@ def outside():
     """A server at this machine's address on the network of its default route."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
-            # A connected datagram socket sends nothing; it only finds the route.
+            # Connecting a datagram socket sends no bytes. The kernel only finds the route.
             probe.connect(("198.51.100.1", 9))
         except OSError:
             pytest.skip("this machine has no default route")
@@ -48,7 +49,7 @@ def test_usage_of_a_network_is_counted_and_kept_for_the_next_engine(host, outsid
     assert current(again).used_today == CONTENT.size
 
 
-def test_a_used_up_budget_holds_tasks_until_it_is_increased(host, outside, downloads):
+def test_a_used_up_budget_holds_tasks_until_the_budget_is_increased(host, outside, downloads):
     one = host()
     one.session()
     network = current(one)

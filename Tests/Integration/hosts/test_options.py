@@ -63,7 +63,7 @@ def test_every_setting_of_a_session_is_stored(host):
     assert again.configuration() == given
 
 
-def test_a_tolerance_that_does_not_exist_is_refused_by_name(host):
+def test_an_unknown_tolerance_is_refused_and_the_error_names_the_field(host):
     one = host()
     with pytest.raises(InvalidArgument, match="tolerances has the unknown bits 0x4"):
         one.session(tolerances=4)
@@ -91,7 +91,7 @@ def test_the_limits_of_the_store_are_stored(host):
     [Limits(maximum_running_tasks=1_025), Limits(maximum_connections=1_025), Limits(connections_per_origin=257)],
     ids=str,
 )
-def test_invalid_limits_are_refused_by_field_name(host, limits):
+def test_the_error_for_invalid_limits_names_the_field(host, limits):
     one = host()
     name = next(name for name, value in vars(limits).items() if value)
     with pytest.raises(InvalidArgument, match=name):
@@ -123,7 +123,7 @@ def test_invalid_limits_are_refused_by_field_name(host, limits):
     ],
     ids=lambda value: str(value)[:50],
 )
-def test_options_that_contradict_each_other_are_refused_with_both_named(host, options, both):
+def test_the_error_for_options_that_contradict_each_other_names_both_options(host, options, both):
     one = host()
     one.session()
     with pytest.raises(InvalidArgument) as caught:
@@ -149,7 +149,7 @@ def test_options_that_contradict_each_other_are_refused_with_both_named(host, op
     ],
     ids=lambda value: str(value)[:50],
 )
-def test_an_invalid_option_is_refused_by_name(host, options, name):
+def test_the_error_for_an_invalid_option_names_the_option(host, options, name):
     one = host()
     one.session()
     with pytest.raises(InvalidArgument, match=name):
@@ -158,7 +158,7 @@ def test_an_invalid_option_is_refused_by_name(host, options, name):
 
 
 @pytest.mark.parametrize("kind", ["missing", "directory", "relative"])
-def test_a_body_that_is_no_regular_file_is_refused(host, place, kind):
+def test_a_body_file_that_is_no_regular_file_is_refused(host, place, kind):
     one = host()
     one.session()
     path = {"missing": place / "nowhere", "directory": place, "relative": "file"}[kind]
@@ -184,7 +184,7 @@ def test_options_of_a_task_are_listed(host, place):
     assert (third.kind, third.group, third.ended) == (TaskKind.DOWNLOAD, None, None)
 
 
-def test_all_tasks_of_a_group_are_controlled_together(host):
+def test_one_verb_controls_all_tasks_of_a_group(host):
     one = host()
     one.session()
     for group in ("a", "a", "b", None):
@@ -196,7 +196,7 @@ def test_all_tasks_of_a_group_are_controlled_together(host):
     assert one.cancel(group="a") == 2
 
 
-def test_the_same_key_with_another_option_is_a_conflict_that_names_the_option(host):
+def test_the_error_for_a_repeated_key_with_another_option_names_the_option(host):
     one = host()
     one.session()
     one.download(URL, key="k", checksum=SHA_256, suspended=True)

@@ -1,4 +1,5 @@
-"""Live progress: a host that watches a session gets the newest reading of each task, which never delays an event."""
+"""Live progress: a host that watches a session gets the newest progress of each task. Progress never delays an
+event."""
 
 import asyncio
 
@@ -30,7 +31,7 @@ def url(misbehaving):
     return misbehaving.serve("/a", CONTENT, otherwise=Behaviour(pace=1_500_000))
 
 
-def test_progress_grows_with_the_file_and_has_its_size(session, url):
+def test_progress_grows_with_the_file_and_has_the_size_of_the_file(session, url):
     task = session.download(url)
     seen = []
     for readings in session.progress(0.1, timeout=20):
@@ -87,11 +88,11 @@ def test_watching_with_an_interval_of_0_ends_the_progress(session, url):
     assert session.poll_progress(timeout=0.5) == []
 
 
-def test_a_progress_stream_ends_after_its_timeout_without_progress(session):
+def test_a_stream_of_progress_ends_if_no_progress_arrives_before_its_timeout(session):
     assert list(session.progress(0.1, timeout=0.3)) == []
 
 
 @pytest.mark.parametrize("interval", [0.05, 61])
-def test_an_interval_out_of_range_is_refused(session, interval):
+def test_a_progress_interval_that_is_out_of_range_is_refused(session, interval):
     with pytest.raises(InvalidArgument, match="interval"):
         session.watch_progress(interval)

@@ -1,4 +1,5 @@
-"""Random operations of a host in random order, also with kills: the library agrees with a small reference model."""
+"""Random operations of a host in random order, with kills. The library has the same results as a small reference
+model."""
 
 import shutil
 import tempfile
@@ -30,8 +31,8 @@ class AnyOrder(RuleBasedStateMachine):
         self.hosting = hosting
         self.place = Path(tempfile.mkdtemp(prefix="any-order-", dir=folder))
         self.host = None
-        self.states = {}  # key -> whether the task is suspended, or its end state
-        self.began_suspended = {}  # key -> whether its request starts suspended
+        self.states = {}  # key -> live, suspended, or the end state of the task
+        self.began_suspended = {}  # key -> whether the request starts suspended
         self.task = {}  # key -> id
         self.round_open = False
         self.events = []  # the events to be delivered: keys, and None for a finished session
@@ -177,7 +178,7 @@ class AnyOrder(RuleBasedStateMachine):
 
 @pytest.mark.both_hostings
 @pytest.mark.timeout(300)
-def test_random_operations_agree_with_a_model(misbehaving, place, library, hosting):
+def test_random_operations_have_the_same_results_as_a_model(misbehaving, place, library, hosting):
     for name in range(10):
         misbehaving.serve(f"/{name}", Content(1_000), otherwise=Behaviour(silent=True))
     run_state_machine_as_test(

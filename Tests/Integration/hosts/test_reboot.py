@@ -1,4 +1,4 @@
-"""After a power loss only synced bytes are trusted. In debug builds the variable BACKHAUL_BOOT sets the id of the
+"""After a power loss, the engine uses only synced bytes. In debug builds, the variable BACKHAUL_BOOT sets the id of the
 boot.
 """
 
@@ -31,8 +31,8 @@ def synced_offset(store):
 
 @pytest.fixture
 def interrupted(host, debug_library, misbehaving, downloads, store):
-    """A download whose host was killed in the middle. Returns a function that opens its store in the boot with this
-    id."""
+    """Starts a download, and kills the host in the middle of the download. Returns a function that opens the store in
+    the boot with a given id."""
     def start(boot):
         return host(environment={"BACKHAUL_LIBRARY": str(debug_library), "BACKHAUL_BOOT": boot})
 
@@ -52,11 +52,11 @@ def finish(one):
     assert ended.state is TaskState.SUCCEEDED, ended.error_message
 
 
-def test_an_unsynced_tail_of_another_boot_is_fetched_again(interrupted, misbehaving, downloads, store):
+def test_after_a_reboot_the_unsynced_end_of_a_part_file_is_fetched_again(interrupted, misbehaving, downloads, store):
     synced = synced_offset(store)
     part = part_file(downloads)
     assert 1 << 20 <= synced <= PART
-    # A power cut may leave this state: a file of another length, with wrong bytes after the synced ones.
+    # After a power cut, the file may have another length, and wrong bytes after the synced bytes.
     with open(part, "r+b") as file:
         file.truncate(PART + 100_000)
         file.seek(synced)
@@ -66,9 +66,9 @@ def test_an_unsynced_tail_of_another_boot_is_fetched_again(interrupted, misbehav
     assert sha256_of(downloads / "a") == CONTENT.sha256
 
 
-def test_a_part_file_that_lost_its_tail_resumes_from_its_remaining_length(
+def test_after_a_reboot_the_file_is_right_although_its_part_file_lost_synced_bytes(
         interrupted, misbehaving, downloads, store):
-    """The file system has lost some of the synced bytes, too."""
+    """Here the file system has lost some of the synced bytes."""
     os.truncate(part_file(downloads), 700_000)
     finish(interrupted("second-boot"))
     assert sha256_of(downloads / "a") == CONTENT.sha256

@@ -1,7 +1,7 @@
 """A large download by an engine that is killed several times. The server cuts every connection, moves to other
-addresses, and replaces the resource once. Only a kill may cause bytes of a representation to be read twice.
+addresses, and replaces the resource one time. Only after a kill may the engine read bytes of a representation twice.
 
-The suite soak-refetch of `make soak` downloads 1 GiB. Otherwise the test downloads about a sixth of that.
+In the suite soak-refetch of `make soak`, the test downloads 1 GiB. In other suites, it downloads about a sixth of that.
 """
 
 import os
@@ -20,10 +20,10 @@ from servers.moving import MovingServer, Script
 from testbed.host import Host, HostEnded, stopped
 
 MEGABYTE = 1_000_000
-#: The largest number of bytes that a kill may cost.
+#: The largest number of bytes that may be fetched again after a kill.
 SEAM = 1 << 20
 QUICK = {"first_delay_ms": 20, "longest_delay_ms": 100}
-#: Runs a host with a file of the test mounted in place of /etc/hosts.
+#: Mounts a file of the test in place of /etc/hosts, and runs a host.
 VIEW = 'mount --bind "$1" /etc/hosts && shift && exec "$@"'
 UNSHARE = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--map-root-user", "--mount"]
 
@@ -35,13 +35,13 @@ def size(request):
 
 @pytest.fixture
 def server(place, size):
-    # A smaller download gets shorter connections, so that it still needs several of them.
+    # A smaller download gets shorter connections, so it still needs several connections.
     scale = 1 if size >= 1 << 30 else 2
     script = Script(
         seed=20_251, shortest=20 * MEGABYTE // scale, longest=60 * MEGABYTE // scale,
         contents=[LargeContent(size, 1), LargeContent(size, 2)], replaced_at=[int(size * 0.4)],
-        # The kills. Each of the two contents has one soon after its begin, before the first sync, and one in its
-        # middle.
+        # Each of the two contents has two kills. The first is soon after the begin, before the first sync. The second
+        # is in the middle.
         kills=[(0, 3 << 19), (0, int(size * 0.3)), (1, 3 << 19), (1, int(size * 0.7))])
     with MovingServer(script, place) as running:
         yield running
@@ -49,15 +49,15 @@ def server(place, size):
 
 @pytest.fixture
 def start(host, server):
-    """Returns a function that starts hosts, which resolve names by the server's file."""
+    """Returns a function that starts a host. The host resolves names with the file of the server."""
     if shutil.which("unshare") is None or subprocess.run([*UNSHARE, "true"], check=False).returncode:
         pytest.skip("the test's names need a mount namespace, which this user may not create")
     return lambda: host(prefix=[*UNSHARE, "sh", "-c", VIEW, "sh", server.hosts])
 
 
 def seams(deliveries):
-    """Yields for each response how the previous response for its content ended, and how many of its bytes had been
-    read already. Fails if a response leaves out bytes."""
+    """Yields two values for each response: how the previous response with the same content ended, and how many bytes of
+    this response had been read before. Fails if a response leaves out bytes."""
     furthest, before = {}, {}
     for delivery in deliveries:
         reached = furthest.get(delivery.etag, 0)
@@ -68,7 +68,7 @@ def seams(deliveries):
 
 
 class Downloader:
-    """Runs the host that downloads. If the kill of an engine ends the host, it starts the next host."""
+    """Runs the host that downloads. If the kill of an engine ends the host, the next host is started."""
 
     def __init__(self, start, place):
         self._start, self._place, self._host = start, place, None
@@ -98,7 +98,7 @@ class Downloader:
 
 
 @pytest.mark.both_hostings
-def test_a_kill_costs_at_most_a_mebibyte_and_nothing_else_is_fetched_twice(start, server, place, downloads):
+def test_a_kill_repeats_at_most_one_mebibyte_and_no_other_byte_is_fetched_twice(start, server, place, downloads):
     downloader = Downloader(start, place)
     server.killer = downloader.stopped_engine
     event = downloader.download(server.url, downloads / "large")

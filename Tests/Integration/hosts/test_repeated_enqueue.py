@@ -30,25 +30,25 @@ def requests(misbehaving, downloads):
 
 @pytest.fixture
 def ends(session, requests):
-    """Returns the end events of the requests, by key. None of them is acknowledged."""
+    """Returns the end events of the requests, by key. No event is acknowledged."""
     session.enqueue(requests)
     stream = session.events(timeout=60)
     return {event.key: event for event in (next(stream) for _ in requests)}
 
 
-def test_enqueue_distinguishes_acknowledged_ends_from_pending_ones(session, requests, ends):
+def test_the_result_of_an_enqueue_shows_whether_the_end_of_a_task_is_acknowledged(session, requests, ends):
     session.acknowledge([ends["0"], ends["3"]])
     found = session.enqueue(requests)
     assert [one.task_id for one in found] == [ends[request.key].task_id for request in requests]
     assert {one.state for one in found} == {TaskState.SUCCEEDED} and all(one.has_ended for one in found)
     assert [one.event_id for one in found] == [None, ends["1"].id, ends["2"].id, None, ends["4"].id]
     assert [one.is_acknowledged for one in found] == [True, False, False, True, False]
-    # A program may count the acknowledged ends in these results, and then the ends in its events. It counts each task
-    # once.
+    # If a program adds the number of acknowledged ends in these results to the number of ends in its events, it counts
+    # each task one time.
     assert sum(one.is_acknowledged for one in found) + len(list(session.events(timeout=0))) == COUNT
 
 
-def test_enqueue_distinguishes_live_tasks_from_new_ones(session, misbehaving, downloads):
+def test_the_result_of_an_enqueue_shows_whether_a_task_is_new_or_live(session, misbehaving, downloads):
     new = Request(misbehaving.serve("/new", Content(1_000)), downloads / "new", key="new", suspended=True)
     (first,) = session.enqueue([new])
     (second,) = session.enqueue([new])
@@ -57,7 +57,7 @@ def test_enqueue_distinguishes_live_tasks_from_new_ones(session, misbehaving, do
     assert not second.has_ended and not second.is_acknowledged
 
 
-def test_download_reports_an_existing_task_also_in_asyncio(session, requests, ends):
+def test_download_and_an_asyncio_enqueue_report_an_existing_task(session, requests, ends):
     session.acknowledge([ends["0"]])
     request = requests[0]
     task = session.download(request.url, request.destination, key=request.key)

@@ -14,13 +14,14 @@ pytestmark = pytest.mark.both_hostings
 
 CONTENT = Content(6_000_000)
 OTHER = Content(6_000_000, seed=99)
-#: The number of received bytes. It is beyond the first checkpoint, which is due at about 1 MiB or after a second.
+#: The number of bytes that arrive before the interruption. The first checkpoint is due earlier: at about 1 MiB, or
+#: after a second.
 PART = 4_000_000
 QUICK = {"first_delay_ms": 50, "longest_delay_ms": 100}
 
 
 def interrupted_by_the_server(host, misbehaving, downloads, store, behaviours=(), **resource):
-    """The server cuts off the first response in the middle. Its later responses are those of `behaviours`."""
+    """The server cuts off the first response in the middle. `behaviours` has its later responses."""
     url = misbehaving.serve("/a", CONTENT, [Behaviour(drop_after=PART), *behaviours], **resource)
     one = host()
     one.session(**QUICK)
@@ -45,7 +46,7 @@ def interrupted_by_a_kill(host, misbehaving, downloads, store, behaviours=(), **
 
 
 def has_strong_validator(etag="", last_modified=None, **_):
-    """Whether the resource has a strong validator, without which no checkpoint is made."""
+    """Whether the resource has a strong validator. Without a strong validator, the engine makes no checkpoint."""
     return last_modified is not None or etag is not None and not etag.startswith("W/")
 
 
@@ -108,7 +109,7 @@ def test_a_download_without_a_strong_validator_starts_again(interrupted, misbeha
         "a longer resource", "a shorter resource", "416 with another total", "416 without a total",
     ],
 )
-def test_after_any_response_to_a_range_request_the_file_has_bytes_of_one_representation(
+def test_after_any_response_to_a_range_request_the_file_has_bytes_of_only_one_representation(
         host, misbehaving, downloads, store, behaviour):
     event = interrupted_by_the_server(host, misbehaving, downloads, store, [behaviour])
     assert event.state is TaskState.SUCCEEDED, event.error_message
@@ -123,8 +124,8 @@ def test_a_changed_resource_is_fetched_completely(interrupted, misbehaving, down
     assert sha256_of(downloads / "a") == OTHER.sha256
 
 
-def test_416_at_the_exact_end_completes_the_file(host, misbehaving, downloads):
-    """All bytes had arrived, but the first response had announced one more."""
+def test_a_416_at_the_exact_end_of_the_file_completes_the_file(host, misbehaving, downloads):
+    """All bytes have arrived, but the first response has announced one more byte."""
     url = misbehaving.serve("/a", CONTENT, [Behaviour(length_lie=1)])
     one = host()
     one.session(**QUICK)

@@ -1,4 +1,4 @@
-"""Sessions: stored, listed, reported to their hosts, finished in rounds, and invalidated."""
+"""Sessions are stored, listed, reported to their hosts, finished in rounds, and invalidated."""
 
 import dataclasses
 import os
@@ -53,7 +53,7 @@ def test_the_configuration_is_stored_and_attach_needs_only_the_identifier(host):
         slow_after_ms=60_000, slow_pause_ms=300_000, discretionary_if_launched=False)
 
 
-def test_creating_a_session_that_exists_attaches_and_changes_nothing(host):
+def test_creating_a_session_that_exists_attaches_to_the_session_and_does_not_change_it(host):
     one = host()
     one.session(connections_per_origin=3)
     one.close_session()
@@ -112,7 +112,7 @@ def test_a_host_is_notified_about_a_session_that_it_has_not_attached(host, misbe
     assert told[0].attention & Attention.EVENTS
 
 
-def test_each_round_ends_with_one_event_and_its_number(host, misbehaving, downloads):
+def test_each_round_ends_with_one_event_and_all_its_events_have_its_number(host, misbehaving, downloads):
     one = host()
     one.session()
     seen = []
@@ -128,7 +128,7 @@ def test_each_round_ends_with_one_event_and_its_number(host, misbehaving, downlo
     assert [event.id for event in seen] == sorted({event.id for event in seen})
 
 
-def test_a_task_enqueued_before_the_round_is_acknowledged_belongs_to_the_next_round(host, misbehaving, downloads):
+def test_a_new_task_belongs_to_the_next_round_even_if_the_last_round_is_not_acknowledged(host, misbehaving, downloads):
     one = host()
     one.session()
     one.download(misbehaving.serve("/a", CONTENT), downloads / "a")
@@ -181,7 +181,7 @@ def test_events_can_be_acknowledged_by_a_stored_id_without_polling(host, misbeha
     assert again.poll(timeout=0) == []
 
 
-def test_ids_of_acknowledged_events_are_ignored(host, misbehaving, downloads):
+def test_acknowledging_an_acknowledged_event_again_has_no_effect(host, misbehaving, downloads):
     one = host()
     one.session()
     one.download(misbehaving.serve("/a", CONTENT), downloads / "a")
@@ -191,7 +191,7 @@ def test_ids_of_acknowledged_events_are_ignored(host, misbehaving, downloads):
     assert one.acknowledge_through(events[-1].id) == 0
 
 
-def test_an_event_id_of_the_future_is_refused(host):
+def test_acknowledging_an_event_that_does_not_exist_yet_is_refused(host):
     one = host()
     one.session()
     with pytest.raises(InvalidArgument, match="no event"):
@@ -200,7 +200,7 @@ def test_an_event_id_of_the_future_is_refused(host):
         one.acknowledge_through(2**62)
 
 
-def test_completing_with_unacknowledged_events_reports_their_number(host, misbehaving, downloads):
+def test_completing_a_session_fails_and_reports_the_number_of_unacknowledged_events(host, misbehaving, downloads):
     one = host()
     one.session()
     one.complete()
@@ -237,7 +237,7 @@ def test_a_session_has_one_consumer_and_many_producers_and_observers(host, misbe
     assert [event.is_session_finished for event in other.wait_for()] == [False, True]
 
 
-def test_a_listing_shows_progress_and_the_reason_of_a_stalled_task(host, misbehaving, downloads):
+def test_a_listing_shows_the_state_of_each_task_and_why_a_task_does_not_run(host, misbehaving, downloads):
     one = host()
     one.session(connections_per_origin=1)
     slow = Behaviour(stall_after=20_000)
@@ -288,7 +288,7 @@ def test_cancelled_tasks_end_as_cancelled_without_a_file(host, misbehaving, down
     assert os.listdir(downloads) == []
 
 
-def test_higher_priorities_run_first(host, misbehaving, downloads):
+def test_tasks_with_a_higher_priority_run_first(host, misbehaving, downloads):
     one = host()
     one.session(connections_per_origin=1, maximum_running_tasks=1)
     blocker = Behaviour(stall_after=0)
@@ -319,7 +319,7 @@ def test_connections_to_an_origin_obey_the_configured_limit(host, misbehaving, d
     assert max(busy) == 3
 
 
-def test_an_invalidated_session_is_removed_after_its_tasks_ended_and_all_is_acknowledged(host, misbehaving, downloads):
+def test_an_invalidated_session_is_removed_after_all_its_events_are_acknowledged(host, misbehaving, downloads):
     one = host()
     one.session()
     one.download(misbehaving.serve("/a", CONTENT, otherwise=Behaviour(pace=200_000)), downloads / "a")
@@ -334,7 +334,7 @@ def test_an_invalidated_session_is_removed_after_its_tasks_ended_and_all_is_ackn
     assert host().session() is True
 
 
-def test_invalidating_with_cancel_ends_the_tasks(host, misbehaving, downloads):
+def test_invalidating_a_session_with_cancel_cancels_its_tasks(host, misbehaving, downloads):
     one = host()
     one.session()
     one.download(misbehaving.serve("/a", CONTENT, otherwise=Behaviour(stall_after=10)), downloads / "a")

@@ -1,4 +1,4 @@
-"""Stores that cannot be opened or written, or become unusable."""
+"""Stores that cannot be opened, cannot be written, or become unusable."""
 
 import os
 import sqlite3
@@ -21,7 +21,7 @@ DATABASE = "backhaul.sqlite3"
 
 @pytest.fixture
 def used_store(host, store, downloads):
-    """A store with a session and a task, which no process has open."""
+    """A store with a session and a task. No process has the store open."""
     one = host()
     one.session()
     one.download("http://127.0.0.1:9/a", downloads / "a", suspended=True)
@@ -32,7 +32,7 @@ def used_store(host, store, downloads):
 
 @pytest.fixture
 def unprivileged(host, place):
-    """Starts hosts without root's rights, because permissions do not restrict root."""
+    """Returns a function that starts hosts without root's rights, because permissions do not restrict root."""
     def start(**options):
         one = host(opened=False, **options)
         if os.geteuid() == 0:
@@ -77,7 +77,7 @@ def test_a_store_of_another_user_is_refused(used_store, host):
     assert refused(host(opened=False)) is Status.STORE_UNAVAILABLE
 
 
-def test_a_store_that_others_may_enter_is_refused(used_store, host):
+def test_a_store_that_other_users_may_enter_is_refused(used_store, host):
     used_store.chmod(0o755)
     with pytest.raises(StoreError, match="(?i)mode|permission|0700") as caught:
         host()
@@ -129,7 +129,7 @@ def test_a_damaged_store_is_reported_and_not_changed(used_store, host, damage):
         assert database.read_bytes() == before
 
 
-def test_a_store_of_a_newer_version_is_refused(used_store, host):
+def test_a_store_with_a_newer_schema_version_is_refused(used_store, host):
     database = sqlite3.connect(used_store / DATABASE)
     version = database.execute("PRAGMA user_version").fetchone()[0]
     database.execute(f"PRAGMA user_version = {version + 1}")
@@ -147,7 +147,7 @@ def test_a_database_of_another_program_is_refused(place, store, host):
     assert refused(host(opened=False)) is Status.STORE_DAMAGED
 
 
-def test_two_hosts_opening_a_new_store_at_once_both_get_it(host):
+def test_several_hosts_can_open_a_new_store_at_the_same_time(host):
     hosts = [host(opened=False) for _ in range(6)]
     for number, one in enumerate(hosts):
         one.begin("open", one._store, f"org.example.n{number}")
@@ -182,7 +182,7 @@ def fill(disk):
 
 
 @pytest.mark.parametrize("existing", [False, True], ids=["new", "existing"])
-def test_a_full_disk_refuses_new_work_and_loses_nothing(small_disk, downloads, existing):
+def test_a_store_on_a_full_disk_refuses_new_tasks_and_loses_no_task(small_disk, downloads, existing):
     one = Host(small_disk / "store")
     try:
         if existing:
@@ -212,7 +212,7 @@ def test_a_full_disk_refuses_new_work_and_loses_nothing(small_disk, downloads, e
 def fill_store(one, disk, folder):
     """Fills the disk of the host's store, and returns the file that fills it."""
     filler = fill(disk)
-    # The database has unused space in its files, which must be used up first.
+    # The files of the database have unused space. The test must use up this space first.
     with pytest.raises(StoreError):
         for number in range(10_000):
             one.enqueue([Request("http://127.0.0.1:9/", folder / f"unused-{number}", suspended=True,
@@ -268,8 +268,8 @@ def test_a_download_that_is_placed_after_its_store_was_full_does_not_report_a_fu
 
 
 def seen(one, task):
-    """Returns the task, or None if the call failed. The store may commit the read together with a write for which
-    there is no space."""
+    """Returns the task, or None if the call failed. A call may fail because the store commits the read together with a
+    write for which there is no space."""
     try:
         return one.task(task)
     except StoreError:
@@ -292,7 +292,7 @@ def reserved(database):
     return database.read_bytes()[20]
 
 
-def test_a_store_of_an_earlier_version_gets_checksums_when_there_is_space(small_disk, downloads):
+def test_a_store_of_an_earlier_version_gets_page_checksums_when_the_disk_has_space(small_disk, downloads):
     store = small_disk / "store"
     one = Host(store).open()
     one.session()
@@ -317,7 +317,7 @@ def test_a_store_of_an_earlier_version_gets_checksums_when_there_is_space(small_
         assert not list(store.glob("*-new*"))
 
 
-def test_a_destination_on_a_full_disk_waits_for_space(small_disk, host, misbehaving):
+def test_a_task_whose_destination_is_on_a_full_disk_waits_for_space(small_disk, host, misbehaving):
     content = Content(2_000_000)
     one = host()
     one.session(first_delay_ms=50, longest_delay_ms=100)

@@ -1,4 +1,5 @@
-"""Several processes use one store. The engine is one of them or the daemon, and all processes behave alike."""
+"""Several processes use one store. The engine runs in one of these processes or in the daemon. In each case all
+processes behave alike."""
 
 import os
 import signal
@@ -14,11 +15,11 @@ CONTENT = Content(2_000_000)
 
 
 def engine_threads(one):
-    """Returns the names of those threads that exist only in the engine's process."""
+    """Returns the names of the host's threads that belong to an engine."""
     return [name for name in one.thread_names() if name.startswith(("bh-", "backhaul"))]
 
 
-def test_tasks_of_one_process_can_be_listed_and_controlled_by_another(host, misbehaving, downloads):
+def test_two_processes_list_the_same_task_and_one_of_them_cancels_it(host, misbehaving, downloads):
     engine, other = host(), host()
     engine.session()
     other.attach(role=Role.PRODUCE)
@@ -31,7 +32,7 @@ def test_tasks_of_one_process_can_be_listed_and_controlled_by_another(host, misb
     assert engine.wait_for()[0].state is TaskState.CANCELLED
 
 
-def test_a_consumer_in_another_process_gets_the_events(host, misbehaving, downloads):
+def test_a_consumer_outside_the_engines_process_gets_the_events(host, misbehaving, downloads):
     engine, consumer = host(), host()
     consumer.session()
     engine.attach(role=Role.PRODUCE)
@@ -42,7 +43,7 @@ def test_a_consumer_in_another_process_gets_the_events(host, misbehaving, downlo
     consumer.complete()
 
 
-def test_a_large_enqueue_works_through_the_socket(host, downloads):
+def test_a_host_can_enqueue_20_000_tasks_through_the_socket(host, downloads):
     host()
     other = host()
     other.session()
@@ -55,7 +56,7 @@ def test_a_large_enqueue_works_through_the_socket(host, downloads):
 
 
 @pytest.mark.parametrize("end", ["killed", "closed", "left"])
-def test_another_process_takes_over_when_the_engine_ends(host, misbehaving, downloads, end):
+def test_another_process_becomes_the_engine_when_the_first_engine_ends(host, misbehaving, downloads, end):
     url = misbehaving.serve("/a", CONTENT, [Behaviour(stall_after=1_500_000)])
     engine, other = host(), host()
     other.session(first_delay_ms=50)
@@ -73,7 +74,7 @@ def test_another_process_takes_over_when_the_engine_ends(host, misbehaving, down
     assert newcomer.all_sessions()[0].events == 0
 
 
-def test_a_verb_in_flight_when_the_engine_dies_is_applied_once(host, misbehaving, downloads):
+def test_a_started_verb_is_applied_exactly_once_if_the_engine_dies(host, misbehaving, downloads):
     engine, other = host(), host()
     other.session()
     for round_ in range(3):
@@ -85,7 +86,8 @@ def test_a_verb_in_flight_when_the_engine_dies_is_applied_once(host, misbehaving
         results = other.finish()
         assert [result.disposition.name for result in results] == ["NEW"] * 500
         assert len(other.tasks()) == 500 * (round_ + 1)
-        # The other process is the engine now, so the roles change for the next round.
+        # The process `other` is the engine now. In the next round, `engine` is this process and `other` is a new
+        # process.
         engine, other = other, host()
         engine.close_session()
         other.attach()
@@ -101,14 +103,14 @@ def test_a_living_consumer_keeps_its_claim_when_the_engine_dies(host):
     assert consumer.poll(timeout=0) == []
 
 
-def test_the_claim_of_a_dead_consumer_is_free(host):
+def test_the_death_of_a_consumer_releases_its_claim(host):
     engine, consumer = host(), host()
     consumer.session()
     consumer.kill()
     engine.attach()
 
 
-def test_a_stopped_engine_is_named_in_the_error(host):
+def test_the_error_names_the_process_of_a_stopped_engine(host):
     engine, other = host(), host()
     other.session()
     engine.stop()
@@ -126,7 +128,7 @@ def test_a_stopped_engine_is_named_in_the_error(host):
     assert until(lambda: outcome(other.configuration), lambda got: got is not None).identifier == "gallery"
 
 
-def test_a_wait_that_times_out_with_a_stopped_engine_names_it(host):
+def test_the_error_of_a_verb_with_a_short_timeout_names_the_stopped_engine(host):
     engine, other, newcomer = host(), host(), host(opened=False)
     other.session()
     engine.stop()
@@ -147,7 +149,7 @@ def outcome(verb):
         return None
 
 
-def test_two_applications_share_an_engine_without_seeing_each_other(host, misbehaving, downloads):
+def test_two_applications_with_one_engine_get_only_their_own_events(host, misbehaving, downloads):
     one, other = host(), host(identifier="org.example.other")
     for number, each in enumerate((one, other)):
         each.session()
@@ -157,7 +159,7 @@ def test_two_applications_share_an_engine_without_seeing_each_other(host, misbeh
         assert [event.path for event in events] == [str(downloads / str(number)), None]
 
 
-def test_many_processes_enqueue_at_once_and_nothing_is_lost(host, misbehaving, downloads):
+def test_no_task_is_lost_when_many_processes_enqueue_at_the_same_time(host, misbehaving, downloads):
     consumer = host()
     consumer.session()
     producers = [host() for _ in range(5)]

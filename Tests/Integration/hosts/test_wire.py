@@ -16,7 +16,7 @@ from testbed.host import until
 
 
 def resident(pid, field="VmRSS"):
-    """Returns the resident memory of a process in KiB, or another field of its status."""
+    """Returns the resident memory of a process in KiB. `field` selects another size in /proc/PID/status."""
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith(field):
             return int(line.split()[1])
@@ -24,13 +24,13 @@ def resident(pid, field="VmRSS"):
 
 
 def cancelled(session, count):
-    """Makes `count` events at the same time."""
+    """Cancels `count` tasks at the same time, so that each task makes an event."""
     session.enqueue([Request("http://127.0.0.1:9/a", suspended=True) for _ in range(count)])
     session.cancel()
 
 
 @pytest.mark.both_hostings
-def test_a_waiting_consumer_gets_the_session_when_the_current_one_is_killed(host):
+def test_a_waiting_consumer_gets_the_session_when_the_current_consumer_is_killed(host):
     engine, holder, waiter = host(), host(), host()
     engine.all_sessions()
     holder.session()
@@ -44,7 +44,7 @@ def test_a_waiting_consumer_gets_the_session_when_the_current_one_is_killed(host
         engine.attach()
 
 
-def test_a_consumer_keeps_waiting_when_the_engine_changes(host):
+def test_a_consumer_continues_to_wait_for_a_session_when_the_engine_changes(host):
     engine = host()
     engine.all_sessions()
     holder, waiter = host(), host()
@@ -68,7 +68,7 @@ def test_a_consumer_that_dies_with_the_engine_loses_its_claim(host):
     waiter.finish_attach()
 
 
-def test_a_released_ticket_ends_the_wait_for_a_session(host):
+def test_the_release_of_a_ticket_ends_the_wait_for_a_session(host):
     engine, waiter = host(), host()
     engine.session()
     waiter.start_attach("gallery", Role.CONSUME_WHEN_FREE)
@@ -80,7 +80,7 @@ def test_a_released_ticket_ends_the_wait_for_a_session(host):
 
 
 @pytest.mark.both_hostings
-def test_a_stopped_host_costs_the_engine_little_memory_and_continues_reading(host):
+def test_a_stopped_consumer_needs_little_memory_in_the_engine_and_later_reads_all_events(host):
     engine, consumer = host(), host()
     engine.session("other")
     consumer.session("gallery")
@@ -99,8 +99,9 @@ def test_a_stopped_host_costs_the_engine_little_memory_and_continues_reading(hos
 
 
 @pytest.mark.both_hostings
-def test_events_arrive_once_and_in_order_while_engines_die(host, misbehaving, downloads):
-    """The consumer acknowledges in small steps while other processes take over as the engine."""
+def test_each_event_arrives_once_and_in_order_while_hosts_are_killed(host, misbehaving, downloads):
+    """The consumer acknowledges a few events at a time. Meanwhile the test kills the other hosts. If a killed host was
+    the engine, another host becomes the engine."""
     hosts = [host() for _ in range(3)]
     consumer = host()
     hosts[0].all_sessions()
@@ -120,7 +121,7 @@ def test_events_arrive_once_and_in_order_while_engines_die(host, misbehaving, do
 
 
 @pytest.mark.both_hostings
-def test_progress_reaches_another_process_and_continues_with_the_next_engine(host, misbehaving, downloads):
+def test_an_observer_gets_progress_from_the_first_engine_and_from_the_next_engine(host, misbehaving, downloads):
     engine, watcher = host(), host()
     engine.session(first_delay_ms=1)
     watcher.attach(role=Role.OBSERVE)
@@ -140,7 +141,7 @@ def test_progress_reaches_another_process_and_continues_with_the_next_engine(hos
 
 @pytest.mark.parametrize("count", [100_000, pytest.param(1_000_000, marks=pytest.mark.skipif(
     "BACKHAUL_MILLION" not in os.environ, reason="takes minutes: set BACKHAUL_MILLION"))])
-def test_a_large_enqueue_uses_little_memory_in_host_and_engine(host, store, count):
+def test_a_large_enqueue_uses_little_memory_in_the_host_and_in_the_engine(host, store, count):
     engine = host(identifier="org.example.engine")
     engine.all_sessions()
     before = resident(engine.pid)

@@ -17,7 +17,7 @@ def hosting():
     return Hosting.DAEMON
 
 
-def test_the_launch_delay_doubles_up_to_its_limit_and_then_launches_stop(launch_listener, hosts):
+def test_the_launch_delay_doubles_up_to_its_limit_and_then_the_engine_stops_launching(launch_listener, hosts):
     finish_round_and_kill(hosts, launch_listener.command(
         first_delay_ms=400, longest_delay_ms=1_000, maximum_launches=4))
     observer = hosts.start(observes=True)
@@ -41,7 +41,7 @@ def test_the_launch_delay_doubles_up_to_its_limit_and_then_launches_stop(launch_
     assert launch_listener.no_launch_within(1.5)
 
 
-def test_a_host_that_connects_by_itself_resets_the_launch_backoff(launch_listener, hosts):
+def test_the_connection_of_a_host_that_was_not_launched_resets_the_launch_backoff(launch_listener, hosts):
     finish_round_and_kill(hosts, launch_listener.command(
         first_delay_ms=60_000, longest_delay_ms=60_000, maximum_launches=1))
     observer = hosts.start(observes=True)
@@ -53,7 +53,7 @@ def test_a_host_that_connects_by_itself_resets_the_launch_backoff(launch_listene
     assert launch_listener.next().open().current_launch().launches == 1
 
 
-def test_a_launched_host_that_completes_only_other_sessions_counts_as_failed(launch_listener, hosts):
+def test_a_launch_counts_as_failed_if_its_host_completes_only_other_sessions(launch_listener, hosts):
     finish_round_and_kill(hosts, launch_listener.command(first_delay_ms=300, longest_delay_ms=300, maximum_launches=3))
     observer = hosts.start(observes=True)
     for number in range(1, 4):
@@ -66,7 +66,7 @@ def test_a_launched_host_that_completes_only_other_sessions_counts_as_failed(lau
     assert launch_listener.no_launch_within(1.0)
 
 
-def test_a_new_launch_command_is_launched_at_once_with_a_count_of_one(launch_listener, hosts):
+def test_a_new_launch_command_runs_at_once_and_resets_the_count_of_launches(launch_listener, hosts):
     finish_round_and_kill(hosts, launch_listener.command(first_delay_ms=60_000, longest_delay_ms=60_000))
     observer = hosts.start(observes=True)
     launch_listener.next().kill()
@@ -93,7 +93,8 @@ def test_a_listing_shows_the_time_of_the_next_launch(launch_listener, hosts):
     ("/etc/passwd", "/etc/passwd cannot be run: Permission denied"),
     ("/etc", "/etc cannot be run: Permission denied"),
 ], ids=["missing", "no program", "a directory"])
-def test_a_program_that_cannot_be_run_counts_as_failed_with_the_reason(launch_listener, hosts, program, reason):
+def test_a_launch_counts_as_failed_if_its_program_cannot_run_and_the_reason_is_listed(
+        launch_listener, hosts, program, reason):
     finish_round_and_kill(hosts, launch_listener.command(program=program, arguments=[], maximum_launches=2))
     observer = hosts.start(observes=True)
     until(lambda: only_launch(observer).state, lambda state: state is LaunchState.GAVE_UP)
@@ -109,7 +110,7 @@ def test_a_missing_working_directory_is_reported(launch_listener, hosts):
     assert "in the directory /nowhere: No such file or directory" in only_launch(observer).error_message
 
 
-def test_a_launch_command_can_be_corrected_after_launches_stopped(launch_listener, hosts):
+def test_a_corrected_launch_command_runs_after_the_engine_has_stopped_launching(launch_listener, hosts):
     finish_round_and_kill(hosts, launch_listener.command(program="/nowhere/photos", maximum_launches=1))
     observer = hosts.start(observes=True)
     until(lambda: only_launch(observer).state, lambda state: state is LaunchState.GAVE_UP)
@@ -118,7 +119,7 @@ def test_a_launch_command_can_be_corrected_after_launches_stopped(launch_listene
     launch_listener.next().open().finish_session("gallery")
 
 
-def test_a_program_that_crashes_at_once_counts_as_failed(launch_listener, hosts):
+def test_a_launch_counts_as_failed_if_its_program_exits_at_once(launch_listener, hosts):
     finish_round_and_kill(hosts, launch_listener.command(
         program="/bin/false", arguments=[], first_delay_ms=50, maximum_launches=3))
     observer = hosts.start(observes=True)
@@ -156,7 +157,7 @@ def test_a_stopped_program_that_attaches_no_session_is_killed(launch_listener, h
     launch_listener.next()
 
 
-def test_a_program_that_has_attached_may_run_long_and_close_its_connection(launch_listener, hosts):
+def test_a_program_that_has_attached_a_session_may_close_its_connection_and_continue_to_run(launch_listener, hosts):
     finish_round_and_kill(hosts, launch_listener.command(attach_timeout_ms=4_000))
     launched = launch_listener.next()
     launched.open()
@@ -168,7 +169,7 @@ def test_a_program_that_has_attached_may_run_long_and_close_its_connection(launc
     launch_listener.next()
 
 
-def test_attaching_as_producer_does_not_count_as_attached(launch_listener, hosts):
+def test_a_launched_program_that_attaches_its_session_only_as_producer_is_ended(launch_listener, hosts):
     finish_round_and_kill(hosts, launch_listener.command(attach_timeout_ms=4_000))
     launched = launch_listener.next()
     launched.open()
@@ -178,7 +179,7 @@ def test_attaching_as_producer_does_not_count_as_attached(launch_listener, hosts
 
 @pytest.mark.parametrize("script", ['"$@" & exit 0', '"$@"; exit 3', '(sleep 0.5; exec "$@") & exit 0'],
                          ids=["leaves at once", "waits", "starts it later"])
-def test_a_wrapper_that_starts_the_host_counts_as_one_launch(launch_listener, hosts, script):
+def test_a_shell_script_and_the_host_that_it_starts_count_as_one_launch(launch_listener, hosts, script):
     finish_round_and_kill(hosts, launch_listener.command(
         program="/bin/sh", arguments=launch_listener.shell(script), first_delay_ms=3_000, longest_delay_ms=3_000))
     launched = launch_listener.next()
@@ -205,7 +206,7 @@ def test_a_host_that_acknowledged_all_events_is_not_launched_again(launch_listen
     assert (only_launch(observer).state, only_launch(observer).launches) == (LaunchState.NONE, 0)
 
 
-def test_new_attention_causes_a_launch_at_once_when_a_launched_host_exits(launch_listener, hosts):
+def test_the_exit_of_a_launched_host_causes_a_launch_at_once_if_a_new_round_has_finished(launch_listener, hosts):
     command = launch_listener.command(first_delay_ms=60_000, longest_delay_ms=60_000)
     finish_round_and_kill(hosts, command, "first")
     launched = launch_listener.next()
@@ -217,7 +218,7 @@ def test_new_attention_causes_a_launch_at_once_when_a_launched_host_exits(launch
     assert [session.identifier for session in again.current_launch().sessions] == ["second"]
 
 
-def test_a_host_with_a_wrong_launch_token_is_an_ordinary_host(launch_listener, hosts):
+def test_a_host_with_a_wrong_launch_token_does_not_count_as_launched(launch_listener, hosts):
     finish_round_and_kill(hosts, launch_listener.command(program="/bin/sh", arguments=launch_listener.shell(
         'BACKHAUL_LAUNCH=1-abc; export BACKHAUL_LAUNCH; exec "$@"')))
     launched = launch_listener.next()
@@ -231,12 +232,14 @@ def test_a_host_with_a_wrong_launch_token_is_an_ordinary_host(launch_listener, h
 
 
 def launches_have_stopped(observer):
-    """Waits until a program is launched or launches have stopped. Returns whether launches have stopped."""
+    """Waits until a launched program runs or the engine has stopped launching. Returns whether the engine has stopped
+    launching."""
     settled = (LaunchState.GAVE_UP, LaunchState.RUNNING)
     return until(lambda: only_launch(observer).state, lambda state: state in settled) is LaunchState.GAVE_UP
 
 
-def test_repeated_wrong_credentials_grow_the_launch_delay(launch_listener, hosts, misbehaving, downloads):
+def test_launches_count_as_failed_if_their_hosts_repeat_wrong_credentials(
+        launch_listener, hosts, misbehaving, downloads):
     asks = Behaviour(status=401, headers={"WWW-Authenticate": 'Basic realm="vault"'})
     url = misbehaving.serve("/secret", Content(10), otherwise=asks)
     host = hosts.start(launch=launch_listener.command(first_delay_ms=300, longest_delay_ms=300, maximum_launches=2))
@@ -245,9 +248,9 @@ def test_repeated_wrong_credentials_grow_the_launch_delay(launch_listener, hosts
     until(lambda: host.all_sessions()[0].open_challenges, lambda count: count == 1)
     host.kill()
     observer = hosts.start(observes=True)
-    # The first credential may be correct, so the new challenge launches the host again at once. But if the server has
-    # refused the credential before the host completes, the launch counts as failed. Each later launch counts as
-    # failed.
+    # The engine assumes that the first credential may be correct, so the next challenge launches the host again at
+    # once. However, if the server refuses this credential before the host completes, the first launch counts as failed.
+    # Each later launch always counts as failed.
     for number in range(3):
         if number == 2 and launches_have_stopped(observer):
             break

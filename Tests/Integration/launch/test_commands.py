@@ -1,4 +1,4 @@
-"""Invalid launch commands are refused when they are registered, with one sentence."""
+"""When a host registers an invalid launch command, the command is refused. The error message is one sentence."""
 
 import pytest
 
@@ -33,7 +33,7 @@ def test_an_invalid_launch_command_is_refused(hosts, command, reason):
     assert host.launches() == []
 
 
-def test_commands_of_all_applications_are_listed_as_they_were_registered(hosts):
+def test_the_launch_commands_of_all_applications_are_listed_as_they_were_registered(hosts):
     commands = {
         "org.example.b": LaunchCommand("/usr/bin/b", ["", "$HOME", "a b", "ü"], {"A": "x=y", "B": ""}),
         "org.example.a": LaunchCommand("/usr/bin/a", working_directory="/srv"),

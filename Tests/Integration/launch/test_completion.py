@@ -1,5 +1,5 @@
 """The possible orders of enqueue, finish, acknowledge and complete. Each row of the table in docs/completion.md has a
-test with its number."""
+test with the number of the row."""
 
 import os
 import re
@@ -24,7 +24,8 @@ def hosting():
 
 @pytest.fixture
 def launched(launch_listener, hosts):
-    """A host that was launched for one finished round of "gallery" and has attached it. Two events are unread."""
+    """A host that was launched for one finished round of the session "gallery", and has attached this session. Two
+    events are unread."""
     finish_round_and_kill(hosts, launch_listener.command())
     host = launch_listener.next().open()
     host.attach("gallery")
@@ -42,7 +43,7 @@ def finish(host, task):
 # MARK: without a launch
 
 
-def test_row_1_nothing_was_ever_enqueued(hosts):
+def test_row_1_a_session_without_tasks_can_be_completed_twice(hosts):
     host = hosts.start()
     host.session()
     host.complete()
@@ -50,7 +51,7 @@ def test_row_1_nothing_was_ever_enqueued(hosts):
     host.configuration()
 
 
-def test_row_2_enqueue_complete(hosts):
+def test_row_2_a_host_can_complete_while_a_task_continues(hosts):
     host = hosts.start()
     host.session()
     task = enqueue(host)
@@ -59,7 +60,7 @@ def test_row_2_enqueue_complete(hosts):
     assert len(host.wait_for()) == 2
 
 
-def test_row_3_enqueue_finish_hand_out_complete(hosts):
+def test_row_3_complete_fails_while_polled_events_are_not_acknowledged(hosts):
     host = hosts.start()
     host.session()
     finish(host, enqueue(host))
@@ -73,7 +74,7 @@ def test_row_3_enqueue_finish_hand_out_complete(hosts):
     assert raised.value.detail == 1
 
 
-def test_row_4_enqueue_finish_hand_out_acknowledge_complete(hosts):
+def test_row_4_without_a_launch_the_handle_stays_valid_after_complete(hosts):
     host = hosts.start()
     host.session()
     finish(host, enqueue(host))
@@ -83,7 +84,7 @@ def test_row_4_enqueue_finish_hand_out_acknowledge_complete(hosts):
     enqueue(host)
 
 
-def test_row_5_complete_by_a_producer(hosts):
+def test_row_5_a_producer_cannot_complete(hosts):
     host = hosts.start()
     host.session(role=Role.PRODUCE)
     with pytest.raises(BackhaulError) as raised:
@@ -94,7 +95,7 @@ def test_row_5_complete_by_a_producer(hosts):
 # MARK: by a launched host
 
 
-def test_row_6_launched_acknowledge_complete(launch_listener, hosts, launched):
+def test_row_6_complete_ends_a_launch_after_all_events_are_acknowledged(launch_listener, hosts, launched):
     launched.acknowledge(launched.wait_for())
     launched.complete()
     assert launched.current_launch() is None
@@ -102,7 +103,7 @@ def test_row_6_launched_acknowledge_complete(launch_listener, hosts, launched):
     assert launch_listener.no_launch_within(QUIET_SECONDS)
 
 
-def test_row_7_launched_hand_out_complete(launch_listener, launched):
+def test_row_7_a_launch_continues_while_polled_events_are_not_acknowledged(launch_listener, launched):
     launched.wait_for()
     with pytest.raises(EventsOutstanding) as raised:
         launched.complete()
@@ -111,7 +112,7 @@ def test_row_7_launched_hand_out_complete(launch_listener, launched):
     launched.configuration()
 
 
-def test_row_8_launched_complete_before_anything_was_handed_out(launch_listener, launched):
+def test_row_8_a_host_that_completes_before_its_first_poll_is_launched_again(launch_listener, launched):
     launched.complete()
     assert [session.identifier for session in launched.current_launch().sessions] == ["gallery"]
     launched.leave()
@@ -120,7 +121,7 @@ def test_row_8_launched_complete_before_anything_was_handed_out(launch_listener,
     assert len(again.finish_session("gallery")) == 2
 
 
-def test_row_9_launched_acknowledge_by_a_kept_cursor_complete(launch_listener, launched):
+def test_row_9_a_launched_host_acknowledges_events_without_a_poll_and_then_completes(launch_listener, launched):
     newest = launched.all_sessions()[0].events
     assert launched.acknowledge_through(newest) == 2
     launched.complete()
@@ -128,7 +129,7 @@ def test_row_9_launched_acknowledge_by_a_kept_cursor_complete(launch_listener, l
     assert launch_listener.no_launch_within(QUIET_SECONDS)
 
 
-def test_row_10_launched_complete_then_the_handle(launched):
+def test_row_10_complete_ends_the_handle_of_a_launched_host(launched):
     launched.acknowledge(launched.wait_for())
     launched.complete()
     for verb in (launched.configuration, launched.tasks, lambda: enqueue(launched), launched.wait_for):
@@ -138,7 +139,7 @@ def test_row_10_launched_complete_then_the_handle(launched):
     launched.close_session()
 
 
-def test_row_11_launched_complete_then_attach_in_this_process(launched):
+def test_row_11_after_complete_the_same_process_can_attach_the_session_again(launched):
     launched.acknowledge(launched.wait_for())
     launched.complete()
     launched.attach("gallery")
@@ -148,7 +149,7 @@ def test_row_11_launched_complete_then_attach_in_this_process(launched):
     launched.configuration()
 
 
-def test_row_12_launched_complete_then_create_in_another_process(hosts, launched):
+def test_row_12_after_complete_another_process_can_attach_the_session(hosts, launched):
     user = hosts.start()
     launched.acknowledge(launched.wait_for())
     launched.complete()
@@ -157,7 +158,7 @@ def test_row_12_launched_complete_then_create_in_another_process(hosts, launched
     assert len(user.wait_for()) == 2
 
 
-def test_row_13_launched_complete_while_another_waits_for_the_session(hosts, launched):
+def test_row_13_after_complete_a_waiting_process_gets_the_session(hosts, launched):
     user = hosts.start()
     user.begin("attach", "gallery", role=Role.CONSUME_WHEN_FREE)
     assert not user.has_result_within(0.3)
@@ -167,7 +168,7 @@ def test_row_13_launched_complete_while_another_waits_for_the_session(hosts, lau
     user.configuration()
 
 
-def test_row_14_launched_enqueue_acknowledge_complete_and_the_next_round_finishes_later(
+def test_row_14_a_round_that_finishes_after_complete_causes_a_new_launch(
         launch_listener, hosts, launched):
     task = enqueue(launched)
     launched.acknowledge(launched.wait_for(2))
@@ -181,7 +182,7 @@ def test_row_14_launched_enqueue_acknowledge_complete_and_the_next_round_finishe
     assert again.open().current_launch().launches == 1
 
 
-def test_row_15_launched_acknowledge_enqueue_finish_complete(launch_listener, hosts, launched):
+def test_row_15_events_that_were_not_polled_before_complete_cause_a_new_launch(launch_listener, hosts, launched):
     launched.acknowledge(launched.wait_for())
     finish(launched, enqueue(launched))
     launched.complete()
@@ -190,7 +191,7 @@ def test_row_15_launched_acknowledge_enqueue_finish_complete(launch_listener, ho
     assert len(launch_listener.next().open().finish_session("gallery")) == 2
 
 
-def test_row_16_launched_acknowledge_enqueue_finish_hand_out_complete(launched):
+def test_row_16_complete_fails_if_the_host_has_polled_and_not_acknowledged_a_new_round(launched):
     launched.acknowledge(launched.wait_for())
     finish(launched, enqueue(launched))
     assert len(launched.wait_for()) == 2
@@ -198,7 +199,7 @@ def test_row_16_launched_acknowledge_enqueue_finish_hand_out_complete(launched):
         launched.complete()
 
 
-def test_row_17_launched_for_two_and_one_is_completed(launch_listener, hosts):
+def test_row_17_a_launch_continues_until_all_its_sessions_are_completed(launch_listener, hosts):
     host = hosts.start(launch=launch_listener.command())
     finish_round(host, "first")
     finish_round(host, "second")
@@ -214,7 +215,7 @@ def test_row_17_launched_for_two_and_one_is_completed(launch_listener, hosts):
     assert [session.identifier for session in again.current_launch().sessions] == ["second"]
 
 
-def test_row_18_the_users_host_completes_what_the_launched_one_has_not_attached(launch_listener, hosts):
+def test_row_18_a_host_that_the_user_started_completes_the_session_and_ends_the_launch(launch_listener, hosts):
     finish_round_and_kill(hosts, launch_listener.command())
     launched = launch_listener.next().open()
     user = hosts.start()
@@ -228,7 +229,8 @@ def test_row_18_the_users_host_completes_what_the_launched_one_has_not_attached(
     assert launch_listener.no_launch_within(QUIET_SECONDS)
 
 
-def test_row_19_a_challenge_is_seen_and_left_open(launch_listener, hosts, misbehaving, downloads):
+def test_row_19_an_open_challenge_with_an_acknowledged_event_causes_no_further_launch(
+        launch_listener, hosts, misbehaving, downloads):
     asks = Behaviour(status=401, headers={"WWW-Authenticate": 'Basic realm="gallery"'})
     host = hosts.start(launch=launch_listener.command())
     host.session(asks_for_credentials=True)
@@ -248,7 +250,7 @@ def test_row_19_a_challenge_is_seen_and_left_open(launch_listener, hosts, misbeh
     assert (session.open_challenges, session.launch_state) == (1, LaunchState.NONE)
 
 
-def test_row_20_the_engine_dies_in_between(launch_listener, hosts, launched):
+def test_row_20_complete_is_applied_once_if_the_engine_dies_before_its_reply(launch_listener, hosts, launched):
     launched.acknowledge(launched.wait_for())
     engine = hosts.engine_process(launched)
     os.kill(engine, signal.SIGSTOP)
@@ -263,7 +265,7 @@ def test_row_20_the_engine_dies_in_between(launch_listener, hosts, launched):
     until(lambda: only_launch(launched).state, lambda state: state is LaunchState.NONE)
 
 
-def test_each_row_of_the_table_has_its_test():
+def test_each_row_of_the_table_in_the_document_has_a_test():
     table = (Path(__file__).resolve().parents[3] / "docs" / "completion.md").read_text(encoding="utf-8")
     rows = {int(number) for number in re.findall(r"^\| (\d+) \|", table, flags=re.M)}
     tests = {int(match[1]) for name in globals() if (match := re.match(r"test_row_(\d+)_", name))}

@@ -9,7 +9,7 @@ from testbed.host import until
 from testbed.rounds import finish_round
 
 
-def test_a_finished_round_launches_the_application_without_a_host(launch_listener, hosts):
+def test_a_finished_round_launches_the_application_if_no_host_is_connected(launch_listener, hosts):
     host = hosts.start(launch=launch_listener.command(environment={"COLOUR": "blue green"}))
     finish_round(host)
     assert launch_listener.no_launch_within(1.5), "launched although its host is connected"
@@ -51,7 +51,7 @@ def test_a_launched_host_has_a_clean_environment(launch_listener, hosts):
     assert launched.about["descriptors"] == [0, 1, 2]
 
 
-def test_a_connected_host_is_notified_instead_of_launched(launch_listener, hosts):
+def test_a_connected_host_is_notified_and_no_program_is_launched(launch_listener, hosts):
     host = hosts.start(launch=launch_listener.command())
     other = hosts.start()
     finish_round(host)
@@ -62,7 +62,7 @@ def test_a_connected_host_is_notified_instead_of_launched(launch_listener, hosts
     launch_listener.next()
 
 
-def test_progress_causes_no_launch(launch_listener, hosts):
+def test_the_end_of_a_task_causes_no_launch_before_its_round_has_finished(launch_listener, hosts):
     host = hosts.start(launch=launch_listener.command())
     host.session()
     host.download("http://127.0.0.1:9/file", suspended=True)
@@ -74,7 +74,7 @@ def test_progress_causes_no_launch(launch_listener, hosts):
     assert observer.all_sessions()[0].launch_state is LaunchState.NONE
 
 
-def test_a_session_without_launch_events_waits_for_its_host(launch_listener, hosts):
+def test_a_session_that_sends_no_launch_events_causes_no_launch(launch_listener, hosts):
     host = hosts.start(launch=launch_listener.command())
     finish_round(host, sends_launch_events=False)
     host.kill()
@@ -94,7 +94,7 @@ def test_a_connected_observer_does_not_prevent_a_launch(launch_listener, hosts):
     assert abs(info.started_ms / 1000 - time.time()) < 60
 
 
-def test_a_launch_lists_all_sessions_that_need_attention_also_later_ones(launch_listener, hosts):
+def test_a_launch_lists_sessions_that_need_attention_before_or_after_its_start(launch_listener, hosts):
     host = hosts.start(launch=launch_listener.command())
     finish_round(host, "first")
     finish_round(host, "second")

@@ -1,4 +1,4 @@
-"""Other events while an application is launched: the user also starts the program, or hosts are stopped."""
+"""Launches while the user starts the same program, or while a host is stopped by SIGSTOP."""
 
 import signal
 import time
@@ -18,7 +18,7 @@ def hosting():
 # MARK: the user starts the program
 
 
-def test_the_users_program_gets_the_session_after_the_launched_one(launch_listener, hosts):
+def test_the_users_program_gets_the_session_when_the_launched_program_completes_it(launch_listener, hosts):
     finish_round_and_kill(hosts, launch_listener.command())
     launched = launch_listener.next().open()
     launched.attach("gallery")
@@ -39,7 +39,7 @@ def test_the_users_program_gets_the_session_after_the_launched_one(launch_listen
     assert launch_listener.no_launch_within(1.2)
 
 
-def test_a_launched_program_without_a_free_session_is_not_ended(launch_listener, hosts):
+def test_a_launched_program_is_not_ended_while_another_host_uses_its_session(launch_listener, hosts):
     finish_round_and_kill(hosts, launch_listener.command(attach_timeout_ms=3_000))
     launched = launch_listener.next()
     user = hosts.start()
@@ -73,7 +73,7 @@ def test_a_launched_program_that_waited_for_the_session_counts_as_attached(launc
     assert not launched.has_ended(), "the launched program was ended although it had attached"
 
 
-def test_the_users_program_may_yield_the_session_to_the_launched_one(launch_listener, hosts):
+def test_the_launched_program_can_use_the_session_if_the_users_program_does_not_attach_it(launch_listener, hosts):
     finish_round_and_kill(hosts, launch_listener.command())
     launched = launch_listener.next()
     user = hosts.start()
@@ -83,7 +83,7 @@ def test_the_users_program_may_yield_the_session_to_the_launched_one(launch_list
     assert launch_listener.no_launch_within(1.2)
 
 
-def test_a_removed_command_causes_no_launch(launch_listener, hosts):
+def test_a_removed_launch_command_causes_no_launch(launch_listener, hosts):
     host = hosts.start(launch=launch_listener.command())
     finish_round(host)
     host.set_launch(None)
@@ -95,7 +95,7 @@ def test_a_removed_command_causes_no_launch(launch_listener, hosts):
     launch_listener.next()
 
 
-def test_registering_again_changes_only_the_command(launch_listener, hosts):
+def test_a_second_registration_changes_only_the_launch_command(launch_listener, hosts):
     finish_round_and_kill(hosts, launch_listener.command(environment={"WHO": "first"}))
     launched = launch_listener.next()
     launched.open(launch=launch_listener.command(environment={"WHO": "second"}))
@@ -108,7 +108,7 @@ def test_registering_again_changes_only_the_command(launch_listener, hosts):
 # MARK: stopped hosts
 
 
-def test_listings_show_since_when_a_consumer_has_been_stopped(launch_listener, hosts):
+def test_a_listing_shows_the_time_at_which_a_consumer_was_stopped(launch_listener, hosts):
     host, observer = hosts.start(launch=launch_listener.command()), hosts.start(observes=True)
     host.session()
     assert observer.all_sessions()[0].consumer_stopped_ms == 0
@@ -121,7 +121,7 @@ def test_listings_show_since_when_a_consumer_has_been_stopped(launch_listener, h
     until(lambda: observer.all_sessions()[0].consumer_stopped_ms, lambda moment: moment == 0)
 
 
-def test_a_consumer_counts_as_stopped_from_the_first_event_that_it_does_not_read(launch_listener, hosts):
+def test_a_consumer_counts_as_stopped_from_the_time_of_its_first_unread_event(launch_listener, hosts):
     host, other = hosts.start(), hosts.start()
     host.session()
     other.attach(role=Role.PRODUCE)
@@ -132,7 +132,7 @@ def test_a_consumer_counts_as_stopped_from_the_first_event_that_it_does_not_read
     assert abs(hosts.start(observes=True).all_sessions()[0].consumer_stopped_ms - came) < 700
 
 
-def test_a_stopped_consumer_prevents_a_launch_unless_the_session_says_otherwise(launch_listener, hosts):
+def test_by_default_a_stopped_consumer_prevents_a_launch(launch_listener, hosts):
     host = hosts.start(launch=launch_listener.command())
     host.session()
     task = host.download("http://127.0.0.1:9/file", suspended=True)
@@ -144,7 +144,7 @@ def test_a_stopped_consumer_prevents_a_launch_unless_the_session_says_otherwise(
     assert launch_listener.no_launch_within(2)
 
 
-def test_a_consumer_that_is_stopped_for_too_long_does_not_prevent_a_launch(launch_listener, hosts):
+def test_a_consumer_that_is_stopped_for_longer_than_the_limit_does_not_prevent_a_launch(launch_listener, hosts):
     host = hosts.start(launch=launch_listener.command())
     host.session(launch_if_stopped_ms=2_000)
     task = host.download("http://127.0.0.1:9/file", suspended=True)
@@ -163,7 +163,7 @@ def test_a_consumer_that_is_stopped_for_too_long_does_not_prevent_a_launch(launc
     assert session.consumer_stopped_ms > 0
 
 
-def test_a_consumer_that_is_stopped_after_its_round_causes_a_launch_without_another_event(launch_listener, hosts):
+def test_the_stop_of_a_consumer_after_its_round_causes_a_launch_without_a_new_event(launch_listener, hosts):
     host = hosts.start(launch=launch_listener.command())
     host.session(launch_if_stopped_ms=1_000)
     host.cancel([host.download("http://127.0.0.1:9/file", suspended=True)])

@@ -16,7 +16,7 @@ from testbed.rounds import finish_round, only_launch
 CONTENT = Content(2_000_000)
 
 
-def test_a_host_that_is_killed_during_a_transfer_is_launched_when_its_files_have_arrived(
+def test_a_host_that_is_killed_during_transfers_is_launched_when_its_files_have_arrived(
         launch_listener, hosts, misbehaving, downloads):
     host = hosts.start(launch=launch_listener.command())
     host.session()
@@ -56,7 +56,7 @@ def test_repeated_kills_of_the_engine_cause_no_second_launch(launch_listener, ho
 
 
 @pytest.mark.parametrize("hosting", [Hosting.DAEMON], ids=["daemon"])
-def test_a_daemon_without_clients_stays_for_a_due_launch_and_then_exits(launch_listener, hosts, place):
+def test_a_daemon_without_clients_waits_for_a_due_launch_and_exits_after_it(launch_listener, hosts, place):
     host = hosts.start(launch=launch_listener.command(first_delay_ms=6_000, longest_delay_ms=6_000))
     finish_round(host)
     daemon = hosts.engine_process(host)

@@ -25,7 +25,7 @@ def nginx(certificates, tmp_path_factory):
 
 @pytest.fixture(params=["HTTP/1.1", "HTTP/2"])
 def large(request, nginx, certificates):
-    """Returns the address of nginx's files over one version of HTTP, and the session options for it."""
+    """Returns the address of nginx's files over one HTTP version, and the session options for this version."""
     if request.param == "HTTP/1.1":
         return nginx.url, {}
     return nginx.tls_url, {"ca_file": str(certificates.authority)}

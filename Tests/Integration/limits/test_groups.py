@@ -1,4 +1,4 @@
-"""Groups: their end is an event, and they are listed and controlled by name."""
+"""Groups: the end of a group is an event, and hosts list and control the tasks of a group by its name."""
 
 import pytest
 
@@ -24,7 +24,7 @@ def finished(events):
             if event.kind is EventKind.GROUP_FINISHED]
 
 
-def test_the_groups_event_comes_after_its_last_task_and_before_the_rounds_event(host, misbehaving):
+def test_the_event_of_a_group_follows_the_events_of_its_tasks_and_precedes_the_rounds_event(host, misbehaving):
     one = host()
     one.session()
     good = misbehaving.serve("/good", Content(10_000))
@@ -37,7 +37,7 @@ def test_the_groups_event_comes_after_its_last_task_and_before_the_rounds_event(
     assert events[2].task_id == 0 and events[2].is_group_finished and events[2].round == 1
 
 
-def test_each_group_finishes_independently(host, misbehaving):
+def test_each_group_finishes_independently_of_other_groups(host, misbehaving):
     one = host()
     one.session()
     good, stuck = misbehaving.serve("/good", Content(100)), misbehaving.serve(
@@ -48,7 +48,7 @@ def test_each_group_finishes_independently(host, misbehaving):
     assert finished(one.wait_for()) == [("album", 1, 0, 0), ("films", 0, 0, 1)]
 
 
-def test_a_group_with_new_tasks_finishes_again(host, misbehaving):
+def test_a_finished_group_that_gets_new_tasks_finishes_again(host, misbehaving):
     one = host()
     one.session()
     good = misbehaving.serve("/good", Content(100))
@@ -72,7 +72,7 @@ def test_the_next_engine_keeps_the_groups_of_a_killed_engine(host, misbehaving):
     assert finished(again.wait_for()) == [("album", 2, 0, 0)]
 
 
-def test_tasks_are_listed_and_controlled_by_group(host):
+def test_a_host_lists_and_controls_the_tasks_of_a_group(host):
     one = host()
     one.session()
     requests = [Request(NEVER, group=group, suspended=True) for group in ("album", "album", "films", None)]

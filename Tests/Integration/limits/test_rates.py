@@ -1,6 +1,7 @@
 """Rate limits in bytes per second.
 
-The tests measure that a limit is not exceeded. They do not measure that it is reached, because a machine may be busy.
+The tests check that transfers do not exceed a limit. They do not check that transfers reach the limit, because a
+busy machine may be slower.
 """
 
 import dataclasses
@@ -13,12 +14,13 @@ from testbed.host import until
 
 pytestmark = pytest.mark.both_hostings
 
-#: The largest number of bytes that may exceed the limit: the credit of a quarter of a second, and one chunk.
+#: The largest number of bytes that a transfer may move earlier than its limit permits. One chunk, of 16,384 bytes,
+#: may exceed the limit.
 AHEAD = 20_000
 
 
 def limited(one, level, rate, session):
-    """Opens the session with a limit at one level. Returns the options that requests need for it."""
+    """Opens the session with a rate limit at one level. Returns the options that a request needs for this limit."""
     one.session(**session, **({"bytes_per_second": rate} if level == "session" else {}))
     if level == "engine":
         one.set_limits(Limits(bytes_per_second=rate))
@@ -49,7 +51,7 @@ def test_an_upload_does_not_exceed_its_rate_limit(host, upload_sink, place, leve
     assert time.monotonic() - start >= (200_000 - AHEAD) / 100_000
 
 
-def test_both_directions_share_one_limit(host, nginx, upload_sink, place):
+def test_downloads_and_uploads_share_one_rate_limit(host, nginx, upload_sink, place):
     (place / "body").write_bytes(bytes(200_000))
     one = host()
     one.session(bytes_per_second=200_000)
@@ -60,7 +62,7 @@ def test_both_directions_share_one_limit(host, nginx, upload_sink, place):
     assert time.monotonic() - start >= (400_000 - AHEAD) / 200_000
 
 
-def test_a_task_that_waits_for_its_rate_limit_lists_the_reason(host, nginx):
+def test_a_listing_shows_that_a_task_waits_for_its_rate_limit(host, nginx):
     one = host()
     one.session(bytes_per_second=1_000)
     task = one.download(f"{nginx.url}/1m")
@@ -154,7 +156,7 @@ def test_the_next_engine_keeps_the_rate_limit_of_a_task(host, nginx):
     until(lambda: again.task(task), lambda info: info.reason is Reason.RATE)
 
 
-def test_a_rate_limited_task_can_be_cancelled_and_suspended_at_once(host, large):
+def test_a_task_that_waits_for_its_rate_limit_can_be_suspended_or_cancelled_at_once(host, large):
     url, session = large
     one = host()
     one.session(bytes_per_second=1_000, **session)

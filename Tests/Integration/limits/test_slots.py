@@ -24,9 +24,9 @@ def running(one):
 
 
 def wait_until_running(hosts, count):
-    """Waits until `count` tasks run, and checks that no more than these run."""
+    """Waits until `count` tasks run, and checks that no further task runs."""
     until(lambda: sum(len(running(one)) for one in hosts), lambda found: found >= count)
-    # Each call sends a command to the engine. When its reply has arrived, each task that could start has started.
+    # Each call sends a command to the engine. When the reply has arrived, each task that could start has started.
     for one in hosts:
         one.tasks()
     assert sum(len(running(one)) for one in hosts) == count
@@ -61,7 +61,7 @@ def test_the_next_engine_obeys_the_stored_limits_from_its_start(host, misbehavin
     wait_until_running([again], 2)
 
 
-def test_lowering_a_limit_does_not_stop_running_tasks(host, misbehaving):
+def test_a_lowered_limit_does_not_stop_running_tasks(host, misbehaving):
     one = host()
     one.session()
     one.enqueue([Request(stuck(misbehaving))] * 6)
@@ -74,7 +74,7 @@ def test_lowering_a_limit_does_not_stop_running_tasks(host, misbehaving):
     one.wait_for(6)
 
 
-def test_the_connection_limit_of_an_origin_counts_all_sessions(host, misbehaving):
+def test_the_connection_limit_of_an_origin_applies_to_all_sessions_together(host, misbehaving):
     hosts = two(host)
     hosts[0].set_limits(Limits(connections_per_origin=3))
     for one in hosts:
@@ -109,7 +109,7 @@ def test_new_limits_of_a_session_take_effect_at_once(host, misbehaving):
     wait_until_running([one], 2)
 
 
-def test_higher_priorities_run_first(host, misbehaving):
+def test_tasks_with_a_higher_priority_run_first(host, misbehaving):
     one = host()
     one.session(maximum_running_tasks=1)
     one.enqueue([Request(misbehaving.serve(f"/{priority}", Content(100)), priority=priority, suspended=True)
@@ -119,7 +119,7 @@ def test_higher_priorities_run_first(host, misbehaving):
     assert [asked.path for asked in misbehaving.log()] == ["/100", "/7", "/0", "/-5"]
 
 
-def test_priority_now_ignores_the_session_limits(host, misbehaving):
+def test_a_task_with_priority_now_ignores_the_limits_of_its_session(host, misbehaving):
     one = host()
     one.session(maximum_running_tasks=1, connections_per_origin=1)
     [first, *_] = one.enqueue([Request(stuck(misbehaving))] * 3)
@@ -150,7 +150,7 @@ def test_a_task_that_waits_for_its_retry_can_be_promoted_to_priority_now(host, m
     assert one.wait_for(1)[0].succeeded
 
 
-def test_in_a_full_engine_the_least_important_task_is_preempted_and_resumes(host, misbehaving, downloads):
+def test_a_full_engine_preempts_its_least_important_task_and_resumes_it_later(host, misbehaving, downloads):
     one = host()
     one.session()
     one.set_limits(Limits(maximum_running_tasks=2))
@@ -178,7 +178,7 @@ def test_a_session_with_many_tasks_does_not_delay_other_sessions(host, misbehavi
     began = few.task(few.enqueue([Request(good)] * 20)[0].task_id).enqueued_ms
     ended = few.wait_for()[-1].time_ms
     meanwhile = [event for event in many.page(0, 10_000)[0] if began <= event.time_ms <= ended]
-    # Tasks of `many` run until the store has reported the ends of the twenty tasks of `few`. These are far fewer than
-    # the ten thousand.
+    # Tasks of `many` also run until the store has reported the ends of the twenty tasks of `few`. In this time far
+    # fewer than ten thousand tasks of `many` end.
     assert len(meanwhile) < 2_500
     many.cancel()

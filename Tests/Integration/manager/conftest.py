@@ -1,4 +1,4 @@
-"""The user manager that all tests of this folder share, and the programs that run in it."""
+"""Fixtures: the user manager that all tests of this folder share, and programs that run under this manager."""
 
 import json
 

@@ -14,7 +14,8 @@ COMMAND = os.environ.get("BACKHAUL_COMMAND", str(PROJECT / "build" / "bin" / "ba
 SYSTEMD = "/lib/systemd/systemd"
 LIMIT = 60
 
-# Without the package dbus-user-session the manager has no units for its bus. These are short forms of its units.
+# Without the package dbus-user-session the manager has no units for its bus. These are short forms of the package's
+# units.
 BUS_UNITS = {
     "dbus.socket": "[Socket]\nListenStream=%t/bus\nExecStartPost=-/bin/systemctl --user set-environment"
                    " DBUS_SESSION_BUS_ADDRESS=unix:path=%t/bus\n",
@@ -64,7 +65,7 @@ class UserManager:
             raise
 
     def start(self):
-        # The manager has a separate control group, so that its groups are not among those of the machine.
+        # The manager gets a separate control group, so its groups are separate from the groups of the machine.
         self.groups = self.unified() / f"backhaul-test-{os.getpid()}"
         try:
             self.groups.mkdir()
@@ -83,7 +84,7 @@ class UserManager:
             time.sleep(0.05)
 
     def unified(self):
-        """Returns the mount point of control groups version 2. In a plain chroot they are not mounted, and this
+        """Returns the mount point of control groups version 2. If they are not mounted, as in a plain chroot, this
         function mounts them."""
         for line in Path("/proc/self/mountinfo").read_text().splitlines():
             fields, _, kind = line.partition(" - ")
@@ -110,8 +111,8 @@ class UserManager:
         return ["nsenter", "--target", str(self.first_process()), "--mount", "--pid", "--cgroup", *map(str, words)]
 
     def __call__(self, *words, check=True, timeout=LIMIT, **variables):
-        """Runs a command in the namespaces, in the root of their control groups, as a command of a terminal would
-        run."""
+        """Runs a command in the namespaces, in the root of their control groups. A command in a terminal would run
+        there, too."""
         ended = subprocess.run(
             self.words(*words), env={**self.environment, **variables}, stdin=subprocess.DEVNULL, capture_output=True,
             text=True, timeout=timeout, check=False)

@@ -15,15 +15,16 @@ SCRATCH = PROJECT / "build" / "swift" / "debug"
 
 @pytest.fixture(scope="session")
 def swift_tests():
-    """Builds the Swift tests outside of the namespaces, and returns their path. A build inside would compile
-    everything again for each manager."""
+    """Builds the Swift tests outside of the namespaces, and returns their path. A build inside the namespaces would
+    compile everything again for each manager."""
     subprocess.run(["swift", "build", "--package-path", PROJECT, "--scratch-path", SCRATCH, "--build-tests"],
                    check=True, capture_output=True, timeout=500)
     return str(SCRATCH / "debug" / "BackhaulPackageTests.xctest")
 
 
 def test_the_swift_tests_pass_under_a_user_manager(manager, swift_tests):
-    # The program of the tests is started directly. `swift test` would wait until no other process uses its folder.
+    # The program of the tests is started directly. `swift test` would wait until no other process uses the
+    # build folder.
     ended = manager(swift_tests, "--testing-library", "swift-testing", "--filter", "UserManagerTests", check=False,
                     timeout=120, BACKHAUL_TEST_USER_MANAGER="1")
     said = ended.stdout + ended.stderr
@@ -32,7 +33,7 @@ def test_the_swift_tests_pass_under_a_user_manager(manager, swift_tests):
     assert "skipped" not in said
 
 
-def test_without_libsystemd_no_user_manager_is_reported(manager, store):
+def test_without_libsystemd_service_status_reports_no_user_manager(manager, store):
     library = next(Path("/").glob("usr/lib/*/libsystemd.so.0"), None)
     if library is None:
         pytest.skip("libsystemd.so.0 is not where Debian has it")
@@ -42,7 +43,7 @@ def test_without_libsystemd_no_user_manager_is_reported(manager, store):
     assert json.loads(ended.stdout)["systemd"] is None
 
 
-def test_the_bus_of_another_user_is_not_used(manager, store, tmp_path):
+def test_service_status_does_not_use_the_bus_of_another_user(manager, store, tmp_path):
     if not os.path.exists("/usr/bin/setpriv"):
         pytest.skip("needs setpriv")
     store.mkdir()

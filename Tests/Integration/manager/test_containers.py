@@ -1,5 +1,5 @@
-"""Hosts in containers. Each host is process 1 of a process namespace. When it ends, the kernel kills all processes in
-the namespace."""
+"""Hosts in containers. Each host is process 1 of a process namespace. When the host ends, the kernel kills all
+processes in the namespace."""
 
 import os
 import subprocess
@@ -48,7 +48,7 @@ def command(kind, store, path, url):
 
 
 @pytest.mark.parametrize("kind", ["daemon", "embedded"])
-def test_the_end_of_a_container_loses_no_transfer(container, server, store, tmp_path, kind):  # noqa: F811
+def test_no_transfer_is_lost_when_a_container_ends(container, server, store, tmp_path, kind):  # noqa: F811
     words = command(kind, store, tmp_path / "file", f"{server.url}/file")
     with container(*words):
         until(lambda: server.log and server.is_in_the_middle(), "the middle of the file")

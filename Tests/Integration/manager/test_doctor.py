@@ -12,8 +12,8 @@ pytestmark = pytest.mark.skipif(DAEMON is not None and not os.path.exists(DAEMON
 
 @pytest.fixture
 def doctor(backhaul):
-    """Returns a function that runs `backhaul doctor`. It maps each subject to its level, and to the text and the
-    advice."""
+    """Returns a function that runs `backhaul doctor`. The function returns the level of each subject,
+    and the text with the advice."""
     def look(code=0, **variables):
         if DAEMON:
             variables.setdefault("BACKHAUL_DAEMON", DAEMON)
@@ -45,7 +45,7 @@ def test_doctor_starts_no_daemon_for_a_store_without_an_engine(doctor, manager, 
     assert said["log"][0] == "ok" and str(store / "daemon.log") in said["log"][1]
 
 
-def test_a_daemon_with_its_own_unit_is_no_warning(doctor, manager, backhaul, host):  # noqa: F811
+def test_doctor_does_not_warn_about_a_daemon_with_its_own_unit(doctor, manager, backhaul, host):  # noqa: F811
     host()
     said = doctor()
     daemon = backhaul.json("service", "status", code=3)["unit"]
@@ -54,7 +54,7 @@ def test_a_daemon_with_its_own_unit_is_no_warning(doctor, manager, backhaul, hos
     assert said["stopping"] == ("ok", f"the daemon is a service of its own, {daemon}; None")
 
 
-def test_a_daemon_in_its_hosts_service_is_a_warning(doctor, host):  # noqa: F811
+def test_doctor_warns_about_a_daemon_in_the_service_of_its_host(doctor, host):  # noqa: F811
     unit = host("--property=UnsetEnvironment=XDG_RUNTIME_DIR DBUS_SESSION_BUS_ADDRESS")
     said = doctor()
     assert said["stopping"][0] == "warning" and unit in said["stopping"][1]
@@ -72,7 +72,7 @@ def test_doctor_names_a_stopped_daemon(doctor, manager, backhaul, host):  # noqa
         manager("kill", "-CONT", process)
 
 
-def test_a_missing_daemon_program_is_an_error_that_names_the_searched_paths(doctor):
+def test_doctor_reports_a_missing_daemon_program_with_the_searched_paths(doctor):
     said = doctor(code=5, BACKHAUL_DAEMON="/absent/backhauld")
     assert said["daemon"][0] == "error" and "/absent/backhauld" in said["daemon"][1]
 
@@ -82,13 +82,13 @@ def test_a_missing_daemon_program_is_an_error_that_names_the_searched_paths(doct
     (lambda store: store.write_text("x"), "not a directory"),
     (lambda store: (store.mkdir(0o700), os.chown(store, 65534, 65534)), "belongs to user 65534"),
 ])
-def test_doctor_exits_with_6_if_the_store_cannot_be_used(doctor, store, spoil, words):
+def test_doctor_exits_with_status_6_if_the_store_cannot_be_used(doctor, store, spoil, words):
     spoil(store)
     said = doctor(code=6)
     assert said["store"][0] == "error" and words in said["store"][1]
 
 
-def test_a_store_that_a_reboot_would_delete_is_a_warning(manager, backhaul):
+def test_doctor_warns_about_a_store_that_a_reboot_would_delete(manager, backhaul):
     manager("mkdir", "-m", "700", "/run/store")
     line = next(line for line in backhaul("--store", "/run/store", "doctor").stdout.splitlines() if " store " in line)
     assert line.startswith("warning") and "tmpfs" in line

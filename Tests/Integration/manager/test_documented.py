@@ -15,15 +15,15 @@ SYSTEM = "[Service]\nUnsetEnvironment=XDG_RUNTIME_DIR DBUS_SESSION_BUS_ADDRESS\n
 
 
 def documented():
-    """Maps file names below /etc/systemd/system to their text."""
+    """Maps the name of each documented file below /etc/systemd/system to the text of the file."""
     text = (PROJECT / "docs" / "services.md").read_text()
     return dict(re.findall(r"^```ini\n# /etc/systemd/system/(\S+)\n(.*?)^```$", text, flags=re.M | re.S))
 
 
 @pytest.fixture
 def photos(manager, tmp_path, server):  # noqa: F811
-    """Returns a function that installs the unit files with these names. Their program fetches a file into the test's
-    folder."""
+    """Returns a function that installs the documented unit files with the given names. The program of these units
+    fetches a file into the folder of the test."""
     script = tmp_path / "photos"
     script.write_text(f"#!/bin/sh\nexec '{COMMAND}' get --output '{tmp_path}/file' {server.url}/file\n")
     script.chmod(0o755)
@@ -61,7 +61,8 @@ def systemctl(manager, *words):
     manager("systemctl", "--user", *words)
 
 
-def test_a_service_with_its_state_directory_resumes_at_its_next_start(manager, photos, server, tmp_path):  # noqa: F811
+def test_a_service_with_a_state_directory_resumes_its_transfer_at_its_next_start(
+        manager, photos, server, tmp_path):  # noqa: F811
     photos("photos.service")
     systemctl(manager, "start", "photos.service")
     middle(server)
@@ -76,7 +77,7 @@ def test_a_service_with_its_state_directory_resumes_at_its_next_start(manager, p
     assert [request.status for request in server.log] == [200, 206]
 
 
-def test_with_a_separate_daemon_service_a_stop_of_the_host_stops_no_transfer(
+def test_a_transfer_continues_after_a_stop_of_the_host_if_the_daemon_has_its_own_service(
         manager, photos, server, tmp_path):  # noqa: F811
     photos("photos.service", "photos-transfers.service", "photos.service.d/transfers.conf")
     systemctl(manager, "start", "photos.service")
@@ -88,11 +89,13 @@ def test_with_a_separate_daemon_service_a_stop_of_the_host_stops_no_transfer(
     systemctl(manager, "stop", "photos.service")
     until(lambda: is_whole(tmp_path, server), "the end of the transfer")
     assert len(server.log) == 1
-    # The daemon's service does not stop after the last task, so the next start of the host finds it.
+    # The daemon's service does not stop after the last task, so the host finds the daemon when the host starts
+    # again.
     assert manager.property("photos-transfers.service", "ActiveState") == "active"
 
 
-def test_a_daemon_service_takes_over_from_a_host_that_started_earlier(manager, photos, server, tmp_path):  # noqa: F811
+def test_a_daemon_service_continues_the_transfer_of_a_host_that_started_earlier(
+        manager, photos, server, tmp_path):  # noqa: F811
     photos("photos.service", "photos-transfers.service")
     systemctl(manager, "start", "photos.service")
     middle(server)
@@ -104,6 +107,6 @@ def test_a_daemon_service_takes_over_from_a_host_that_started_earlier(manager, p
     assert processes(manager, "photos-transfers.service")
 
 
-def test_the_printed_line_for_cron_is_the_documented_one():
+def test_the_document_has_a_line_for_cron():
     text = (PROJECT / "docs" / "services.md").read_text()
     assert "@reboot '/usr/local/libexec/backhaul/backhauld' --store '/home/me/.local/state/backhaul'" in text

@@ -26,8 +26,8 @@ def server(tmp_path):
 
 @pytest.fixture
 def host(manager, backhaul, store, tmp_path, server):
-    """Returns a function that starts `backhaul get` as a service, and waits until it has received a part of its
-    file."""
+    """Returns a function that starts `backhaul get` as a service, and waits until the command has received a
+    part of the file."""
     unit = f"host-{tmp_path.name[-20:].replace('_', '-')}.service"
 
     def start(*options):
@@ -67,7 +67,7 @@ def test_a_transfer_continues_when_the_service_of_its_host_is_stopped(
     until(lambda: backhaul.json("service", "status", code=3)["state"] in (None, "inactive"), "the daemon's leaving")
 
 
-def test_a_killed_daemon_is_started_again_without_a_host(manager, host, backhaul, server, tmp_path):
+def test_the_manager_restarts_a_killed_daemon_while_no_host_runs(manager, host, backhaul, server, tmp_path):
     unit = host()
     manager("systemctl", "--user", "stop", unit)
     daemon = backhaul.json("service", "status", code=3)["unit"]
@@ -76,7 +76,7 @@ def test_a_killed_daemon_is_started_again_without_a_host(manager, host, backhaul
     assert [request.status for request in server.log] == [200, 206]
 
 
-def test_without_a_user_manager_the_service_is_stopped_with_its_daemon_and_resumes(
+def test_without_a_user_manager_the_daemon_stops_with_its_service_and_the_transfer_resumes_later(
         manager, host, backhaul, store, server, tmp_path):
     unit = host("--property=UnsetEnvironment=XDG_RUNTIME_DIR DBUS_SESSION_BUS_ADDRESS")
     inside = processes(manager, unit)
@@ -88,7 +88,7 @@ def test_without_a_user_manager_the_service_is_stopped_with_its_daemon_and_resum
     assert [request.status for request in server.log] == [200, 206]
 
 
-def test_a_stopped_service_may_leave_its_daemon_running(manager, host, server, tmp_path):
+def test_a_stop_of_a_service_with_kill_mode_process_does_not_stop_its_daemon(manager, host, server, tmp_path):
     unit = host("--property=UnsetEnvironment=XDG_RUNTIME_DIR DBUS_SESSION_BUS_ADDRESS", "--property=KillMode=process")
     manager("systemctl", "--user", "stop", unit)
     until(lambda: is_whole(tmp_path, server), "the end of the transfer")

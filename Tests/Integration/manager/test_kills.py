@@ -1,7 +1,7 @@
 """A daemon that is killed repeatedly.
 
-The user manager starts the daemon again only five times in a minute (DaemonProcess.swift). The long run kills it more
-often.
+The user manager starts the daemon again only five times in a minute (DaemonProcess.swift). The long run kills the
+daemon more often.
 """
 
 import pytest
@@ -24,7 +24,7 @@ def server(tmp_path):
     made.close()
 
 
-def test_all_files_arrive_after_restarts_by_the_manager_or_a_host(manager, backhaul, server, tmp_path, request):
+def test_all_files_arrive_although_the_daemon_is_killed_repeatedly(manager, backhaul, server, tmp_path, request):
     kills = request.config.getoption("--kills")
     daemon = {"BACKHAUL_DAEMON": DAEMON} if DAEMON else {}
     (tmp_path / "here").mkdir()
@@ -32,7 +32,7 @@ def test_all_files_arrive_after_restarts_by_the_manager_or_a_host(manager, backh
     unit = backhaul.json("service", "status", code=3)["unit"]
     killed = set()
     while len(killed) < kills:
-        # The manager starts the next daemon. When the manager has given up, this command starts it.
+        # Usually the manager starts the next daemon. When the manager has given up, this command starts the daemon.
         backhaul("tasks", **daemon)
         process = until(lambda: {manager.property(unit, "MainPID")} - killed - {"0", ""}, "the next daemon").pop()
         manager("kill", "-KILL", process, check=False)

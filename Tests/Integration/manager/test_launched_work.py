@@ -21,7 +21,7 @@ def server(tmp_path):
 @pytest.fixture
 def launched(manager, backhaul, store, tmp_path, server):
     """Returns a function that registers a program with a script, enqueues a file, and waits until the program has
-    finished its work. It returns the program's unit."""
+    finished its work. The function returns the program's unit."""
     daemon = {"BACKHAUL_DAEMON": DAEMON} if DAEMON else {}
     words = ["--application", APPLICATION]
 
@@ -51,18 +51,18 @@ def state(manager, unit):
     return manager.property(unit, "ActiveState")
 
 
-def test_a_launched_host_has_its_own_service_which_is_removed_after_it_has_completed(
+def test_the_service_of_a_launched_host_is_inactive_after_the_host_has_completed(
         manager, backhaul, launched, server):
     unit = launched("work\n")
     assert unit.startswith(f"backhaul-{APPLICATION}-") and unit.endswith(".service")
     until(lambda: state(manager, unit) == "inactive", "its end")
     assert backhaul.json("launches", *launched.words)["state"] == "none"
     assert "warning  launch" not in backhaul("doctor").stdout
-    # The daemon does not stay for a stored launch command alone.
+    # A stored launch command alone does not keep the daemon running.
     until(lambda: backhaul.json("service", "status", code=3)["state"] in (None, "inactive"), "the daemon's leaving")
 
 
-def test_a_program_that_starts_another_and_exits_counts_as_one_launch(
+def test_a_program_that_starts_a_child_and_exits_counts_as_one_launch(
         manager, backhaul, launched, server):
     unit = launched("work &\n")
     until(lambda: state(manager, unit) == "inactive", "its end")
@@ -70,7 +70,7 @@ def test_a_program_that_starts_another_and_exits_counts_as_one_launch(
     assert len(server.log) == 1
 
 
-def test_a_remaining_child_of_a_launched_host_keeps_its_service_but_not_the_daemon(
+def test_a_remaining_child_of_a_launched_host_keeps_the_service_active_and_the_daemon_exits(
         manager, backhaul, launched, server):
     unit = launched("sleep 600 &\nwork\n")
     until(lambda: backhaul.json("service", "status", code=3)["state"] in (None, "inactive"), "the daemon's leaving")

@@ -1,4 +1,4 @@
-"""Without a working user manager, `backhaul` notices that within seconds."""
+"""If no user manager works, `backhaul` notices this within seconds."""
 
 import json
 import socket
@@ -11,7 +11,7 @@ from manager.manager import COMMAND
 
 
 def status(tmp_path, **variables):
-    """Returns what `service status` reports about systemd, and after how many seconds."""
+    """Returns what `service status` reports about systemd, and how many seconds the command took."""
     start = time.monotonic()
     ended = subprocess.run(
         [COMMAND, "service", "status", "--json", "--store", str(tmp_path / "store")], check=False, text=True,
@@ -19,17 +19,17 @@ def status(tmp_path, **variables):
     return json.loads(ended.stdout)["systemd"], time.monotonic() - start
 
 
-def test_a_bus_that_accepts_and_never_replies_is_given_up(tmp_path):
+def test_backhaul_gives_up_a_bus_that_accepts_connections_and_never_replies(tmp_path):
     with socket.socket(socket.AF_UNIX) as silent:
         silent.bind(str(tmp_path / "bus"))
         silent.listen()
         version, seconds = status(tmp_path, DBUS_SESSION_BUS_ADDRESS=f"unix:path={tmp_path}/bus")
     assert version is None
-    # The limit is two seconds; a busy machine may add some. sd-bus itself would wait for 90.
+    # The limit is two seconds, and a busy machine may need more time. sd-bus itself would wait for 90 seconds.
     assert 1 < seconds < 20
 
 
-def test_a_bus_with_a_full_queue_is_given_up(tmp_path):
+def test_backhaul_gives_up_a_bus_with_a_full_queue_of_connections(tmp_path):
     with socket.socket(socket.AF_UNIX) as silent:
         silent.bind(str(tmp_path / "bus"))
         silent.listen(0)
@@ -45,6 +45,6 @@ def test_a_bus_with_a_full_queue_is_given_up(tmp_path):
 
 @pytest.mark.parametrize("address", [
     "unix:path=/absent/bus", "unixexec:path=/bin/sleep,argv1=60", "tcp:host=192.0.2.1,port=1", "nonsense", "unix:"])
-def test_an_unusable_bus_address_is_no_user_manager(tmp_path, address):
+def test_service_status_reports_no_user_manager_for_an_unusable_bus_address(tmp_path, address):
     version, seconds = status(tmp_path, DBUS_SESSION_BUS_ADDRESS=address)
     assert version is None and seconds < 20

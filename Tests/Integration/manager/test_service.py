@@ -1,4 +1,4 @@
-"""`backhaul service`: the daemon's unit, which starts it at boot."""
+"""`backhaul service` manages the unit that starts the daemon at boot."""
 
 import json
 import shutil
@@ -19,11 +19,12 @@ def daemon(tmp_path):
 
 
 def is_filled(path):
-    """Whether the file has content: the shell creates it before it writes."""
+    """Whether the file has content. The shell creates the file empty, and writes to it later."""
     return path.exists() and path.read_text()
 
 
-def test_the_service_is_installed_started_at_boot_and_uninstalled(manager, backhaul, daemon, store, tmp_path):
+def test_service_install_starts_the_daemon_at_boot_and_service_uninstall_removes_the_unit(
+        manager, backhaul, daemon, store, tmp_path):
     before = backhaul.json("service", "status", code=3)
     assert (before["installed"], before["enabled"], before["lingering"]) == (False, False, False)
     assert before["systemd"] >= 200
@@ -47,7 +48,7 @@ def test_the_service_is_installed_started_at_boot_and_uninstalled(manager, backh
     manager("systemctl", "--user", "stop", before["unit"])
 
 
-def test_install_and_uninstall_are_idempotent(backhaul, daemon):
+def test_service_install_and_service_uninstall_can_be_repeated(backhaul, daemon):
     first = backhaul.json("service", "install", BACKHAUL_DAEMON=str(daemon))
     assert backhaul.json("service", "install", BACKHAUL_DAEMON=str(daemon)) == first
     assert not backhaul.json("service", "uninstall")["installed"]
@@ -66,7 +67,7 @@ def test_special_characters_in_the_store_path_reach_the_daemon_unchanged(manager
     backhaul("service", "uninstall", "--store", folder / name)
 
 
-def test_two_paths_to_one_store_are_one_service(backhaul, store, tmp_path):
+def test_two_paths_of_one_store_name_the_same_service(backhaul, store, tmp_path):
     store.mkdir()
     (tmp_path / "link").symlink_to(store)
     units = [backhaul.json("service", "status", "--store", path, code=3)["unit"]
@@ -74,7 +75,7 @@ def test_two_paths_to_one_store_are_one_service(backhaul, store, tmp_path):
     assert units[0] == units[1] == units[3] != units[2]
 
 
-def test_status_shows_lingering(manager, backhaul):
+def test_service_status_shows_that_lingering_is_enabled(manager, backhaul):
     note = "/var/lib/systemd/linger/root"
     # The command runs in a separate mount namespace, so that the file of the machine does not change.
     script = (f"mount -t tmpfs tmpfs /var/lib/systemd && mkdir /var/lib/systemd/linger && touch {note} && "
@@ -83,19 +84,19 @@ def test_status_shows_lingering(manager, backhaul):
     assert json.loads(ended.stdout)["lingering"] is True
 
 
-def test_without_a_daemon_the_error_names_the_searched_paths(backhaul):
+def test_without_a_daemon_program_the_error_names_the_searched_paths(backhaul):
     ended = backhaul("service", "install", code=7, BACKHAUL_DAEMON="/absent/backhauld")
     assert "/absent/backhauld" in ended.stderr
     assert not backhaul.json("service", "status", code=3)["installed"]
 
 
-def test_a_program_path_that_systemd_cannot_run_is_refused(backhaul, daemon):
+def test_service_install_refuses_a_daemon_path_that_systemd_cannot_run(backhaul, daemon):
     program = daemon.rename(daemon.with_name("the user's daemon"))
     assert "quotes" in backhaul("service", "install", code=4, BACKHAUL_DAEMON=str(program)).stderr
     assert not backhaul.json("service", "status", code=3)["installed"]
 
 
-def test_without_a_reachable_user_manager_nothing_is_written(backhaul, daemon):
+def test_service_install_writes_nothing_if_no_user_manager_is_reachable(backhaul, daemon):
     for variables in ({"XDG_RUNTIME_DIR": ""}, {"XDG_RUNTIME_DIR": "/absent"},
                       {"DBUS_SESSION_BUS_ADDRESS": "unixexec:path=/bin/false"}):
         ended = backhaul("service", "install", code=5, BACKHAUL_DAEMON=str(daemon), **variables)
@@ -103,8 +104,8 @@ def test_without_a_reachable_user_manager_nothing_is_written(backhaul, daemon):
     assert not backhaul.json("service", "status", code=3)["installed"]
 
 
-def test_without_systemd_a_line_for_cron_is_printed(tmp_path, daemon):
-    """This test runs outside of the manager's namespaces, to behave as on a machine without systemd."""
+def test_without_systemd_service_install_prints_a_line_for_cron(tmp_path, daemon):
+    """The command runs outside of the manager's namespaces, so that it finds no systemd."""
     if shutil.os.path.exists("/run/systemd/system"):
         pytest.skip("systemd runs this machine")
     store = tmp_path / "a 100% store"

@@ -35,7 +35,7 @@ def earlier(request):
 
 
 def test_the_layout_of_this_version_is_stored(manifest, functions):
-    """With BACKHAUL_KEEP_ABI=1 the test writes the layout of this version, as is done before a release."""
+    """With BACKHAUL_KEEP_ABI=1 the test writes the layout of this version. This is done before a release."""
     path = PROJECT / "packaging" / "abi" / f"{manifest['version']}.json"
     if os.environ.get("BACKHAUL_KEEP_ABI"):
         kept = {"version": manifest["version"], "functions": sorted(functions), "structs": manifest["structs"],
@@ -44,11 +44,11 @@ def test_the_layout_of_this_version_is_stored(manifest, functions):
     assert path in BASELINES
 
 
-def test_each_earlier_function_exists(earlier, functions):
+def test_each_function_of_an_earlier_version_exists(earlier, functions):
     assert set(earlier["functions"]) - functions == set()
 
 
-def test_each_field_has_its_earlier_offset(earlier, manifest):
+def test_each_field_has_the_offset_of_the_earlier_version(earlier, manifest):
     moved = [
         f"{name}.{field} was at {offset}, and is at {manifest['structs'][name]['fields'].get(field)}"
         for name, struct in earlier["structs"].items()
@@ -59,13 +59,14 @@ def test_each_field_has_its_earlier_offset(earlier, manifest):
 
 
 def reserved(struct):
-    """Returns the offsets of a struct's reserved bytes: from each reserved field to the next field or the end."""
+    """Returns the offsets of a struct's reserved bytes: from each reserved field to the next field, or to
+    the end of the struct."""
     ends = sorted([*struct["fields"].values(), struct["size"]])
     return {offset for field, begin in struct["fields"].items() if field.startswith("reserved")
             for offset in range(begin, ends[ends.index(begin) + 1])}
 
 
-def test_new_fields_are_at_the_end_or_replace_reserved_bytes(earlier, manifest):
+def test_a_new_field_is_at_the_end_of_its_struct_or_replaces_reserved_bytes(earlier, manifest):
     misplaced = [
         f"{name}.{field}" for name, struct in earlier["structs"].items()
         for field, offset in manifest["structs"][name]["fields"].items()
@@ -74,14 +75,14 @@ def test_new_fields_are_at_the_end_or_replace_reserved_bytes(earlier, manifest):
     assert misplaced == []
 
 
-def test_no_struct_has_shrunk_and_those_without_a_size_have_not_grown(earlier, manifest):
+def test_no_struct_shrinks_and_only_structs_with_a_size_field_grow(earlier, manifest):
     """Only structs with the field ``struct_size`` may grow."""
     for name, struct in earlier["structs"].items():
         size, grows = manifest["structs"][name]["size"], "struct_size" in struct["fields"]
         assert size >= struct["size"] if grows else size == struct["size"], name
 
 
-def test_each_constant_has_its_earlier_value(earlier, manifest):
+def test_each_constant_has_the_value_of_the_earlier_version(earlier, manifest):
     changed = [
         f"{name} was {value}, and is {manifest['constants'].get(name)}"
         for name, value in earlier["constants"].items()

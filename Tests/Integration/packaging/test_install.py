@@ -1,4 +1,4 @@
-"""The files that `make install` installs, how programs find them, and that `make uninstall` removes them."""
+"""`make install` installs files, programs find these files, and `make uninstall` removes the files."""
 
 import os
 import subprocess
@@ -49,7 +49,8 @@ def files_below(folder):
 
 @pytest.fixture
 def system(tmp_path):
-    """Returns words that start a program on a view of this machine. The program's changes disappear at the end."""
+    """Returns the start of a command that runs a program on a view of this machine. The program's changes disappear
+    at the end of the test."""
     layers = tmp_path / "layers"
     layers.mkdir()
     keeper = child.start(["unshare", "--mount", "sh", "-euc", LAYERS, "sh", layers], stdout=subprocess.PIPE,
@@ -63,7 +64,7 @@ def system(tmp_path):
         keeper.communicate()
 
 
-def test_an_installation_on_the_system_is_found_at_once_and_removed_completely(system, tmp_path):
+def test_programs_find_a_system_installation_at_once_and_uninstall_removes_it_completely(system, tmp_path):
     def run(*words):
         return output(*system, *words, env=environment(PYTHONPATH=str(PROJECT / "bindings" / "python" / "src")))
 
@@ -120,7 +121,7 @@ def test_uninstall_removes_a_folder_that_contains_only_the_installation(prefix):
     assert not prefix.exists()
 
 
-def test_uninstall_keeps_foreign_files(prefix):
+def test_uninstall_keeps_files_of_other_programs(prefix):
     others = {prefix / "bin" / "other", prefix / "lib" / "pkgconfig" / "other.pc"}
     for path in others:
         path.parent.mkdir(parents=True)
@@ -146,7 +147,7 @@ def no_ldconfig(tmp_path):
     return {**os.environ, "PATH": f"{program.parent}:{os.environ['PATH']}"}
 
 
-def test_destdir_is_put_before_the_prefix_and_the_system_does_not_change(tmp_path, no_ldconfig):
+def test_an_installation_with_destdir_is_below_destdir_and_does_not_change_the_system(tmp_path, no_ldconfig):
     place = tmp_path / "place"
     make("install", "PREFIX=/usr", f"DESTDIR={place}", env=no_ldconfig)
     assert files_below(place) == {f"usr/{name}" for name in FILES}

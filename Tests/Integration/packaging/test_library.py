@@ -10,8 +10,7 @@ PROJECT = Path(__file__).resolve().parents[3]
 LIBRARY = PROJECT / "build" / "lib" / "libbackhaul.so.1"
 HEADER = PROJECT / "include" / "backhaul.h"
 
-# Libraries that every machine has on which the library runs. The Swift runtime is not among them: it is linked
-# statically.
+# Libraries that each supported machine has. The Swift runtime is not in this list, because it is linked statically.
 MAY_NEED = {"libcurl.so.4", "libcrypto.so.3", "libuv.so.1", "libsqlite3.so.0", "libstdc++.so.6", "libm.so.6",
             "libgcc_s.so.1", "libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
 
@@ -22,7 +21,7 @@ def output(*command, **options):
     return ended.stdout
 
 
-def test_exactly_the_functions_of_the_header_are_exported():
+def test_the_library_exports_exactly_the_functions_of_the_header():
     symbols = output("nm", "-D", "--defined-only", LIBRARY).splitlines()
     exported = {line.split()[-1].partition("@")[0] for line in symbols}
     declared = set(re.findall(r"^BH_API [^;{]*?\b(bh_\w+)\(", HEADER.read_text(encoding="utf-8"), flags=re.M))
@@ -35,7 +34,7 @@ def test_the_library_has_its_soname_and_is_never_unloaded():
     assert re.search(r"\(FLAGS_1\).*NODELETE", dynamic)
 
 
-def test_the_library_needs_neither_swift_nor_foundation():
+def test_the_library_needs_no_shared_library_of_swift_or_foundation():
     assert set(re.findall(r"\(NEEDED\).*\[(.*)\]", output("readelf", "--dynamic", LIBRARY))) <= MAY_NEED
 
 
@@ -43,7 +42,7 @@ def test_the_library_has_no_search_path_for_libraries():
     assert not re.search(r"\((RUNPATH|RPATH)\)", output("readelf", "--dynamic", LIBRARY))
 
 
-def test_no_swift_runtime_lock_that_stores_a_thread_id_is_linked_in():
+def test_the_library_contains_no_swift_runtime_lock_that_stores_a_thread_id():
     """With such a lock, forked children would wait for ever (Sources/BackhaulPlatform/Once.swift)."""
     symbols = output("nm", "--demangle", LIBRARY)
     assert "once_slow" in symbols

@@ -1,6 +1,7 @@
-"""Compiles and runs the README's hosts as they are printed there. Each must fetch its file.
+"""Compiles and runs the hosts whose code is in the README. Each host must fetch its file.
 
-In the code https://example.org is replaced by a server on loopback, and /home/me by a folder of the test.
+In the code the test replaces https://example.org by the URL of a server on loopback, and /home/me by a folder of the
+test.
 """
 
 import os
@@ -43,7 +44,7 @@ def home(tmp_path):
 
 @pytest.fixture
 def photo(tmp_path):
-    """The file of the server."""
+    """The file that the server sends."""
     photo = tmp_path / "served.jpg"
     photo.write_bytes(PHOTO)
     return photo
@@ -90,19 +91,19 @@ def swift_host(localised, tmp_path):
     host = package / "Sources" / "host" / "main.swift"
     host.parent.mkdir(parents=True, exist_ok=True)
     host.write_text(localised(the_block("swift")))
-    # All users of the Swift package share this build folder, so that the package is compiled once.
+    # All tests that use the Swift package share this build folder, so that the package is compiled only one time.
     scratch = BUILD / "swift" / "package"
     run("swift", "build", "--package-path", package, "--scratch-path", scratch)
     return [scratch / "debug" / "host"]
 
 
 class Runs:
-    """Starts a host several times with one home directory."""
+    """Starts a host several times with the same home directory."""
 
     def __init__(self, command, home):
         path = f"{BUILD / 'bin'}:{os.environ['PATH']}"
         environment = {**os.environ, "HOME": str(home), "XDG_STATE_HOME": f"{home}/.local/state", "PATH": path}
-        # The host gets its own process group, because the shell's host consists of several programs.
+        # The host gets its own process group, because the host of the shell example has several programs.
         self._options = {"cwd": home, "env": environment, "text": True, "start_new_session": True}
         self._command = command
 
@@ -114,26 +115,26 @@ class Runs:
         host.wait()
 
     def __call__(self):
-        """Runs the host to its end, and returns what it printed."""
+        """Runs the host to its end, and returns the output of the host."""
         ended = subprocess.run(self._command, capture_output=True, check=False, **self._options)
         assert ended.returncode == 0, ended.stderr
         return ended.stdout
 
 
 @pytest.mark.parametrize("make_host", [shell_host, c_host, python_host, swift_host])
-def test_a_host_fetches_its_file_also_after_a_kill_and_when_run_again(
+def test_a_host_fetches_its_file_after_a_kill_and_again_if_the_file_has_changed(
         make_host, localised, tmp_path, home, server, photo):
     host = Runs(make_host(localised, tmp_path), home)
     mine = home / "photo.jpg"
     host.kill(server.is_paused)
     server.release()
-    # The killed host finds the file when it is started again, because the daemon has continued.
+    # When the killed host is started again, it finds the file, because the daemon has continued the download.
     assert str(mine) in host()
     first = [request.status for request in server.requests()]
-    # If the daemon had finished before, the second start has sent a conditional request.
+    # If the daemon finished before the second start, this start has sent a conditional request.
     assert first in ([200], [200, 304])
-    # The host has read the end, so a further start sends a conditional request. It fetches the file only if it
-    # changed.
+    # The host has read the event of the download's end, so a further start sends a conditional request. The server
+    # sends the file only if the file has changed.
     assert str(mine) in host()
     assert mine.read_bytes() == PHOTO
     photo.write_bytes(PHOTO[::-1])
@@ -143,14 +144,14 @@ def test_a_host_fetches_its_file_also_after_a_kill_and_when_run_again(
     assert not list(home.glob(".*.part*")), "a part file is left"
 
 
-def test_commands_of_the_readme_are_targets_of_make():
+def test_make_help_lists_each_make_command_of_the_readme():
     targets = set(re.findall(r"^\$ make(?: (\w+))?", "\n".join(blocks("console")), flags=re.M)) - {""}
     assert targets
     help_text = subprocess.run(["make", "help"], cwd=PROJECT, capture_output=True, text=True, check=True).stdout
     assert targets <= set(re.findall(r"make (\w+)", help_text))
 
 
-def test_links_of_the_readme_exist():
+def test_each_link_of_the_readme_points_to_an_existing_file():
     text = (PROJECT / "README.md").read_text(encoding="utf-8")
     for target in re.findall(r"\]\((?!https?:)([^)#]+)", text):
         assert (PROJECT / target).exists(), target

@@ -1,1 +1,1 @@
-"""Tests of failed attempts, their stored records, and networks that come and go."""
+"""Tests of failed attempts, their stored records, and networks that fail and return."""

@@ -7,7 +7,7 @@ from testbed.network import Network, Unavailable
 
 @pytest.fixture
 def network():
-    """Two network namespaces with a cable between them: hosts run in one, servers in the other."""
+    """Two network namespaces with a cable between them. Hosts run in the first namespace, and servers in the second."""
     try:
         made = Network()
     except Unavailable as reason:

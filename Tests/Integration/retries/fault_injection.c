@@ -1,5 +1,5 @@
-// A library that is preloaded into a host and makes calls fail for a short time. test_transient_shortages.py builds and
-// controls it.
+// A library that is preloaded into a host. The library makes calls of the host fail for a short time.
+// test_transient_shortages.py builds and controls the library.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-// Counts calls while it is armed. `count` calls fail, beginning with call number `first`.
+// While `first` is not 0, a fault counts calls. `count` calls fail, beginning with call number `first`.
 struct fault {
     atomic_long first, count, calls;
 };
@@ -63,7 +63,7 @@ static int allocation_fails(const void *caller) {
     return 1;
 }
 
-// The C library's own allocator, under the names that it keeps for programs that replace it.
+// The C library's own allocator. These names stay valid in a program that replaces malloc, calloc and realloc.
 void *__libc_malloc(size_t);
 void *__libc_calloc(size_t, size_t);
 void *__libc_realloc(void *, size_t);

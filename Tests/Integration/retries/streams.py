@@ -55,6 +55,6 @@ class RefusingServer(AcceptingServer):
             return
         self.answered += 1
         length = str(len(self._body)).encode()
-        # ":status: 200" is entry 8 of the static table; "content-length" is 28, and its value is plain text.
+        # In the static table, entry 8 is ":status: 200", and entry 28 is "content-length". The length is plain text.
         fields = b"\x88\x0f\x0d" + bytes([len(length)]) + length
         secured.sendall(frame(HEADERS, END_HEADERS, number, fields) + frame(DATA, END_STREAM, number, self._body))

@@ -1,4 +1,4 @@
-"""The stored record of each attempt, and the history of tasks whose event was acknowledged."""
+"""The stored record of each attempt, and the history of tasks whose events were acknowledged."""
 
 import pytest
 
@@ -15,7 +15,7 @@ SOON = {"first_delay_ms": 1, "longest_delay_ms": 5}
 CONTENT = Content(3_000_000)
 
 
-def test_each_attempt_has_its_times_bytes_error_and_next_step(host, misbehaving, downloads):
+def test_the_record_of_an_attempt_has_its_times_bytes_error_and_next_step(host, misbehaving, downloads):
     script = [Behaviour(status=503), Behaviour(drop_after=1_500_000)]
     url = misbehaving.serve("/a", CONTENT, script)
     one = host()
@@ -38,7 +38,7 @@ def test_each_attempt_has_its_times_bytes_error_and_next_step(host, misbehaving,
     assert whole.protocol == "http/1.1" and whole.response_body_bytes == 1_500_000
 
 
-def test_attempts_and_history_stay_after_the_acknowledgement(host, misbehaving, downloads):
+def test_attempts_and_history_can_be_read_after_the_events_are_acknowledged(host, misbehaving, downloads):
     one = host()
     one.session(**SOON)
     good = one.download(misbehaving.serve("/a", CONTENT, [Behaviour(status=503)]), downloads / "a", key="k",
@@ -75,7 +75,7 @@ def test_the_history_keeps_only_the_newest_tasks(host, misbehaving, downloads):
             one.attempts(task)
 
 
-def test_a_session_can_have_no_history(host, misbehaving, downloads):
+def test_a_session_without_a_history_deletes_attempts_at_the_acknowledgement(host, misbehaving, downloads):
     one = host()
     one.session(**SOON, history_limit=HISTORY_NONE)
     task = one.download(misbehaving.serve("/a", Content(10)), downloads / "a")
@@ -87,7 +87,7 @@ def test_a_session_can_have_no_history(host, misbehaving, downloads):
         one.attempts(task)
 
 
-def test_an_attempt_that_was_suspended_is_listed_as_stopped(host, misbehaving, downloads):
+def test_the_attempt_of_a_suspended_task_is_listed_as_stopped(host, misbehaving, downloads):
     one = host()
     one.session(**SOON)
     task = one.download(misbehaving.serve("/a", CONTENT, [Behaviour(pace=100_000)]), downloads / "a")
@@ -117,7 +117,7 @@ def test_an_attempt_of_a_killed_engine_is_listed_with_its_durable_bytes(host, mi
     assert (whole.number, whole.next, whole.end_offset) == (2, Next.END, content.size)
 
 
-def test_of_many_attempts_the_first_and_the_newest_are_listed(host, misbehaving, downloads):
+def test_a_listing_of_many_attempts_has_the_first_attempt_and_the_newest_attempts(host, misbehaving, downloads):
     one = host()
     one.session(**SOON, maximum_attempts=130)
     url = misbehaving.serve("/a", CONTENT, otherwise=Behaviour(status=503))

@@ -1,4 +1,4 @@
-"""Tasks without a network wait until the network is back. The wait uses no attempt."""
+"""Tasks without a network wait until the network is back. This wait does not count as an attempt."""
 
 import time
 
@@ -26,7 +26,7 @@ def server(network):
 
 @pytest.fixture
 def one(host, network):
-    """A host in the network's namespace. Its daemon runs there, too."""
+    """A host in the hosts' namespace of the network. The host's daemon runs in the same namespace."""
     started = host(prefix=network.prefix)
     started.session(maximum_attempts=1)
     return started
@@ -36,7 +36,7 @@ def waiting(one, task):
     return until(lambda: one.task(task), lambda seen: seen.reason is Reason.CONNECTIVITY)
 
 
-def test_a_task_waits_for_its_network_without_using_an_attempt(one, network, server, downloads):
+def test_a_task_that_waits_for_its_network_uses_no_attempt(one, network, server, downloads):
     task = one.download(server.serve("/a", CONTENT), downloads / "a")
     seen = waiting(one, task)
     assert (seen.state, seen.attempts, seen.status) == (TaskState.WAITING, 0, Status.CONNECTION_FAILED)
@@ -50,7 +50,8 @@ def test_a_task_waits_for_its_network_without_using_an_attempt(one, network, ser
 
 def test_a_waiting_task_starts_at_once_when_the_network_is_back(one, network, server, downloads):
     task = one.download(server.serve("/a", CONTENT), downloads / "a")
-    # A timer would start the next check more than eight seconds later. Only an event of the kernel starts it earlier.
+    # The timer starts the next check more than eight seconds later. Only an event of the kernel can start a check
+    # earlier.
     look = until(lambda: waiting(one, task), lambda seen: seen.next_attempt_ms - time.time() * 1_000 > 8_000)
     network.plug()
     assert one.wait_for()[0].state is TaskState.SUCCEEDED
@@ -58,7 +59,7 @@ def test_a_waiting_task_starts_at_once_when_the_network_is_back(one, network, se
     assert attempt.started_ms < look.next_attempt_ms - 3_000
 
 
-def test_a_download_continues_after_the_loss_of_its_link(one, network, server, downloads):
+def test_a_download_continues_after_its_network_link_was_lost_and_restored(one, network, server, downloads):
     network.plug()
     content = Content(6_000_000)
     task = one.download(
@@ -78,35 +79,35 @@ def test_a_task_waits_while_no_name_server_is_reachable(one, downloads):
     assert (seen.attempts, seen.status) == (0, Status.NAME_NOT_RESOLVED)
 
 
-def test_loopback_is_never_waited_for(one, network, downloads):
+def test_a_task_with_a_loopback_url_never_waits_for_a_network(one, network, downloads):
     one.download("http://127.0.0.1:9/a", downloads / "a")
     ended = one.wait_for()[0]
     assert (ended.status, ended.attempts) == (Status.CONNECTION_FAILED, 1)
 
 
-def test_a_task_that_does_not_retry_connection_errors_does_not_wait_for_a_network(one, network, server, downloads):
+def test_a_task_whose_policy_retries_no_errors_fails_if_it_has_no_network(one, network, server, downloads):
     one.download(server.serve("/a", CONTENT), downloads / "a", policy=policy(errors=RetryErrors.NONE))
     assert one.wait_for()[0].status == Status.CONNECTION_FAILED
 
 
-def test_many_tasks_wait_after_few_attempts_and_all_list_the_reason(one, network, server, downloads):
+def test_all_tasks_of_a_server_wait_after_a_few_tasks_have_found_no_route(one, network, server, downloads):
     url = server.serve("/a", Content(100))
     for number in range(100):
         one.download(url, downloads / str(number))
     tasks = until(one.tasks, lambda seen: all(task.reason is Reason.CONNECTIVITY for task in seen))
     assert len(tasks) == 100
-    # A few tasks of the server were tried and found no route; the others were not tried.
+    # A few tasks tried to connect to the server and found no route. The other tasks did not try to connect.
     assert sum(task.status == Status.CONNECTION_FAILED for task in tasks) <= 12
     network.plug()
     assert {event.state for event in one.wait_for()[:100]} == {TaskState.SUCCEEDED}
 
 
-def test_the_resource_timeout_continues_while_a_task_waits_for_a_network(one, network, server, downloads):
+def test_the_resource_timeout_ends_a_task_that_waits_for_a_network(one, network, server, downloads):
     one.download(server.serve("/a", CONTENT), downloads / "a", policy=policy(resource_timeout_ms=1_500))
     assert one.wait_for()[0].status == Status.RESOURCE_TIMEOUT
 
 
-def test_a_waiting_task_can_be_suspended_cancelled_and_resumed(one, network, server, downloads):
+def test_a_task_that_waits_for_a_network_can_be_suspended_resumed_and_cancelled(one, network, server, downloads):
     task = one.download(server.serve("/a", CONTENT), downloads / "a")
     waiting(one, task)
     one.suspend()
@@ -117,7 +118,7 @@ def test_a_waiting_task_can_be_suspended_cancelled_and_resumed(one, network, ser
     assert one.wait_for()[0].state is TaskState.CANCELLED
 
 
-def test_the_next_engine_keeps_a_task_waiting_for_its_network(host, one, network, server, downloads):
+def test_a_task_that_waits_for_its_network_continues_to_wait_in_the_next_engine(host, one, network, server, downloads):
     task = one.download(server.serve("/a", CONTENT), downloads / "a")
     waiting(one, task)
     one.kill_with_engine()
@@ -128,7 +129,7 @@ def test_the_next_engine_keeps_a_task_waiting_for_its_network(host, one, network
     assert other.wait_for()[0].state is TaskState.SUCCEEDED
 
 
-def test_a_flapping_link_costs_few_attempts(one, network, server, downloads):
+def test_a_flapping_network_link_uses_no_attempt(one, network, server, downloads):
     task = one.download(server.serve("/a", CONTENT), downloads / "a")
     waiting(one, task)
     for _ in range(20):

@@ -1,4 +1,5 @@
-"""Which errors are retried, how often and when: the session's policy, and the task's own policy, which overrides it."""
+"""Which errors are retried, how often and when. The session has a policy for this, and a task's own policy overrides
+the session's policy."""
 
 import time
 from email.utils import formatdate
@@ -12,7 +13,7 @@ from servers.content import Content, sha256_of
 from testbed.host import until
 
 CONTENT = Content(50_000)
-#: Short delays of retries, so that the tests need not wait.
+#: Short delays before retries, so that the tests take little time.
 SOON = {"first_delay_ms": 1, "longest_delay_ms": 5}
 DROP = Behaviour(drop_after=10)
 
@@ -33,7 +34,7 @@ def test_the_attempt_limit_is_respected(host, misbehaving, downloads, limit):
     assert len(misbehaving.log("/a")) == 3
 
 
-def test_an_attempt_with_durable_bytes_does_not_count(host, misbehaving, downloads):
+def test_an_attempt_that_stores_durable_bytes_does_not_count_for_the_attempt_limit(host, misbehaving, downloads):
     content = Content(8_000_000)
     drops = [Behaviour(drop_after=1_500_000) for _ in range(4)]
     url = misbehaving.serve("/a", content, drops)
@@ -62,7 +63,8 @@ def test_the_host_chooses_which_statuses_are_retried(host, misbehaving, download
     (RetryErrors.NAME, Status.CONNECTION_LOST, DROP), (RetryErrors.LOST, Status.HTTP_STATUS, Behaviour(status=503)),
     (RetryErrors.NONE, Status.CONNECTION_LOST, DROP),
 ], ids=["lost", "status", "nothing"])
-def test_errors_that_the_policy_does_not_retry_fail_at_once(host, misbehaving, downloads, errors, status, behaviour):
+def test_a_task_fails_at_once_with_an_error_that_its_policy_does_not_retry(
+        host, misbehaving, downloads, errors, status, behaviour):
     one = host()
     one.session(**SOON, retry=RetryPolicy(errors=errors))
     one.download(misbehaving.serve("/a", CONTENT, [behaviour]), downloads / "a")
@@ -70,7 +72,7 @@ def test_errors_that_the_policy_does_not_retry_fail_at_once(host, misbehaving, d
     assert (ended.status, ended.attempts) == (status, 1)
 
 
-def test_a_bad_response_is_retried_on_request(host, misbehaving, downloads):
+def test_a_bad_response_is_retried_only_if_the_policy_demands_it(host, misbehaving, downloads):
     nonsense = [Behaviour(raw=b"nonsense\r\n\r\n")]
     one = host()
     one.session(**SOON)
@@ -85,7 +87,7 @@ def test_a_bad_response_is_retried_on_request(host, misbehaving, downloads):
 
 
 @pytest.mark.parametrize("form", ["seconds", "date"])
-def test_retry_after_is_respected(host, misbehaving, downloads, form):
+def test_a_retry_respects_the_delay_of_the_retry_after_field(host, misbehaving, downloads, form):
     # A date has whole seconds, so it may be up to a second too early.
     value = "2" if form == "seconds" else formatdate(time.time() + 3, usegmt=True)
     url = misbehaving.serve("/a", CONTENT, [retry_after(value)])
@@ -100,7 +102,8 @@ def test_retry_after_is_respected(host, misbehaving, downloads, form):
 
 
 @pytest.mark.parametrize("value", ["999999999999999999999", "soon", "-5", "Fri, 31 Dec 9999 23:59:59 GMT"])
-def test_a_too_long_or_invalid_retry_after_is_limited_to_a_day(host, misbehaving, downloads, value):
+def test_a_retry_after_field_with_a_long_or_invalid_delay_postpones_a_retry_by_a_day_at_most(
+        host, misbehaving, downloads, value):
     one = host()
     one.session(**SOON)
     task = one.download(misbehaving.serve("/a", CONTENT, otherwise=retry_after(value)), downloads / "a")
@@ -110,7 +113,7 @@ def test_a_too_long_or_invalid_retry_after_is_limited_to_a_day(host, misbehaving
     assert 0 < first.next_attempt_ms - first.started_ms <= 86_400_000 + 60_000
 
 
-def test_a_tasks_own_resource_timeout_is_paused_while_it_is_suspended(host, misbehaving, downloads):
+def test_the_resource_timeout_of_a_task_is_paused_while_the_task_is_suspended(host, misbehaving, downloads):
     url = misbehaving.serve("/a", CONTENT, otherwise=Behaviour(status=503))
     one = host()
     one.session(**SOON)
@@ -143,7 +146,7 @@ def test_the_resource_timeout_also_ends_tasks_that_wait_for_a_slot(host, misbeha
     assert not misbehaving.log("/a")
 
 
-def test_a_policy_that_contradicts_its_session_is_refused_with_both_field_names(host, misbehaving, downloads):
+def test_the_error_for_a_policy_that_contradicts_its_session_names_both_fields(host, misbehaving, downloads):
     url = misbehaving.serve("/a", CONTENT)
     one = host()
     one.session(first_delay_ms=1_000, longest_delay_ms=10_000)

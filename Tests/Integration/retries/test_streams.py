@@ -6,13 +6,16 @@ from backhaul import Policy, RetryPolicy, Status, TaskState
 from retries.streams import RefusingServer
 
 
-# libcurl does not distinguish a GOAWAY from another end of the connection, so only idempotent requests are sent again.
+# libcurl does not distinguish a GOAWAY from other ends of a connection. After a GOAWAY, therefore, only idempotent
+# requests are sent again.
 @pytest.mark.parametrize("goes_away, method", [(False, "GET"), (False, "POST"), (True, "GET")],
                          ids=["REFUSED_STREAM-GET", "REFUSED_STREAM-POST", "GOAWAY-GET"])
-def test_a_refused_stream_is_sent_again_at_once_and_uses_no_attempt(host, certificates, downloads, goes_away, method):
+def test_the_request_of_a_refused_stream_is_sent_again_at_once_and_uses_no_attempt(
+        host, certificates, downloads, goes_away, method):
     with RefusingServer(certificates, 3, goes_away=goes_away) as server:
         one = host()
-        # Only a repeated stream can succeed: one attempt is allowed, and a retry would wait for an hour.
+        # Only one attempt is allowed, and a retry would wait for an hour. So the download can succeed only if the first
+        # attempt sends the request again.
         one.session(ca_file=str(certificates.authority), maximum_attempts=1, first_delay_ms=3_600_000,
                     longest_delay_ms=3_600_000)
         one.download(server.url + "/a", downloads / "a", method=method)
@@ -22,7 +25,7 @@ def test_a_refused_stream_is_sent_again_at_once_and_uses_no_attempt(host, certif
         assert (server.refused, server.answered) == (3, 1)
 
 
-def test_endless_stream_refusals_end_the_attempt(host, certificates, downloads):
+def test_an_attempt_ends_if_the_server_refuses_all_its_streams(host, certificates, downloads):
     with RefusingServer(certificates, 1_000) as server:
         one = host()
         one.session(ca_file=str(certificates.authority))

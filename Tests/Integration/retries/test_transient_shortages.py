@@ -18,7 +18,8 @@ QUICK = {"first_delay_ms": 1, "longest_delay_ms": 2, "maximum_attempts": 0}
 CONTENT = Content(300_000)
 #: The number of consecutive calls that fail.
 IN_A_ROW = 2
-#: The number of runs. In each run another call fails between the enqueue of a download and its event.
+#: The number of runs. In each run a different call fails. These calls are between the enqueue of a download and the
+#: event of its end.
 POINTS = 20
 
 
@@ -34,7 +35,7 @@ def preloaded(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def host_with_faults(preloaded, library):
-    """A host in which calls can be made to fail. All tests share it."""
+    """A host in which a test can make calls fail. All tests share this host."""
     with new_place() as place:
         one = Host(place / "store", environment={"LD_PRELOAD": preloaded}).open()
         (place / "downloads").mkdir()
@@ -94,17 +95,17 @@ def test_a_transient_memory_shortage_ends_no_task(host_with_faults, server, sess
         assert_download_succeeds(host_with_faults, server, destination)
 
 
-def test_a_socket_that_cannot_be_watched_ends_no_task(host_with_faults, server, session):
+def test_a_transient_failure_to_watch_a_socket_ends_no_task(host_with_faults, server, session):
     for first in range(1, 5):
         destination = session()
         host_with_faults.fail_epoll_adds(first, IN_A_ROW)
         assert_download_succeeds(host_with_faults, server, destination)
 
 
-#: The numbers of the engine's own calls. The three calls between them are of libuv, which ends the process if they
-#: fail (docs/daemon.md).
+#: The numbers of the engine's own calls. libuv makes the calls 10, 11 and 12. If one of these calls fails, libuv ends
+#: the process (docs/daemon.md).
 @pytest.mark.parametrize("first", [*range(1, 10), 13, 14, 15])
-def test_an_epoll_failure_at_start_is_an_error_of_open(preloaded, first):
+def test_open_returns_an_error_if_epoll_fails_while_the_engine_starts(preloaded, first):
     with new_place() as place:
         one = Host(place / "store", environment={"LD_PRELOAD": preloaded})
         try:
@@ -118,7 +119,7 @@ def test_an_epoll_failure_at_start_is_an_error_of_open(preloaded, first):
             one.end()
 
 
-def test_a_client_whose_process_cannot_be_watched_is_served_when_it_can(host_with_faults):
+def test_a_client_is_served_after_a_transient_failure_to_watch_its_process(host_with_faults):
     host_with_faults.fail_process_reads(1, 3)
     other = Host(host_with_faults.place / "store", hosting=Hosting.EMBEDDED)
     try:

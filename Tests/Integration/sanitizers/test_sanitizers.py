@@ -1,4 +1,5 @@
-"""Runs the C host, with a kill in the middle, while a sanitizer checks every thread of the library and the host."""
+"""Runs the C host, kills it in the middle, and starts it again. Meanwhile a sanitizer checks every thread of the
+library and of the host."""
 
 import os
 import subprocess
@@ -43,7 +44,7 @@ def host(sanitizer, library, tmp_path_factory):
     return program
 
 
-def test_the_killed_and_restarted_host_causes_no_report(sanitizer, host, tmp_path):
+def test_the_sanitizer_reports_nothing_for_a_host_that_is_killed_and_restarted(sanitizer, host, tmp_path):
     server = serve(tmp_path / "served", count=60, bytes_per_second=6 << 20)
     try:
         kill_and_resume([host], server, tmp_path, **OPTIONS[sanitizer])

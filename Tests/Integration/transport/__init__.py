@@ -1,1 +1,1 @@
-"""Tests of how requests reach their servers: TLS, proxies, cookies, redirects, versions, and metrics."""
+"""Tests of how requests reach their servers: TLS, proxies, cookies, redirects, HTTP versions, and metrics."""

@@ -1,11 +1,12 @@
-"""A network with addresses that drop all packets, and names that have such addresses and others."""
+"""A network with silent addresses, to which all packets are dropped. A host name can have silent addresses and other
+addresses."""
 
 import subprocess
 
 from testbed.network import Network, Unavailable
 
-#: Addresses of the servers' side. They are outside the network of the cable, so that the resolver keeps the order of a
-#: name's addresses (RFC 6724, rule 9).
+#: Addresses of the servers' side. They are outside the network of the cable. Therefore the resolver keeps the order of
+#: a name's addresses (RFC 6724, rule 9).
 SERVER, SERVER_6 = "198.51.100.1", "2001:db8:1::1"
 #: No packet to these addresses gets a reply, as behind a firewall that drops packets.
 SILENT = tuple(f"198.51.100.{number}" for number in (101, 102, 103, 104))
@@ -39,12 +40,12 @@ class SilentNetwork(Network):
         self.name({})
 
     def name(self, addresses):
-        """Sets the addresses of each name. The resolver returns the addresses of one family in this order."""
+        """Sets the addresses of each name. The resolver returns the addresses of one family in the given order."""
         lines = ["127.0.0.1 localhost", *(f"{one} {name}" for name, several in addresses.items() for one in several)]
         self._hosts.write_text("\n".join(lines) + "\n")
 
     @property
     def prefix(self):
-        """Words that start a program in the hosts' namespace, with the names of this network."""
+        """The start of a command that runs a program in the hosts' namespace, with the host names of this network."""
         script = 'mount --bind "$0" /etc/hosts && exec "$@"'
         return [*super().prefix, "unshare", "--mount", "sh", "-c", script, str(self._hosts)]

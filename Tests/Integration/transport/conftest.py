@@ -1,4 +1,5 @@
-"""Fixtures for the transport tests: those of the host tests, and servers whose certificates have one fault each."""
+"""Fixtures for the transport tests: those of the host tests, a certificate authority, servers whose certificate can
+have a fault, and hosts that many tests share."""
 
 import contextlib
 import datetime
@@ -28,13 +29,14 @@ class Authority:
         self.ca.cert_pem.write_to_path(self.file)
 
     def context(self, *names, **options):
-        """Returns the TLS context of a server with a certificate for these names, or for loopback."""
+        """Returns the TLS context of a server with a certificate for these names. Without names, the certificate is for
+        loopback."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.ca.issue_cert(*(names or ("localhost", "127.0.0.1")), **options).configure_cert(context)
         return context
 
     def client(self, name):
-        """Returns the path of a client certificate with its key."""
+        """Returns the path of a file with a new client certificate and its key."""
         path = self.folder / f"{name}.pem"
         issued = self.ca.issue_cert(f"{name}@example.org", common_name=name)
         path.write_bytes(issued.private_key_and_cert_chain_pem.bytes())
@@ -66,7 +68,7 @@ def serve():
 class SharedHosts:
     """Hosts that many tests share, because the start of a host takes longer than most tests.
 
-    There is one host for each hosting and environment, because an engine has its host's environment.
+    There is one host for each pair of hosting and environment, because an engine has the environment of its host.
     """
 
     def __init__(self, stack, library):
@@ -75,7 +77,7 @@ class SharedHosts:
 
     def host(self, hosting=Hosting.EMBEDDED, environment=None):
         key = hosting, *sorted((environment or {}).items())
-        # A host that a test has killed is replaced by one with a new store.
+        # A host that a test has killed is replaced by a host with a new store.
         if key not in self._hosts or self._hosts[key].has_ended:
             place = self._stack.enter_context(new_place())
             made = Host(place / "store", hosting=hosting, environment=environment)
@@ -96,7 +98,7 @@ def shared_hosts(library):
 
 @pytest.fixture
 def fetch(shared_hosts, downloads):
-    """Downloads one URL in its own session, and returns the task's event."""
+    """Returns a function that downloads one URL in a new session, and returns the task's event."""
     used = []
 
     def run(url, *, environment=None, name="a", request=None, **options):

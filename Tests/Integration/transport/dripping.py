@@ -8,8 +8,10 @@ _INTERVAL = 0.05
 
 
 class DrippingServer(AcceptingServer):
-    """``with DrippingServer() as server``: responds to GET with a byte every 50 ms, and reads the body of any other
-    request without a response. After ``finish`` all responses end."""
+    """``with DrippingServer() as server``: responds to GET with one byte every 50 ms until ``finish`` is called.
+
+    For any other method, the server reads the body of the request, and responds after ``finish``.
+    """
 
     def __init__(self, address="127.0.0.1", *, status=200):
         super().__init__(address=address)

@@ -14,7 +14,7 @@ _BLOCK = 65_536
 
 @dataclass(frozen=True)
 class Flood:
-    """The bytes of a flood: `start` once, then `part` repeatedly."""
+    """The bytes of a flood: `start` one time, then `part` repeatedly."""
 
     start: bytes
     part: bytes
@@ -25,13 +25,13 @@ class Flood:
 
 
 class _Counter:
-    """What the floods of one server have sent."""
+    """Counts the floods of one server, and the bytes that they have sent."""
 
     def __init__(self):
         self._lock = threading.Lock()
         #: Bytes that the kernel or the TLS library has accepted.
         self.sent = 0
-        #: Floods that have begun, and those that the client has ended.
+        #: Floods that have begun, and floods that the client has ended.
         self.begun = self.ended = 0
 
     def add(self, *, sent=0, begun=0, ended=0):
@@ -61,7 +61,7 @@ def _take(connection):
 
 
 class FloodingServer(ScriptedServer):
-    """``with FloodingServer(flood, context) as server``: floods the response to each request over HTTP/1.1."""
+    """``with FloodingServer(flood, context) as server``: responds to each request over HTTP/1.1 with the flood."""
 
     def __init__(self, flood, context=None):
         self.flood = _Counter()
@@ -69,9 +69,10 @@ class FloodingServer(ScriptedServer):
 
 
 class FloodingHTTP2Server(ViolatingServer):
-    """``with FloodingHTTP2Server(flood, context) as server``. `flood` is called with the number of a stream.
+    """``with FloodingHTTP2Server(flood, context) as server`` calls the function `flood` for each stream.
 
-    It returns frames to send, or a `Flood`. After a `Flood` the server reads no more requests.
+    `flood` gets the number of the stream. It returns frames to send, or a `Flood`. After it has sent a `Flood`, the
+    server reads no more requests.
     """
 
     def __init__(self, flood, context=None):

@@ -1,4 +1,4 @@
-"""An HTTP/2 server that refuses streams. RST_STREAM with REFUSED_STREAM says that the request was not processed."""
+"""An HTTP/2 server that refuses streams. RST_STREAM with REFUSED_STREAM means that the request was not processed."""
 
 import h2.config
 import h2.connection
@@ -11,7 +11,7 @@ from servers.accepting import AcceptingServer
 class RefusingServer(AcceptingServer):
     """Refuses `refusals` streams, and then responds to each request with the request's method and body.
 
-    Without a context it uses HTTP/2 without TLS from the start (prior knowledge).
+    If there is no context, the server uses HTTP/2 without TLS from the start (prior knowledge).
     """
 
     def __init__(self, context=None, refusals=0):

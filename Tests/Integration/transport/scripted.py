@@ -1,4 +1,5 @@
-"""A server that calls a function of the test for each request. The function decides every byte and every end."""
+"""A server that calls a function of the test for each request. The function sends each byte of the response,
+and decides how the connection ends."""
 
 import socket
 import ssl
@@ -12,7 +13,7 @@ from servers.accepting import AcceptingServer
 class ScriptedServer(AcceptingServer):
     """``with ScriptedServer(respond, context) as server`` calls `respond(connection, head)` for each request.
 
-    If it returns True, the connection is kept for the next request. `greeting` is sent as soon as a client has
+    If `respond` returns True, the connection is kept for the next request. `greeting` is sent as soon as a client has
     connected.
     """
 
@@ -47,7 +48,7 @@ def read_head(connection):
 
 
 def drain(connection):
-    """Reads until the client ends the connection. A close before that could be a reset (RFC 9293, 3.6.1)."""
+    """Reads until the client ends the connection. An earlier close could send a reset (RFC 9293, 3.6.1)."""
     with suppress(OSError):
         while connection.recv(65_536):
             pass
@@ -56,13 +57,13 @@ def drain(connection):
 # Functions that end a connection
 
 def cut(connection):
-    """Ends TCP in order; over TLS without close_notify."""
+    """Ends the TCP connection in order, with FIN. Over TLS, close_notify is missing."""
     connection.shutdown(socket.SHUT_WR)
     drain(connection)
 
 
 def close(connection):
-    """Ends the connection as TLS requires: close_notify first (RFC 8446, section 6.1)."""
+    """Ends the connection as TLS requires: sends close_notify, then ends TCP (RFC 8446, section 6.1)."""
     if isinstance(connection, ssl.SSLSocket):
         with suppress(OSError):
             connection = connection.unwrap()

@@ -1,4 +1,5 @@
-"""The engine needs no more memory than its buffers for any response: bombs, and responses without an end."""
+"""For any response the engine needs only the memory of its buffers. The tests send decompression bombs, and responses
+without an end."""
 
 import itertools
 import os
@@ -15,14 +16,14 @@ from transport.usage import peak, watch_peak
 
 MEGABYTE = 1_000_000
 AT_ONCE = 16
-#: The limit of the daemon's memory while it receives all responses at once. The daemon needs about 20 MB without
-#: responses, and 32 MB were measured with them.
+#: The limit of the daemon's memory while it receives all responses at the same time. Without responses the daemon needs
+#: about 20 MB. With all responses, 32 MB were measured.
 LARGEST_RESIDENT = 100 * MEGABYTE
 
 
 @pytest.fixture(scope="module")
 def bombs():
-    """Compressed bodies of a quarter of a megabyte each, which are 256 MB when they are decoded."""
+    """Compressed bodies. Each body has a quarter of a megabyte, and 256 MB after decoding."""
     made = {}
     for coding, window in (("gzip", 31), ("deflate", 15)):
         coder = zlib.compressobj(9, zlib.DEFLATED, window)
@@ -32,9 +33,10 @@ def bombs():
 
 @pytest.fixture
 def download(shared_hosts, downloads):
-    """Downloads several files at once through a daemon, from a server that gives all of them the same response.
+    """Returns a function that downloads several files at the same time through a daemon. The server sends the same
+    response for each file.
 
-    Returns the events and the peak of the daemon's resident memory.
+    The function returns the events, and the peak of the daemon's resident memory.
     """
     def run(respond, **options):
         together = threading.Barrier(AT_ONCE, timeout=20)
@@ -87,7 +89,7 @@ def test_a_transfer_coding_that_was_not_requested_is_refused(download, downloads
     ("gzip, gzip", "gzip"),
 ])
 @pytest.mark.parametrize("is_chunked", [False, True], ids=["length", "chunks"])
-def test_a_content_coding_is_stored_as_it_was_sent(download, downloads, bombs, coding, bomb, is_chunked):
+def test_a_body_with_a_content_coding_is_stored_without_decoding(download, downloads, bombs, coding, bomb, is_chunked):
     framing = "Transfer-Encoding: chunked" if is_chunked else f"Content-Length: {len(bombs[bomb])}"
     body = chunked(bombs[bomb]) if is_chunked else bombs[bomb]
     events, resident = download(
@@ -98,7 +100,7 @@ def test_a_content_coding_is_stored_as_it_was_sent(download, downloads, bombs, c
 
 
 def endless(start, *parts):
-    """Returns a function that sends the parts repeatedly, up to 64 MB."""
+    """Returns a function that sends `start`, and then the parts repeatedly, up to 64 MB."""
     def respond(connection):
         connection.sendall(start)
         block = b"".join(parts) * (1 + 65_536 // len(b"".join(parts)))

@@ -1,4 +1,4 @@
-"""Certificate files that hang, are invalid, or change: they affect only the sessions that name them."""
+"""A certificate file that hangs, is invalid, or changes affects only the sessions that name the file."""
 
 import os
 import shutil
@@ -30,7 +30,8 @@ def ended(one):
 
 
 @pytest.mark.parametrize("option", OPTIONS)
-def test_a_hung_certificate_file_fails_its_own_task_with_its_name(fetch, serve, authority, options, hung, option):
+def test_a_task_with_a_hung_certificate_file_fails_with_the_name_of_the_file(
+        fetch, serve, authority, options, hung, option):
     server = serve(authority.context())
     event = fetch(server.url + "/a", **{**options, option: hung}, request_timeout_ms=1_000)
     assert (event.state, event.status) == (TaskState.FAILED, Status.REQUEST_TIMEOUT), event
@@ -39,7 +40,8 @@ def test_a_hung_certificate_file_fails_its_own_task_with_its_name(fetch, serve, 
 
 
 @pytest.mark.parametrize("option", OPTIONS)
-def test_a_hung_certificate_file_does_not_delay_other_tasks(host, serve, authority, options, downloads, hung, option):
+def test_a_hung_certificate_file_does_not_delay_tasks_of_other_sessions(
+        host, serve, authority, options, downloads, hung, option):
     server = serve(authority.context())
     one = host()
     for number in range(20):
@@ -53,7 +55,7 @@ def test_a_hung_certificate_file_does_not_delay_other_tasks(host, serve, authori
     assert ended(one).state is TaskState.CANCELLED
 
 
-def test_an_engine_closes_while_a_certificate_file_hangs(host, serve, authority, downloads, hung):
+def test_an_engine_can_close_while_a_certificate_file_hangs(host, serve, authority, downloads, hung):
     server = serve(authority.context())
     one = host()
     one.session(ca_file=hung, **QUICK)
@@ -74,7 +76,7 @@ def test_an_engine_closes_while_a_certificate_file_hangs(host, serve, authority,
     (lambda path: path.write_bytes(bytes(5 << 20)), "has more than 4 MiB"),
     (lambda path: os.symlink(path, path), "cannot be read"),
 ], ids=["FIFO", "directory", "device", "5 MiB", "endless link"])
-def test_an_invalid_certificate_file_fails_at_once(
+def test_a_task_with_an_invalid_certificate_file_fails_at_once(
         fetch, serve, authority, options, tmp_path, option, make, reason):
     path = tmp_path / "odd.pem"
     make(path)
@@ -83,7 +85,7 @@ def test_an_invalid_certificate_file_fails_at_once(
     assert event.error_message.startswith(f"{option} {path} {reason}")
 
 
-def test_the_error_has_the_number_of_the_damaged_certificate(fetch, serve, authority, tmp_path):
+def test_the_error_has_the_number_of_the_damaged_certificate_in_the_file(fetch, serve, authority, tmp_path):
     path = tmp_path / "damaged.pem"
     path.write_bytes(authority.file.read_bytes() + b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")
     event = fetch(serve(authority.context()).url + "/a", ca_file=path)
@@ -106,7 +108,7 @@ def test_a_corrected_certificate_file_is_read_again(host, serve, authority, down
     assert ended(one).state is TaskState.SUCCEEDED
 
 
-def test_a_removed_authority_is_not_trusted_any_more(host, serve, authority, downloads, tmp_path):
+def test_an_authority_that_was_removed_from_its_file_is_no_longer_trusted(host, serve, authority, downloads, tmp_path):
     """Connections that were made with the old file are not used again."""
     path = tmp_path / "changing.pem"
     shutil.copy(authority.file, path)

@@ -1,4 +1,4 @@
-"""The cookies of a session: only the session has them, and its configuration says how long they are stored."""
+"""Each session has its own cookies. The session's configuration decides how long the cookies are stored."""
 
 import signal
 import time
@@ -33,7 +33,7 @@ def sent(server, path):
     return [asked.headers.get("cookie") for asked in server.log(path)]
 
 
-def test_a_cookie_of_a_redirect_is_in_the_next_request(host, misbehaving, downloads):
+def test_a_cookie_that_a_redirect_sets_is_sent_with_the_next_request(host, misbehaving, downloads):
     url = misbehaving.serve("/login", Content(10), [sets("id=7; Path=/", status=302, Location="/file")])
     misbehaving.serve("/file", Content(20))
     one = host()
@@ -42,7 +42,7 @@ def test_a_cookie_of_a_redirect_is_in_the_next_request(host, misbehaving, downlo
     assert sent(misbehaving, "/file") == ["id=7"]
 
 
-def test_sessions_have_separate_cookie_jars_and_by_default_none(host, misbehaving, downloads):
+def test_each_session_has_its_own_cookie_jar_and_by_default_a_session_has_no_jar(host, misbehaving, downloads):
     url = misbehaving.serve("/a", Content(10), otherwise=sets("id=7"))
     one = host()
     for identifier, policy in [("first", Cookies.MEMORY), ("second", Cookies.MEMORY), ("third", None)]:
@@ -58,7 +58,8 @@ def test_sessions_have_separate_cookie_jars_and_by_default_none(host, misbehavin
     (Cookies.PERSISTENT, "id=7", None),
     (Cookies.MEMORY, "id=7; Max-Age=1000", None),
 ])
-def test_cookies_of_the_next_engine_by_policy(host, misbehaving, downloads, policy, cookie, later):
+def test_the_next_engine_has_only_the_cookies_that_the_policy_stores(
+        host, misbehaving, downloads, policy, cookie, later):
     url = misbehaving.serve("/a", Content(10), [sets(cookie)])
     one = host()
     one.session(cookies=policy, **QUICK)
@@ -71,13 +72,13 @@ def test_cookies_of_the_next_engine_by_policy(host, misbehaving, downloads, poli
     assert again.engine().process_id != engine or policy is not None
     again.attach()
     if again.engine().process_id == engine:
-        # The engine ends with SIGTERM, because a kill may lose a cookie of the last half second.
+        # The test ends the engine with SIGTERM, because a kill may lose a cookie of the last half second.
         daemons.end(engine, signal.SIGTERM, time.monotonic() + 20)
     finish(again, url, downloads)
     assert sent(misbehaving, "/a") == [None, "id=7", later]
 
 
-def test_cookies_are_stored_if_the_engine_is_killed_half_a_second_later(host, misbehaving, downloads, store):
+def test_a_cookie_survives_a_kill_of_the_engine_after_half_a_second(host, misbehaving, downloads, store):
     url = misbehaving.serve("/a", Content(10), [sets("id=7; Max-Age=1000")])
     slow = misbehaving.serve("/slow", Content(400_000), [Behaviour(pace=200_000)])
     one = host()
@@ -92,7 +93,7 @@ def test_cookies_are_stored_if_the_engine_is_killed_half_a_second_later(host, mi
     assert sent(misbehaving, "/a") == [None, "id=7"]
 
 
-def test_disabling_cookies_deletes_them(host, misbehaving, downloads):
+def test_a_session_deletes_its_cookies_when_cookies_are_disabled(host, misbehaving, downloads):
     url = misbehaving.serve("/a", Content(10), [sets("id=7; Max-Age=1000")])
     one = host()
     one.session(cookies=Cookies.PERSISTENT, **QUICK)
@@ -105,7 +106,7 @@ def test_disabling_cookies_deletes_them(host, misbehaving, downloads):
     assert sent(misbehaving, "/a") == [None, None, None]
 
 
-def test_a_cookie_flood_does_not_evict_cookies_of_other_servers(host, misbehaving, downloads):
+def test_after_a_cookie_flood_a_request_has_8_kb_of_cookies_at_most(host, misbehaving, downloads):
     flood = misbehaving.serve("/flood", Content(10), [
         sets(f"c{number}={'x' * 3_000}; Max-Age=1000") for number in range(300)])
     one = host()
@@ -118,7 +119,7 @@ def test_a_cookie_flood_does_not_evict_cookies_of_other_servers(host, misbehavin
     assert len(sent(misbehaving, "/a")[0]) <= 8_192
 
 
-def test_a_cookie_of_the_request_is_sent_with_those_of_the_jar_in_one_field(host, misbehaving, downloads):
+def test_a_configured_cookie_and_the_cookies_of_the_jar_are_sent_in_one_header_field(host, misbehaving, downloads):
     url = misbehaving.serve("/a", Content(10), [sets("id=7")])
     one = host()
     one.session(cookies=Cookies.MEMORY, headers=(("Cookie", "own=1"),), **QUICK)

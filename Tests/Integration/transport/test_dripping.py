@@ -1,4 +1,4 @@
-"""A response that fails its task and whose body has no end."""
+"""A response makes its task fail, and the body of the response has no end."""
 
 from contextlib import ExitStack
 
@@ -11,7 +11,7 @@ from transport.dripping import DrippingServer
 
 
 class Refused:
-    """A task that fails by a dripping error page, and the task that waits for its slot."""
+    """A task that fails because of a dripping error page, and a second task that waits for the slot of the first."""
 
     def __init__(self, one, name, dripping, misbehaving, downloads):
         self.one, self.name, self.reasons = one, name, set()
@@ -27,7 +27,7 @@ class Refused:
         return info
 
 
-def test_a_dripping_error_page_occupies_its_slot_for_a_short_time(shared_hosts, misbehaving, downloads):
+def test_a_dripping_error_page_occupies_the_slot_of_its_task_for_a_short_time(shared_hosts, misbehaving, downloads):
     """The slot is occupied for five seconds. Both hostings are tested at the same time."""
     with ExitStack() as stack:
         servers, refused = [], []

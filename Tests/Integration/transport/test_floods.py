@@ -1,4 +1,4 @@
-"""A server that sends invalid bytes without end affects only its own transfer.
+"""A server that sends invalid bytes without end affects only the transfer from this server.
 
 During the flood another session of the same engine downloads from another server, and the test calls verbs.
 """
@@ -35,13 +35,14 @@ from transport.violating import (
 )
 
 MEGABYTE = 1_000_000
-#: The largest growth of the engine's resident memory, in bytes. It allows for the buffers of a flooded transfer and
-#: of another transfer.
+#: The largest growth of the engine's resident memory, in bytes. It is enough for the buffers of the flooded
+#: transfer and of the other transfer.
 LARGEST_GROWTH = 16 * MEGABYTE
 #: The most processor time that the engine's process may use before a verb returns. 0.1 s were measured.
 #: `FrameFloodGuard` ends a flood after 0.3 s.
 LONGEST_VERB_SECONDS = 1
-#: The most processor time before the other download has ended. 0.5 s were measured.
+#: The most processor time that the engine's process may use before the download of the other session has ended. 0.5 s
+#: were measured.
 LONGEST_DOWNLOAD_SECONDS = 3
 SIZE = 2 * MEGABYTE
 #: The statuses with which a flooded task may fail.
@@ -90,7 +91,7 @@ HTTP_2 = {
     "CONTINUATION": lambda stream: Flood(frame(HEADERS, 0, stream, fields(STATUS)), frame(CONTINUATION, 0, stream)),
     "CONTINUATION of fields": lambda stream: Flood(
         frame(HEADERS, 0, stream, fields(STATUS)), frame(CONTINUATION, 0, stream, fields(("x-a", "b" * 1_000)))),
-    # RST_STREAM for the stream of the redirect, which has ended.
+    # The server sends RST_STREAM for the stream of the redirect. This stream has ended.
     "RST_STREAM": lambda stream: REDIRECT if stream == 1 else Flood(
         headers(stream, STATUS), frame(RST_STREAM, 0, 1, number(8))),
     "GOAWAY": lambda stream: Flood(headers(stream, STATUS), frame(GOAWAY, 0, 0, number(stream) + number(0))),
@@ -103,8 +104,8 @@ class BusyEngine(AssertionError):
 
 
 class Engine:
-    """The daemon of a host, with the processor time that it uses. Processor time does not depend on other programs of
-    the machine, as elapsed time does."""
+    """The daemon of a host, and the processor time that the daemon uses. Unlike elapsed time, processor time does not
+    depend on other programs of the machine."""
 
     def __init__(self, one):
         self.one, self.process = one, one.engine().process_id
@@ -130,16 +131,16 @@ class Engine:
 
 @pytest.fixture
 def survive(shared_hosts, misbehaving, downloads):
-    """With one engine, downloads from a flooding server and from another server. Returns the end of the flooded
-    task."""
+    """Returns a function that downloads with one engine from a flooding server and from another server. The function
+    returns the task of the flooded download."""
     engine = Engine(shared_hosts.host(Hosting.DAEMON))
 
     def run(server, **options):
         try:
             return survived(server, options)
         except AssertionError:
-            # The host and the engine are ended: no other test may get a host with an outstanding reply, or an engine
-            # with a flooded task.
+            # The host and the engine are ended, because no other test may get a host with an outstanding reply or an
+            # engine with a flooded task.
             engine.end()
             raise
 
@@ -177,9 +178,9 @@ def until_still(flood):
     until(look, lambda count: count == 20)
 
 
-#: libcurl 7.88.1 continues to read as long as frames without bytes of a body arrive.
+#: The floods of frames without bytes of a body. While such frames arrive, libcurl 7.88.1 continues to read.
 BLOCKING = {"empty DATA", "PRIORITY", "unknown", "WINDOW_UPDATE", "GOAWAY"}
-#: Not strict, because on a busy machine the flood itself is too slow to fill an iteration of the loop.
+#: Not strict, because on a busy machine the flood itself may be too slow to fill an iteration of the loop.
 BLOCKS = pytest.mark.xfail(strict=False, raises=BusyEngine, reason="a turn is bounded by the records of TLS alone")
 
 
@@ -207,7 +208,7 @@ def test_a_flood_over_http_2_affects_no_other_transfer(survive, authority, flood
 
 @pytest.mark.parametrize("flood", [
     pytest.param(flood, id=name, marks=[BLOCKS] if name in BLOCKING else []) for name, flood in HTTP_2.items()
-    # The redirect is followed over another connection.
+    # This flood is left out, because the redirect is followed over another connection.
     if name != "RST_STREAM"
 ])
 def test_a_flood_over_http_2_without_tls_affects_no_other_transfer(survive, flood):

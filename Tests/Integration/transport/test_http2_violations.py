@@ -1,6 +1,6 @@
-"""HTTP/2 responses that break a rule of RFC 9113 end their task at once, as over HTTP/1.1.
+"""An HTTP/2 response that breaks a rule of RFC 9113 ends its task at once, as an invalid response over HTTP/1.1 does.
 
-Errors of the connection are retried, and so are error responses of the server after a broken transfer.
+If the server breaks off a transfer with RST_STREAM or GOAWAY, the transfer is retried.
 """
 
 import os
@@ -41,12 +41,12 @@ def number(value):
 
 
 def begun(stream):
-    """Returns the begin of a response whose body continues."""
+    """Returns the beginning of a response whose body continues."""
     return headers(stream, STATUS) + frame(DATA, 0, stream, b"abc")
 
 
 def large(stream, pairs):
-    """Returns a field block that needs many frames."""
+    """Returns a response whose field block needs many frames."""
     block = fields(STATUS, *pairs)
     parts = [block[start:start + 16_384] for start in range(0, len(block), 16_384)]
     return frame(HEADERS, 0, stream, parts[0]) + b"".join(
@@ -54,7 +54,7 @@ def large(stream, pairs):
         DATA, END_STREAM, stream, b"abc")
 
 
-#: Malformed responses (RFC 9113, section 8.1.1): the frames for a stream.
+#: Malformed responses (RFC 9113, section 8.1.1). Each function returns the frames of one response for a stream.
 MALFORMED = {
     "upper-case name": lambda stream: whole(stream, ("X-Upper", "1")),
     "late pseudo-header": lambda stream: headers(stream, ("x-early", "1"), STATUS) + frame(DATA, END_STREAM, stream),
@@ -91,7 +91,7 @@ def test_a_malformed_response_ends_its_task_at_once(fetch, authority, downloads,
         assert server.url in event.error_message
 
 
-#: Errors of the connection (RFC 9113, section 5.4.1), before the response.
+#: Each function returns frames that cause a connection error before the response (RFC 9113, section 5.4.1).
 FATAL = {
     "DATA on stream 0": lambda _: frame(DATA, 0, 0, b"abc"),
     "HEADERS on stream 0": lambda _: headers(0, STATUS),
@@ -116,7 +116,7 @@ FATAL = {
 
 
 @pytest.mark.parametrize("response", FATAL.values(), ids=FATAL)
-def test_an_error_of_the_connection_ends_its_task_at_once(fetch, authority, downloads, response):
+def test_a_connection_error_before_the_response_ends_its_task_at_once(fetch, authority, downloads, response):
     with ViolatingServer(authority.context(), response) as server:
         event = fetch(server.url + "/a", ca_file=authority.file, maximum_attempts=2)
         assert (event.state, event.status, event.attempts) == (TaskState.FAILED, Status.BAD_RESPONSE, 1), event
@@ -124,15 +124,17 @@ def test_an_error_of_the_connection_ends_its_task_at_once(fetch, authority, down
 
 
 @pytest.mark.parametrize("name", ["DATA on stream 0", "HPACK garbage", "CONTINUATION without HEADERS", "PUSH_PROMISE"])
-def test_an_error_of_the_connection_in_the_body_is_noticed_at_the_timeout(fetch, authority, downloads, name):
-    """libcurl 7.88.1 stops reading and reports nothing."""
+def test_a_connection_error_in_the_body_ends_the_attempt_at_the_timeout_at_the_latest(
+        fetch, authority, downloads, name):
+    """After such an error, libcurl 7.88.1 stops reading and reports no error."""
     with ViolatingServer(authority.context(), lambda stream: begun(stream) + FATAL[name](stream)) as server:
         event = fetch(server.url + "/a", ca_file=authority.file, maximum_attempts=2, request_timeout_ms=500)
         assert event.status in (Status.CONNECTION_LOST, Status.REQUEST_TIMEOUT, Status.BAD_RESPONSE), event
         assert (len(server.requests), os.listdir(downloads)) == (event.attempts, [])
 
 
-#: The largest frame has 16,384 bytes unless the client allows more (RFC 9113, section 6.5.2).
+#: If the client does not allow larger frames, a frame has 16,384 bytes at most (RFC 9113, section 6.5.2). These frames
+#: have one byte more.
 LARGE = {
     "DATA": lambda stream: frame(DATA, END_STREAM, stream, bytes(16_385)),
     "trailer": lambda stream: frame(HEADERS, END_HEADERS | END_STREAM, stream, bytes(16_385)),
@@ -142,14 +144,14 @@ LARGE = {
 
 
 @pytest.mark.parametrize("response", LARGE.values(), ids=LARGE)
-def test_a_body_that_a_too_large_frame_cuts_off_makes_no_file(fetch, authority, downloads, response):
+def test_a_too_large_frame_in_a_body_of_unknown_length_makes_no_file(fetch, authority, downloads, response):
     with ViolatingServer(authority.context(), lambda stream: begun(stream) + response(stream)) as server:
         event = fetch(server.url + "/a", ca_file=authority.file, maximum_attempts=2, request_timeout_ms=500)
         assert (event.state, os.listdir(downloads)) == (TaskState.FAILED, [])
 
 
 @pytest.mark.parametrize("response", LARGE.values(), ids=LARGE)
-def test_a_body_of_known_length_that_a_too_large_frame_cuts_off_makes_no_file(fetch, authority, downloads, response):
+def test_a_too_large_frame_in_a_body_of_known_length_makes_no_file(fetch, authority, downloads, response):
     def respond(stream):
         return (headers(stream, STATUS, ("content-length", "16388")) + frame(DATA, 0, stream, b"abc")
                 + response(stream))
@@ -159,7 +161,7 @@ def test_a_body_of_known_length_that_a_too_large_frame_cuts_off_makes_no_file(fe
         assert (event.state, len(server.requests), os.listdir(downloads)) == (TaskState.FAILED, event.attempts, [])
 
 
-#: Reactions of servers that support only HTTP/2 to a request over HTTP/1.1.
+#: Reactions of a server that supports only HTTP/2. The request uses HTTP/1.1.
 REFUSALS = {
     "close": lambda _: None,
     "HTTP/2 all the same": lambda connection: connection.sendall(frame(SETTINGS, 0, 0)),
@@ -168,7 +170,7 @@ REFUSALS = {
 
 
 @pytest.mark.parametrize("refuse", REFUSALS.values(), ids=REFUSALS)
-def test_a_server_with_only_http_2_gets_http_2_again_after_a_cut_body(fetch, authority, downloads, refuse):
+def test_a_server_that_supports_only_http_2_gets_http_2_again_after_a_cut_body(fetch, authority, downloads, refuse):
     """The request after a cut body uses HTTP/1.1. A server that supports only HTTP/2 does not accept this request."""
     def cut(stream):
         return begun(stream) + LARGE["DATA"](stream)
@@ -192,7 +194,8 @@ BROKEN = {
 
 @pytest.mark.parametrize("prefix", [lambda _: b"", begun], ids=["before the header", "in the body"])
 @pytest.mark.parametrize("response", BROKEN.values(), ids=BROKEN)
-def test_an_error_response_after_a_broken_transfer_is_retried(fetch, authority, downloads, response, prefix):
+def test_a_transfer_that_the_server_breaks_with_rst_stream_or_goaway_is_retried(
+        fetch, authority, downloads, response, prefix):
     def broken(stream):
         return prefix(stream) + response(stream)
 

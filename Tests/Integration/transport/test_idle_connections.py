@@ -20,10 +20,10 @@ SOON = 12
 
 
 class ClosingServer(AcceptingServer):
-    """Responds to one request on each connection when all connections have one. Closes the connections when the test
-    calls `close_connections`.
+    """Waits until each expected connection has a request, and then responds to all requests. Closes the connections
+    when the test calls `close_connections`.
 
-    The responses do not announce the end of the connection, so the client keeps it.
+    The responses do not announce the end of the connection, so the client keeps the connection.
     """
 
     def __init__(self, expected):
@@ -38,8 +38,8 @@ class ClosingServer(AcceptingServer):
         super().__exit__(*details)
 
     def close_connections(self):
-        """Closes the connections. The test calls it after the client has read the responses: the client does not keep
-        a connection that ends earlier."""
+        """Closes the connections. The test calls this method after the client has read the responses, because the
+        client does not keep a connection that ends earlier."""
         self._closing.set()
 
     def _serve(self, connection):
@@ -73,14 +73,14 @@ def fetch_all(one, closing, downloads):
 
 
 @pytest.mark.both_hostings
-def test_an_idle_engine_closes_connections_that_its_server_has_closed(host, closing, downloads):
+def test_an_idle_engine_closes_connections_that_the_server_has_closed(host, closing, downloads):
     one = host()
     engine = fetch_all(one, closing, downloads)
     until(lambda: count(engine, CLOSE_WAIT), lambda open_ones: open_ones == 0, SOON)
 
 
 @pytest.mark.both_hostings
-def test_a_busy_engine_closes_connections_that_its_server_has_closed(host, closing, downloads):
+def test_a_busy_engine_closes_connections_that_the_server_has_closed(host, closing, downloads):
     one = host()
     with DrippingServer() as dripping:
         one.session("busy", **QUICK)

@@ -25,7 +25,7 @@ def phases(attempt):
 
 
 @pytest.mark.both_hostings
-def test_metrics_of_a_new_and_a_reused_connection(host, nginx, served, certificates, downloads):
+def test_the_metrics_show_whether_a_connection_is_new_or_reused(host, nginx, served, certificates, downloads):
     one = host()
     one.session(ca_file=certificates.authority, **QUICK)
     url, size = f"{nginx.tls_url}/{served.names[7]}", (served.folder / served.names[7]).stat().st_size
@@ -56,7 +56,7 @@ def test_every_attempt_has_its_own_metrics(host, misbehaving, downloads):
     assert all(attempt.protocol == "http/1.1" and attempt.tls_version is None for attempt in found)
 
 
-def test_the_metrics_of_a_redirected_download_are_those_of_its_last_request(host, misbehaving, downloads):
+def test_a_redirected_download_has_the_metrics_of_its_last_request(host, misbehaving, downloads):
     url = misbehaving.serve("/old", Content(10), [redirect("/new")])
     new = misbehaving.serve("/new", Content(20))
     one = host()
@@ -65,7 +65,7 @@ def test_the_metrics_of_a_redirected_download_are_those_of_its_last_request(host
     assert (attempt.url, attempt.redirects, attempt.response_body_bytes) == (new, 1, 20)
 
 
-def test_metrics_through_a_proxy(host, misbehaving, downloads, tmp_path_factory):
+def test_the_metrics_show_that_a_download_used_a_proxy(host, misbehaving, downloads, tmp_path_factory):
     with Squid(tmp_path_factory.mktemp("squid")) as squid:
         one = host()
         one.session(proxy=Proxy(url=squid.url), **QUICK)
@@ -73,7 +73,7 @@ def test_metrics_through_a_proxy(host, misbehaving, downloads, tmp_path_factory)
         assert attempt.proxy_connection and attempt.remote_port == squid.port
 
 
-def test_metrics_of_a_refused_connection(host, downloads):
+def test_the_metrics_of_a_refused_connection_have_no_times_of_a_request(host, downloads):
     one = host()
     one.session(maximum_attempts=1, **QUICK)
     [attempt] = run(one, "http://127.0.0.1:1/a", downloads / "a")

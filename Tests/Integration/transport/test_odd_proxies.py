@@ -79,12 +79,12 @@ def test_an_odd_response_to_connect_fails_the_task(through, downloads, data):
 
 
 @pytest.mark.parametrize("name", ODD)
-def test_the_message_names_the_proxy_that_is_at_fault(through, name):
+def test_the_error_message_names_the_proxy_with_the_odd_response(through, name):
     with answering(ODD[name]) as proxy:
         assert proxy.url in through(proxy, maximum_attempts=1).error_message
 
 
-def test_a_407_to_connect_is_reported_as_the_status_of_the_proxy(through):
+def test_a_407_response_to_connect_is_reported_as_the_status_of_the_proxy(through):
     refusal = b'HTTP/1.1 407 Who\r\nProxy-Authenticate: Basic realm="a"\r\nContent-Length: 4\r\n\r\nwho\n'
     with answering(refusal) as proxy:
         event = through(proxy)
@@ -93,7 +93,7 @@ def test_a_407_to_connect_is_reported_as_the_status_of_the_proxy(through):
 
 
 def tunneling(data, greeting=b""):
-    """Runs a proxy that makes the tunnel despite its odd response."""
+    """Returns a proxy that opens the tunnel after its odd response."""
     def respond(connection, head):
         host, _, port = head.split()[1].decode().rpartition(":")
         with suppress(OSError), socket.create_connection((host, int(port)), timeout=20) as server:
@@ -119,7 +119,7 @@ def test_a_successful_response_to_connect_has_no_body(through, downloads, data):
     b"HTTP/1.1 103 Early\r\nLink: </a>\r\n\r\n" + OK + b"\r\n", b"HTTP/1.1 100 Continue\r\n\r\n" + OK + b"\r\n",
     OK + b"\r\n" + OK + b"\r\n", OK + b"X-A: 1\r\n folded: 2\r\n\r\n",
 ], ids=["103", "100", "twice", "folded"])
-def test_a_tunnel_after_an_odd_response_reaches_the_server_or_fails(through, downloads, data):
+def test_a_download_through_a_tunnel_after_an_odd_response_is_complete_or_fails(through, downloads, data):
     with tunneling(data) as proxy:
         event = through(proxy)
         files = [sha256_of(downloads / name) for name in os.listdir(downloads)]
@@ -131,7 +131,7 @@ RESPONSE = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nproxy"
 
 
 @pytest.mark.parametrize("greeting", [OK + b"\r\n", RESPONSE, b"hello\r\n"], ids=["tunnel", "response", "words"])
-def test_bytes_of_the_proxy_before_connect_make_no_file(through, downloads, greeting):
+def test_bytes_that_the_proxy_sends_before_connect_are_in_no_file(through, downloads, greeting):
     with tunneling(OK + b"\r\n", greeting) as proxy:
         event = through(proxy)
         files = [sha256_of(downloads / name) for name in os.listdir(downloads)]

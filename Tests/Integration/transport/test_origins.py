@@ -1,4 +1,5 @@
-"""Downloads from nginx, Apache httpd and Caddy: complete files, and files that resume after a kill of the engine."""
+"""Downloads from nginx, Apache httpd and Caddy: complete downloads, and downloads that resume after a kill of
+the engine."""
 
 import os
 
@@ -47,7 +48,7 @@ def test_a_file_arrives_complete(host, origin, certificates, downloads):
     assert (downloads / "little").read_bytes() == b"a small file"
 
 
-def test_a_download_resumes_after_a_kill(host, origin, certificates, downloads):
+def test_a_download_resumes_after_a_kill_of_the_engine(host, origin, certificates, downloads):
     one = host()
     one.session(ca_file=certificates.authority, bytes_per_second=8_000_000, **QUICK)
     task = one.download(f"{origin}/large", downloads / "large")

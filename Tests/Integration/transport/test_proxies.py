@@ -45,7 +45,7 @@ def test_the_configured_proxy_is_used(fetch, squid, server, authority):
         assert "GET " + server.url in squid.lines()[before]
 
 
-def test_the_proxy_of_the_environment_is_used_unless_it_is_excluded(fetch, squid, server, authority):
+def test_the_proxy_of_the_environment_is_used_if_no_setting_overrides_it(fetch, squid, server, authority):
     environment = {**CLEAN, "http_proxy": squid.url, "https_proxy": squid.url}
     trusted = {"ca_file": authority.file}
     nobody = "http://127.0.0.1:1"
@@ -74,7 +74,7 @@ def test_user_and_password_of_the_configuration_are_sent_to_the_proxy(fetch, gua
     assert len(server.log()) == 1
 
 
-def test_user_and_password_in_the_environments_url_are_sent_to_the_proxy(fetch, guarded, server, authority):
+def test_user_and_password_in_the_proxy_url_of_the_environment_are_sent_to_the_proxy(fetch, guarded, server, authority):
     url = guarded.url.replace("http://", "http://porter:key@")
     event = fetch(server.url + "/a", ca_file=authority.file,
                   environment={**CLEAN, "http_proxy": url, "https_proxy": url})
@@ -93,7 +93,7 @@ def test_a_tunnel_with_a_password_is_not_shared_between_sessions(host, guarded, 
     assert found == [200, 407, 407, 200]
 
 
-def test_a_credential_of_one_session_opens_no_tunnel_for_another(host, guarded, serve, authority, downloads):
+def test_a_credential_of_one_session_opens_no_tunnel_for_another_session(host, guarded, serve, authority, downloads):
     server = serve(authority.context())
     one = host(environment=CLEAN)
     one.session("asked", **ASK_FOR_CREDENTIALS, ca_file=authority.file, proxy=backhaul.Proxy(url=guarded.url))
@@ -144,7 +144,7 @@ def test_the_error_of_a_refused_tunnel_names_the_proxy_and_its_status(fetch, squ
 
 
 @pytest.mark.parametrize("scheme", ["socks5", "socks5h"])
-def test_a_socks_proxy_resolves_names_or_gets_addresses(fetch, server, authority, scheme):
+def test_a_download_through_a_socks_proxy_works_with_host_names_and_with_addresses(fetch, server, authority, scheme):
     with Socks() as socks:
         way = backhaul.Proxy(url=f"{scheme}://{socks.address}")
         options = {"ca_file": authority.file, "proxy": way, "environment": CLEAN}

@@ -1,4 +1,4 @@
-"""Redirects under the rules of session and task."""
+"""The rules of the session and of the task decide whether redirects are followed."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from servers.behaviour import redirect
 from servers.content import Content
 
 
-def test_unfollowed_redirects_are_final_responses(fetch, misbehaving):
+def test_a_redirect_that_is_not_followed_is_the_final_response(fetch, misbehaving):
     url = misbehaving.serve("/old", Content(10), [redirect("/new")] * 2)
     event = fetch(url, redirects=Redirects.NONE)
     assert (event.state, event.status, event.http_status) == (TaskState.FAILED, Status.HTTP_STATUS, 302)
@@ -17,7 +17,7 @@ def test_unfollowed_redirects_are_final_responses(fetch, misbehaving):
     assert [asked.path for asked in misbehaving.log()] == ["/old", "/old"]
 
 
-def test_only_redirects_to_the_same_origin_are_followed(fetch, serve, misbehaving):
+def test_the_policy_same_origin_follows_only_redirects_to_the_same_origin(fetch, serve, misbehaving):
     other = serve()
     inside = misbehaving.serve("/inside", Content(10), [redirect("/new")])
     outside = misbehaving.serve("/outside", Content(10), [redirect(other.url + "/a")])
@@ -43,7 +43,7 @@ def test_the_redirect_limit_is_respected(fetch, misbehaving, limit, status):
     assert fetch(url, maximum_redirects=limit).status is status
 
 
-def test_headers_of_the_session_are_sent_only_to_the_urls_origin(fetch, serve, misbehaving):
+def test_headers_of_the_session_are_sent_only_to_the_origin_of_the_requests_url(fetch, serve, misbehaving):
     other = serve()
     url = misbehaving.serve("/old", Content(10), [redirect(other.url + "/a")])
     own = {"headers": {"x-own": "task"}}

@@ -1,4 +1,5 @@
-"""Requests that an HTTP/2 server has refused are sent again at once, because it has not processed them."""
+"""If an HTTP/2 server refuses a request, the engine sends the request again at once, because the server has not
+processed it."""
 
 import pytest
 
@@ -16,7 +17,7 @@ def test_a_refused_download_is_requested_again(fetch, authority):
 
 
 @pytest.mark.parametrize("method", ["PUT", "POST"])
-def test_a_refused_body_is_sent_again_with_any_method(host, authority, method):
+def test_a_refused_request_with_a_body_is_sent_again_for_any_method(host, authority, method):
     with RefusingServer(authority.context(), refusals=2) as server:
         one = host()
         one.session(ca_file=authority.file, maximum_attempts=1, **QUICK)

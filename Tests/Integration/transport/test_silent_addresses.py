@@ -1,4 +1,5 @@
-"""Addresses that accept no connection do not disturb other transfers, and a name's other addresses are used."""
+"""Addresses that accept no connection do not disturb other transfers. If some addresses of a name accept no connection,
+the name's other addresses are used."""
 
 from contextlib import ExitStack
 
@@ -26,7 +27,8 @@ RESOLVE_ALL = {"RESOLV_MULTI": "on"}
 
 @pytest.fixture
 def network(place):
-    """Two network namespaces: servers listen in one; hosts start in the other, and know the test's server names."""
+    """Two network namespaces. Servers listen in the first namespace. Hosts start in the second namespace, and know the
+    server names of the test."""
     try:
         made = SilentNetwork(place)
     except Unavailable as reason:
@@ -71,7 +73,8 @@ def test_a_silent_address_disturbs_no_download_of_another_session(one, dripping,
     task = one.download(dripping.url + "/a", downloads / "a")
     until(lambda: dripping.dripped, lambda count: count > 0)
     fail_to_connect(one, downloads)
-    # A response has 40 bytes in two seconds. If the engine repeats the request, the second response counts, too.
+    # The server sends 40 bytes of a response in two seconds. If the engine repeats the request, the bytes of the second
+    # response count, too.
     enough = dripping.dripped + 40
     until(lambda: dripping.dripped, lambda count: count > enough or one.task(task).state.has_ended)
     dripping.finish()
@@ -85,7 +88,7 @@ def test_a_silent_address_disturbs_no_running_post(one, dripping, downloads):
     one.upload(dripping.url + "/post", body=b"once", method="POST")
     until(lambda: dripping.requests, lambda seen: seen == ["POST"])
     fail_to_connect(one, downloads)
-    # The test needs to wait for two more seconds, which a download with the same settings measures.
+    # The test must wait for two more seconds. A download with the same settings measures this time.
     one.session("meanwhile", **ONE_TRY)
     other = one.download(dripping.url + "/a", downloads / "a")
     until(lambda: dripping.dripped, lambda count: count > 40 or one.task(other).state.has_ended)
@@ -104,9 +107,9 @@ NAMES = {
 }
 
 
-def test_a_file_arrives_from_the_address_that_responds(network, place, library, server, downloads):
-    """All cases run at the same time. Each has its own engine, because an engine with the sockets of several transfers
-    would run libcurl more often than an engine with one transfer."""
+def test_a_file_arrives_if_one_address_of_the_host_name_responds(network, place, library, server, downloads):
+    """All cases run at the same time. Each case has its own engine, because an engine with the sockets of several
+    transfers would run libcurl more often than an engine with one transfer."""
     network.name(NAMES)
     cases = {f"{size}.{name}": content for name in NAMES for size, content in (("short", SHORT), ("long", LONG))}
     with ExitStack() as stack:

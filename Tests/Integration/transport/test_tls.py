@@ -1,4 +1,4 @@
-"""Which certificates are trusted, and the errors for those that are not."""
+"""Which certificates are trusted, and which errors other certificates cause."""
 
 import base64
 import hashlib
@@ -112,7 +112,8 @@ def test_without_a_client_certificate_the_error_names_the_option(request, fetch,
 
 
 def test_a_connection_with_a_client_certificate_is_not_shared_between_sessions(host, choosy, authority, downloads):
-    """All sessions share one engine and run one after the other, so that there is an open connection to reuse."""
+    """All sessions share one engine and run one after the other, so that each later session could reuse an open
+    connection."""
     one = host()
     states = []
     for number, certificate in enumerate([authority.client("owner"), None, authority.client("other"), None]):
@@ -122,7 +123,8 @@ def test_a_connection_with_a_client_certificate_is_not_shared_between_sessions(h
     assert states == [TaskState.SUCCEEDED, TaskState.FAILED] * 2
 
 
-def test_a_session_with_other_authorities_does_not_reuse_a_connection(host, serve, authority, downloads):
+def test_a_session_with_other_authorities_does_not_reuse_a_connection_of_another_session(
+        host, serve, authority, downloads):
     server = serve(authority.context())
     one = host()
     found = []
@@ -152,6 +154,6 @@ def test_the_passphrase_of_an_encrypted_key_is_not_requested_at_a_terminal(fetch
     fails(event, "client_key", str(key))
 
 
-def test_a_server_without_tls_is_reported(fetch, nginx, authority):
+def test_the_error_reports_that_the_server_does_not_use_tls(fetch, nginx, authority):
     url = nginx.url.replace("http", "https")
     fails(fetch(url + "/a", ca_file=authority.file), f"{url} does not respond with TLS")

@@ -25,7 +25,7 @@ def answering(data):
     b"X-Long: " + b"a" * 200_000 + b"\r\n", b"X-Line: 1\r\n" * 5_000, b"HTTP/1.1 200 OK\r\n", b"\xff\xfe: 1\r\n",
 ], ids=["NUL", "NUL alone", "folded first", "folded", "no field", "nameless", "200 KB", "5,000 lines", "status line",
         "no text"])
-def test_an_odd_trailer_leaves_the_body_complete_or_is_a_bad_response(fetch, downloads, trailer):
+def test_a_response_with_an_odd_trailer_is_stored_completely_or_is_a_bad_response(fetch, downloads, trailer):
     with answering(CHUNKS + trailer + b"\r\n") as server:
         event = fetch(server.url + "/a", maximum_attempts=3)
         files = [(downloads / name).read_bytes() for name in os.listdir(downloads)]
@@ -40,7 +40,7 @@ def test_an_odd_trailer_leaves_the_body_complete_or_is_a_bad_response(fetch, dow
         strict=True, reason="libcurl 7.88.1 reports an empty reply, which is tried again")),
 ])
 @pytest.mark.parametrize("status", [b"200 OK", b"404 Not Found", b"302 Found", b"103 Early"])
-def test_an_odd_first_header_line_is_a_bad_response(fetch, downloads, field, status):
+def test_a_response_with_an_odd_first_header_line_is_a_bad_response(fetch, downloads, field, status):
     with answering(b"HTTP/1.1 " + status + b"\r\n" + field + b"Content-Length: 3\r\n\r\nabc") as server:
         event = fetch(server.url + "/a", maximum_attempts=3)
         assert (event.state, event.status, os.listdir(downloads)) == (TaskState.FAILED, Status.BAD_RESPONSE, []), event

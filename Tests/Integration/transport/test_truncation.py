@@ -1,4 +1,4 @@
-"""Over TLS a body that ends with its connection is complete only after close_notify (RFC 9112, section 9.8)."""
+"""If a body over TLS ends with its connection, the body is complete only after close_notify (RFC 9112, section 9.8)."""
 
 import os
 import ssl
@@ -24,8 +24,8 @@ TOLERANT = {"tolerances": Tolerances.MISSING_CLOSE_NOTIFY}
 
 @pytest.fixture(params=[ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3], ids=["TLS 1.2", "TLS 1.3"])
 def start(request, authority):
-    """Starts a server that gives the responses in order, and repeats the last one. Each response is a pair of bytes
-    and a function that ends the connection."""
+    """Returns a function that starts a server. The server sends the responses in order, and repeats the last response.
+    Each response is a pair: the bytes, and a function that ends the connection."""
     context = authority.context()
     context.minimum_version = context.maximum_version = request.param
     started = []
@@ -48,8 +48,8 @@ def start(request, authority):
 
 @pytest.fixture(params=["direct", "tunnel"])
 def download(request, fetch, authority, downloads):
-    """Downloads with the default rules of retries, either through the tunnel of a proxy or directly. Returns the
-    event and the digests of the files in the folder."""
+    """Returns a function that downloads with the default rules for retries, either directly or through the tunnel of a
+    proxy. The function returns the event, and the digests of the files in the folder."""
     def run(server, **options):
         def fetched(**way):
             event = fetch(server.url + "/a", ca_file=authority.file, environment=CLEAN,
@@ -73,7 +73,7 @@ def chunks(data):
 
 @pytest.mark.parametrize("fields", [b"", b'ETag: "a"\r\nAccept-Ranges: bytes\r\n'], ids=["plain", "entity tag"])
 @pytest.mark.parametrize("size", [PART, CONTENT.size, 0], ids=["in the middle", "at the end", "before the body"])
-def test_a_body_without_close_notify_fails_after_a_few_attempts(start, download, size, fields):
+def test_a_task_fails_after_a_few_attempts_if_close_notify_is_missing(start, download, size, fields):
     server = start((HEAD + fields + b"\r\n" + CONTENT.data[:size], cut))
     event, files = download(server)
     assert (event.state, event.status, files) == (TaskState.FAILED, Status.TLS_TRUNCATED, [])
@@ -87,7 +87,7 @@ def test_a_body_that_is_complete_at_the_second_attempt_is_accepted(start, downlo
     assert (event.state, event.attempts, files) == (TaskState.SUCCEEDED, 2, [CONTENT.sha256])
 
 
-def test_a_session_with_the_tolerance_accepts_a_body_without_close_notify(start, download):
+def test_a_session_that_tolerates_a_missing_close_notify_accepts_the_body(start, download):
     server = start((UNTIL_CLOSE + CONTENT.data, cut))
     event, files = download(server, **TOLERANT)
     assert (event.state, event.attempts, files) == (TaskState.SUCCEEDED, 1, [CONTENT.sha256])
@@ -117,7 +117,7 @@ def test_a_body_with_a_length_or_chunks_needs_no_close_notify(start, download, r
     (CHUNKED + chunks(CONTENT.data)[:-5], CHUNKED + chunks(CONTENT.data) + b"0\r\n\r\n"),
     (CHUNKED + chunks(CONTENT.data), CHUNKED + chunks(CONTENT.data) + b"0\r\n\r\n"),
 ], ids=["length", "chunks", "in a chunk", "last chunk"])
-def test_a_body_that_ends_early_is_a_lost_connection(start, download, broken, whole, options):
+def test_an_attempt_fails_with_connection_lost_if_its_body_is_incomplete(start, download, broken, whole, options):
     server = start((broken, close), (broken, cut), (broken, cut), (whole, cut))
     event, files = download(server, maximum_attempts=3, **options)
     assert (event.state, event.status, files) == (TaskState.FAILED, Status.CONNECTION_LOST, [])

@@ -1,4 +1,4 @@
-"""The version of HTTP that is used, and URLs with addresses of IPv6."""
+"""The HTTP version that a session uses, and URLs with IPv6 addresses."""
 
 import pytest
 
@@ -26,7 +26,7 @@ def test_the_configured_http_version_is_used(fetch, nginx, served, certificates,
     assert [asked.protocol for asked in list(nginx.log())[before:]] == [spoken]
 
 
-def test_sessions_of_different_versions_share_no_connection(host, nginx, served, certificates, downloads):
+def test_sessions_with_different_http_versions_share_no_connection(host, nginx, served, certificates, downloads):
     one = host()
     before = len(list(nginx.log()))
     for number, version in enumerate([HTTPVersion.DEFAULT, HTTPVersion.HTTP_1_1, HTTPVersion.DEFAULT]):

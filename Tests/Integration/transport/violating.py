@@ -1,4 +1,4 @@
-"""An HTTP/2 server whose responses are frames made by hand, so that they can break any rule of RFC 9113."""
+"""An HTTP/2 server whose frames the test makes by hand. So the responses can break any rule of RFC 9113."""
 
 import struct
 
@@ -26,11 +26,12 @@ def headers(stream, *pairs, flags=END_HEADERS):
 
 
 class ViolatingServer(ScriptedServer):
-    """``with ViolatingServer(context, *responses) as server`` gives the responses in order, and repeats the last one.
+    """``with ViolatingServer(context, *responses) as server`` sends the responses in order.
 
-    The server keeps the connection. A response is a function that returns the frames for a stream. Without a context
-    the server uses HTTP/2 without TLS from the start. If a connection does not begin with HTTP/2, `refuse` is called
-    with it, and then the connection is closed.
+    The server repeats the last response. After a response, the server keeps the connection open. A response is a
+    function that returns the frames for a stream. If there is no context, the server uses HTTP/2 without TLS from the
+    start. If a connection does not begin with HTTP/2, the server calls `refuse` with the connection, and then closes
+    the connection.
     """
 
     def __init__(self, context, *responses, refuse=None):

@@ -41,9 +41,9 @@ class FormReceiver:
     #: The statuses of the first responses, in order. All later responses have 200.
     statuses: list = field(default_factory=list)
     answer: bytes = b'{"id": 7}'
-    #: For each number, one response is cut off after that number of bytes of its body.
+    #: For each number, the server cuts off one response after this number of bytes of the body.
     drops: list = field(default_factory=list)
-    #: The server reads no body until this is set.
+    #: The server reads no body until this event is set.
     reads: threading.Event = field(default_factory=threading.Event)
 
     def __enter__(self):
@@ -79,7 +79,7 @@ class FormReceiver:
             request_queue_size = 128
 
             def handle_error(self, *_):
-                """Ignores the error: a client that is killed breaks its connections."""
+                """Ignores the error, because a client that is killed breaks its connections."""
 
         self._server = Server(("127.0.0.1", 0), Handler)
         threading.Thread(target=self._server.serve_forever, daemon=True).start()

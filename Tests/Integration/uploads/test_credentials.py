@@ -30,7 +30,7 @@ def test_fifty_uploads_share_one_challenge_and_one_credential(host, nginx_dav, s
     assert nginx_dav.put() == {f"private/{name}": content.data for name, content in contents.items()}
 
 
-def test_a_large_body_is_sent_once_despite_a_challenge(host, nginx_dav, sources):
+def test_a_large_body_is_sent_only_one_time_despite_a_challenge(host, nginx_dav, sources):
     content = Content(8_000_000)
     (sources / "a").write_bytes(content.data)
     one = host()
@@ -44,7 +44,7 @@ def test_a_large_body_is_sent_once_despite_a_challenge(host, nginx_dav, sources)
     assert nginx_dav.put() == {"private/a": content.data}
 
 
-def test_an_upload_to_apache_with_digest_succeeds(host, certificates, sources):
+def test_an_upload_to_apache_with_digest_authentication_succeeds(host, certificates, sources):
     from servers.webdav import ApacheDAV
 
     content = Content(3_000_000)

@@ -9,7 +9,7 @@ from testbed.host import until
 pytestmark = pytest.mark.both_hostings
 
 
-def test_a_form_of_files_and_values_is_read_by_pythons_parser(host, forms, sources):
+def test_pythons_parser_reads_a_form_with_files_and_values(host, forms, sources):
     photo, empty = Content(1_500_000), sources / "empty"
     (sources / "photo.jpg").write_bytes(photo.data)
     empty.write_bytes(b"")
@@ -52,7 +52,7 @@ def test_a_small_body_from_memory_is_sent_after_its_host_has_ended(host, forms, 
 
 
 @pytest.mark.parametrize("repeats", [False, True])
-def test_a_post_of_a_killed_engine_is_repeated_only_if_the_host_allows_it(host, forms, repeats):
+def test_after_a_kill_of_the_engine_a_post_is_repeated_only_if_the_session_allows_it(host, forms, repeats):
     one = host()
     one.session(unsafe_methods=repeats)
     forms.reads.clear()
@@ -92,7 +92,7 @@ def test_a_response_body_above_the_limit_is_truncated(host, forms):
     assert event.response_body == forms.answer[:65_536]
 
 
-def test_a_put_is_retried_after_a_503_and_a_post_is_not(host, forms):
+def test_after_a_503_response_a_put_is_retried_and_a_post_is_not_retried(host, forms):
     one = host()
     one.session(first_delay_ms=10)
     forms.statuses[:] = [503]

@@ -1,4 +1,5 @@
-"""A store whose database was lost or is an old copy: request bodies that hosts have enqueued are not removed."""
+"""If the database of a store was lost or is an old copy, the store keeps the request bodies that hosts have
+enqueued."""
 
 import os
 import shutil
@@ -29,7 +30,7 @@ def contents(folder):
 
 
 @pytest.mark.parametrize("loss", ["removed", "emptied"])
-def test_a_store_without_its_database_is_damaged_while_it_has_files_of_tasks(
+def test_a_store_that_lost_its_database_counts_as_damaged_while_it_has_request_bodies(
         host, forms, sources, store, loss):
     one = host()
     one.session()
@@ -45,13 +46,14 @@ def test_a_store_without_its_database_is_damaged_while_it_has_files_of_tasks(
     assert refused.value.status is Status.STORE_DAMAGED
     assert str(store / "bodies") in str(refused.value)
     assert contents(store / "bodies") == [b"the only copy"]
-    # This follows the advice of the error message.
+    # The error message advises this move.
     shutil.move(store / "bodies", sources / "bodies")
     host().session()
     assert contents(sources / "bodies") == [b"the only copy"]
 
 
-def test_files_that_an_old_copy_of_the_database_does_not_know_are_set_aside(host, forms, sources, store, tmp_path):
+def test_request_bodies_that_an_old_database_does_not_know_are_moved_to_the_folder_lost(
+        host, forms, sources, store, tmp_path):
     one = host()
     one.session()
     consume(one, forms, sources / "known", b"known")
@@ -82,7 +84,7 @@ def test_files_that_an_old_copy_of_the_database_does_not_know_are_set_aside(host
     assert contents(store / "bodies" / "lost") == [b"later"]
 
 
-def test_files_with_another_name_and_copies_are_removed(host, forms, sources, store):
+def test_unknown_request_bodies_are_removed_if_their_hosts_still_have_the_originals(host, forms, sources, store):
     """A crash before the commit leaves such files in the store. Their hosts still have the originals."""
     one = host()
     one.session()

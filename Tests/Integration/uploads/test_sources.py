@@ -1,4 +1,4 @@
-"""The three sources of a body: a referenced file, a snapshot, and a consumed file."""
+"""The three sources of a request body: a referenced file, a snapshot, and a consumed file."""
 
 import os
 import random
@@ -27,7 +27,7 @@ def bodies(store):
     return found
 
 
-def test_a_changed_referenced_file_fails_with_body_changed(host, forms, sources):
+def test_a_task_whose_referenced_file_has_changed_fails_with_body_changed(host, forms, sources):
     (sources / "a").write_bytes(b"before")
     one = host()
     one.session()
@@ -39,7 +39,7 @@ def test_a_changed_referenced_file_fails_with_body_changed(host, forms, sources)
     assert forms.sent == [] and event.path is None
 
 
-def test_a_missing_referenced_file_fails_with_body_unavailable(host, forms, sources):
+def test_a_task_whose_referenced_file_is_missing_fails_with_body_unavailable(host, forms, sources):
     (sources / "a").write_bytes(b"before")
     one = host()
     one.session()
@@ -51,7 +51,7 @@ def test_a_missing_referenced_file_fails_with_body_unavailable(host, forms, sour
 
 
 @pytest.mark.parametrize("change", ["written", "appended", "removed"])
-def test_a_snapshot_has_the_content_of_the_file_at_enqueue(host, forms, sources, store, change):
+def test_a_snapshot_has_the_content_that_the_file_had_at_the_enqueue(host, forms, sources, store, change):
     content = Content(3_000_000)
     (sources / "a").write_bytes(content.data)
     one = host()
@@ -106,7 +106,8 @@ def test_a_consumed_file_is_moved_at_once_and_removed_after_success(host, forms,
 
 
 @pytest.mark.parametrize("way", ["failed", "cancelled"])
-def test_a_consumed_file_of_a_failed_task_is_at_the_events_path_and_then_returned(host, forms, sources, store, way):
+def test_the_consumed_file_of_a_failed_task_is_returned_when_its_event_is_acknowledged(
+        host, forms, sources, store, way):
     (sources / "a").write_bytes(b"mine")
     one = host()
     one.session()
@@ -136,7 +137,7 @@ def refused(host, forms, source, **options):
     return one, one.wait_for()
 
 
-def test_a_file_whose_name_could_not_be_removed_is_not_consumed(host, forms, sources):
+def test_a_file_in_a_directory_without_write_permission_cannot_be_consumed(host, forms, sources):
     (sources / "a").write_bytes(b"mine")
     one = host()
     one.session()
@@ -152,7 +153,7 @@ def test_a_file_whose_name_could_not_be_removed_is_not_consumed(host, forms, sou
     assert (sources / "a").read_bytes() == b"mine"
 
 
-def test_a_name_that_cannot_be_removed_at_once_is_removed_later(host, forms, sources, store):
+def test_the_next_engine_removes_the_name_of_a_consumed_file_if_the_first_removal_failed(host, forms, sources, store):
     """chattr(1) forbids the removal even to root. The next engine finds the record of the name in the store."""
     (sources / "a").write_bytes(b"mine")
     one = host()
@@ -182,7 +183,7 @@ def test_a_returned_file_replaces_no_other_file(host, forms, sources, store):
     assert bodies(store) == {}
 
 
-def test_a_consumed_file_stays_in_the_store_while_its_directory_is_missing(host, forms, sources, store):
+def test_a_consumed_file_stays_in_the_store_while_its_original_directory_is_missing(host, forms, sources, store):
     (sources / "in").mkdir()
     (sources / "in" / "a").write_bytes(b"mine")
     one, events = refused(host, forms, sources / "in" / "a")
@@ -227,7 +228,7 @@ def test_an_invalidated_session_returns_consumed_files(host, forms, sources, sto
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_kill_while_files_are_returned_loses_none_of_them(host, forms, sources, store, seed):
+def test_a_kill_while_files_are_returned_loses_no_file(host, forms, sources, store, seed):
     contents = {f"{i:03}": Content(1 + i, i) for i in range(200)}
     for name, content in contents.items():
         (sources / name).write_bytes(content.data)
@@ -251,7 +252,7 @@ def test_a_kill_while_files_are_returned_loses_none_of_them(host, forms, sources
         name: content.data for name, content in contents.items()}
 
 
-def test_a_consumed_file_can_be_claimed_back(host, forms, sources, store):
+def test_a_host_can_claim_the_consumed_file_of_a_failed_task(host, forms, sources, store):
     (sources / "a").write_bytes(b"mine")
     one = host()
     one.session()
@@ -281,7 +282,8 @@ def test_a_form_consumes_all_its_files(host, forms, sources, store):
     until(lambda: bodies(store), lambda found: found == {})
 
 
-def test_the_same_key_returns_its_task_although_its_file_was_consumed(host, forms, sources, store):
+def test_a_second_enqueue_with_the_same_key_returns_the_task_although_its_file_was_consumed(
+        host, forms, sources, store):
     (sources / "a").write_bytes(b"once")
     one = host()
     one.session()
@@ -297,7 +299,7 @@ def test_the_same_key_returns_its_task_although_its_file_was_consumed(host, form
 
 @pytest.mark.parametrize("source", [BodySource.SNAPSHOT, BodySource.CONSUME])
 @pytest.mark.parametrize("seed", range(3))
-def test_a_kill_while_files_are_enqueued_loses_none_of_them(host, forms, sources, store, source, seed):
+def test_a_kill_while_files_are_enqueued_loses_no_file(host, forms, sources, store, source, seed):
     contents = {f"{i:03}": Content(random.Random(i).randrange(2_000), i) for i in range(300)}
     for name, content in contents.items():
         (sources / name).write_bytes(content.data)
@@ -323,7 +325,7 @@ def test_a_kill_while_files_are_enqueued_loses_none_of_them(host, forms, sources
     until(lambda: bodies(store), lambda found: found == {})
 
 
-def test_files_that_cannot_be_consumed_are_refused(host, forms, sources, store):
+def test_a_symbolic_link_and_a_file_of_the_store_cannot_be_consumed(host, forms, sources, store):
     (sources / "a").write_bytes(b"a")
     (sources / "link").symlink_to(sources / "a")
     one = host()

@@ -1,4 +1,4 @@
-"""Uploads to nginx and Apache with engines that are killed during them."""
+"""Uploads to nginx and Apache. Some tests kill the engine during its uploads."""
 
 import random
 
@@ -39,7 +39,7 @@ def test_a_thousand_files_arrive_complete_despite_kills_of_the_engine(host, webd
     assert all((sources / name).exists() for name in contents)
 
 
-def test_a_large_upload_of_a_killed_engine_starts_again_and_arrives_complete(host, webdav, sources):
+def test_a_large_upload_starts_again_after_a_kill_of_the_engine_and_arrives_complete(host, webdav, sources):
     content = Content(30_000_000)
     write(sources, {"large": content})
     one = host()
@@ -66,7 +66,7 @@ def test_uploads_over_http_2_arrive_complete(host, nginx_dav, certificates, sour
     assert nginx_dav.put() == {name: content.data for name, content in contents.items()}
 
 
-def test_a_body_that_the_server_refuses_as_too_large_fails_with_its_status(host, nginx_dav, sources):
+def test_an_upload_that_the_server_refuses_as_too_large_fails_with_the_servers_status(host, nginx_dav, sources):
     write(sources, {"a": Content(3_000_000)})
     one = host()
     one.session()
@@ -98,7 +98,7 @@ def test_a_suspended_upload_starts_again_when_it_is_resumed(host, forms, sources
 def test_a_cancelled_upload_leaves_no_file(host, nginx_dav, sources):
     write(sources, {"a": Content(40_000_000)})
     one = host()
-    # The upload takes twenty seconds, so the server cannot have the file when the task is cancelled.
+    # The upload takes twenty seconds, so the server cannot have the complete file when the task is cancelled.
     one.session(bytes_per_second=2_000_000)
     one.upload(f"{nginx_dav.url}/a", sources / "a")
     until(one.tasks, lambda tasks: tasks[0].body_sent > 0)

@@ -4,8 +4,9 @@
  *   many_bodies fill|use STORE FOLDER URL DESCRIPTORS BODIES [DAEMON]
  *
  * `fill` enqueues BODIES suspended uploads of a file that the store copies. `use` opens the store again, so that the
- * engine lists its bodies; it downloads URL, cancels the uploads and acknowledges every event. With DAEMON that program
- * is the engine; without it the engine runs in this process. The exit status is 0 if every call succeeded.
+ * engine lists the store's bodies. Then `use` downloads URL, cancels the uploads and acknowledges every event. If
+ * DAEMON is given, this program is the engine. Otherwise the engine runs in the process of many_bodies. The exit status
+ * is 0 if every call succeeded.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <backhaul.h>

@@ -1,7 +1,8 @@
-"""Runs hosts with many descriptors, and engines whose stores have many bodies, under valgrind, in both hostings.
+"""Runs hosts and engines under valgrind, in both hostings. The hosts have many descriptors, and the engines' stores
+have many request bodies.
 
-The tests check that memory is accessed only inside its blocks. With many files, a listing fills the C library's
-buffer to its last byte, so a read past the end of an entry is found.
+The tests check that programs access memory only inside allocated blocks. With many files, a listing of a directory
+fills the C library's buffer to its last byte. Then valgrind finds a read past the end of an entry.
 """
 
 import os
@@ -26,7 +27,8 @@ DAEMON = PROJECT / "build" / "libexec" / "backhaul" / "backhauld"
 DESCRIPTORS = 1_400
 WRONG = 99
 PATIENCE = 900
-#: Uninitialised values are not reported: an optimised Swift enum is compared with its padding, which has no effect.
+#: Uninitialised values are not reported. Optimised code compares a Swift enum together with its padding, which has no
+#: effect.
 VALGRIND = ["valgrind", "--quiet", f"--error-exitcode={WRONG}", "--undef-value-errors=no", "--leak-check=no",
             "--num-callers=25"]
 
@@ -122,7 +124,8 @@ def test_an_embedded_engine_accesses_only_its_own_memory(many_bodies):
 
 
 def test_a_daemon_and_its_hosts_access_only_their_own_memory(many_bodies, tmp_path):
-    # A host without an engine would start one without valgrind, so it is given a program that does not exist.
+    # If no engine ran, the host would start a daemon without valgrind. So the host gets the path of a daemon that does
+    # not exist.
     for mode in ("fill", "use"):
         with Daemon(tmp_path, f"daemon-{mode}"):
             many_bodies(mode, "/no/such/program")

@@ -3,8 +3,8 @@ import Glibc
 /// The open descriptors of this process, without the standard streams.
 public func openDescriptors() -> Set<Int32> { Set((3...1023).filter { fcntl($0, F_GETFD) >= 0 }) }
 
-/// The descriptors of the test runner and of libdispatch, which were open before the test began. libdispatch ends the
-/// process, or waits for ever, if one of its own is closed.
+/// The descriptors of the test runner and of libdispatch, which were open before the test began. If a descriptor of
+/// libdispatch is closed, libdispatch ends the process or waits for ever.
 public struct InheritedDescriptors: Sendable {
     private let numbers: Set<Int32>
 

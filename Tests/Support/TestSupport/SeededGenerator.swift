@@ -1,5 +1,5 @@
-/// SplitMix64 (Steele, Lea, Flood 2014). The same seed gives the same numbers on every run, which Swift's own generator
-/// does not promise.
+/// SplitMix64 (Steele, Lea, Flood 2014). The same seed gives the same numbers on every run. Swift's own generator does
+/// not promise this.
 public struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 

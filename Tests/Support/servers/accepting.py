@@ -11,8 +11,8 @@ _ports = set()
 
 
 class AcceptingServer:
-    """``with AServer() as server: server.url``. A subclass has `_serve`, which runs for each connection in its own
-    thread.
+    """``with AServer() as server: server.url``. A subclass has `_serve`, which runs in a separate thread for
+    each connection.
 
     The connection is closed when `_serve` returns, or when it raises OSError or EOFError. When the server ends, all
     connections end.
@@ -33,7 +33,7 @@ class AcceptingServer:
         for address in list(self._listeners):
             self._stop_listening(address)
         for connection in list(self._open):
-            # Shuts down the TCP socket, even if the connection uses TLS: the connection's thread may be reading.
+            # Shuts down the TCP socket, also under TLS, because the thread of the connection may be reading.
             with suppress(OSError):
                 socket.socket.shutdown(connection, socket.SHUT_RDWR)
 
@@ -61,7 +61,7 @@ class AcceptingServer:
     def _stop_listening(self, address):
         listener = self._listeners.pop(address)
         with suppress(OSError):
-            listener.shutdown(socket.SHUT_RDWR)  # wakes the accept, which close alone does not
+            listener.shutdown(socket.SHUT_RDWR)  # wakes `accept`; close alone does not wake it
         listener.close()
 
     def _accept(self, listener):

@@ -8,14 +8,14 @@ from servers.content import Content
 
 @dataclass(frozen=True)
 class Behaviour:
-    """One response. If no field is set, the response is correct: it has ranges, If-Range, validators and the right
-    length."""
+    """One response. If no field is set, the response is correct: it supports ranges and If-Range, and has validators
+    and the right length."""
 
     #: The status in place of 200, 206 or 416. The body is then ``body``.
     status: Optional[int] = None
     #: The body of a response with ``status``.
     body: bytes = b""
-    #: Header fields to add or replace; a value of None leaves the field out.
+    #: Header fields to add or replace. If a value is None, the header field is left out.
     headers: dict = field(default_factory=dict)
     #: The content that replaces the resource.
     content: Optional[Content] = None
@@ -23,9 +23,9 @@ class Behaviour:
     ignores_range: bool = False
     #: Whether the server sends a range without a check of If-Range.
     ignores_if_range: bool = False
-    #: The offset of the first sent byte, whatever range was requested. Content-Range has the requested range.
+    #: How many bytes after the requested offset the sent bytes begin. Content-Range has the requested range.
     shifted: int = 0
-    #: By how many bytes Content-Length exceeds the body. It is too small if the number is negative.
+    #: By how many bytes Content-Length exceeds the body. If this number is negative, Content-Length is too small.
     length_lie: int = 0
     #: Whether Content-Length is left out. The body ends with the connection.
     without_length: bool = False
@@ -39,7 +39,7 @@ class Behaviour:
     stall_after: Optional[int] = None
     #: Whether the server sends nothing, not even a status line.
     silent: bool = False
-    #: The rate in bytes per second.
+    #: The rate, in bytes per second, at which the body is sent.
     pace: Optional[int] = None
     #: The bytes that are sent in place of a response, before the connection ends.
     raw: Optional[bytes] = None

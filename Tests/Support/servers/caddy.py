@@ -1,5 +1,5 @@
-"""Runs Caddy on two free ports of loopback: one without TLS, one with TLS. Caddy has the HTTP/2 of Go, and its own kind
-of entity tags."""
+"""Runs Caddy on two free ports of loopback: one without TLS, one with TLS. Caddy has Go's implementation of HTTP/2, and
+its own kind of entity tags."""
 
 import json
 import os

@@ -1,9 +1,10 @@
-"""Child processes that never outlive the process that started them, however that process ends."""
+"""Child processes that end when the process that started them ends, even if that process is killed."""
 
 import os
 import subprocess
 
-# setpriv first requests the signal. Then the shell checks its parent, which may have ended before that.
+# First, setpriv requests the signal. Because the parent may have ended before this request, the shell then checks that
+# its parent still runs.
 _LEASH = '[ $PPID = "$0" ] && exec "$@"'
 
 
@@ -14,7 +15,7 @@ def start(command, **options):
 
 
 def end(process, timeout=10):
-    """Ends a process with SIGTERM, or with SIGKILL if it has not ended after the time-out."""
+    """Ends a process with SIGTERM. If the process has not ended after the time-out, ends it with SIGKILL."""
     if process.poll() is None:
         process.terminate()
         try:

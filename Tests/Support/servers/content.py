@@ -56,7 +56,7 @@ class Files:
 
 
 def write_files(folder, sizes, seed=0):
-    """Writes one file for each size. Its name is its number."""
+    """Writes one file for each size. The name of a file is its number."""
     folder.mkdir(parents=True, exist_ok=True)
     digests = {}
     for number, size in enumerate(sizes):

@@ -1,4 +1,4 @@
-"""File systems that hang. They need the right to mount."""
+"""File systems that hang. A test needs the right to mount to make them."""
 
 import ctypes
 import os
@@ -13,8 +13,8 @@ _MNT_FORCE, _MNT_DETACH = 1, 2
 
 @contextmanager
 def hung_mount(folder):
-    """A FUSE mount whose server never replies (fuse(4)). Calls for files below the folder block until the end of the
-    test, and then fail."""
+    """A FUSE mount whose server never replies (fuse(4)). Calls that use files below the folder block until the end of
+    the test. Then the calls fail."""
     folder.mkdir(exist_ok=True)
     try:
         device = os.open("/dev/fuse", os.O_RDWR | os.O_CLOEXEC)
@@ -27,13 +27,14 @@ def hung_mount(folder):
     try:
         yield folder
     finally:
-        # The blocked calls return ENOTCONN.
+        # When the device is closed, the blocked calls return ENOTCONN.
         os.close(device)
         _libc.umount2(bytes(folder), _MNT_FORCE | _MNT_DETACH)
 
 
 class FreezingDisk:
-    """A separate ext4 file system that can be frozen: writes block, and reads still work. See fsfreeze(8)."""
+    """A separate ext4 file system that a test can freeze (fsfreeze(8)). While it is frozen, writes block and reads
+    work."""
 
     def __init__(self, folder, megabytes=64):
         self.folder = folder
@@ -62,7 +63,7 @@ class FreezingDisk:
 
     def __exit__(self, *_):
         self.thaw()
-        # Processes keep the files that they have opened on the disk.
+        # Processes may still have files open on the disk. A lazy unmount works in this case, too.
         self._run("umount", "--lazy", self.folder)
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""Contents too large for memory. Any range of them can be computed directly."""
+"""Contents that are too large for memory. The bytes of any range can be computed directly."""
 
 import hashlib
 import random
@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 _BLOCK = 1 << 20
-#: The number of different blocks. Each block is a window onto the same random bytes.
+#: The number of different blocks. All blocks are parts of the same random bytes, at different positions.
 _WINDOWS = 65_521
 
 
 @dataclass(frozen=True)
 class LargeContent:
-    """Bytes made from a seed. Two contents with different seeds differ, and so do two blocks of one content."""
+    """Bytes made from a seed. Contents with different seeds differ. The blocks of one content differ, too."""
 
     size: int
     seed: int = 0

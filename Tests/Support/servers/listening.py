@@ -15,7 +15,7 @@ _LISTENS = "0A"
 
 
 def find(program, package=None):
-    """Returns the program's path. Servers are in folders that are not in every user's PATH."""
+    """Returns the program's path. Some servers are in /usr/sbin, which the PATH of some users does not have."""
     found = shutil.which(program, path=os.environ.get("PATH", "") + ":/usr/sbin")
     if found is None:
         raise RuntimeError(f"{program} is missing: apt-get install --no-install-recommends {package or program}")
@@ -30,11 +30,10 @@ def free_port():
 
 
 def start(command, ports=1, *, log=None, **options):
-    """Calls `command` with `ports` free ports, and runs the command line that it returns. Returns the process and its
-    ports.
+    """Calls `command` with `ports` free ports, and runs the returned command line. Returns the process and its ports.
 
-    If another program takes a port first, other ports are tried. `log` is a file in which the program writes why it
-    does not start.
+    If another program takes a port first, the function tries other ports. If the program does not start, it writes
+    the reason into the file `log`.
     """
     for _ in range(5):
         chosen = [free_port() for _ in range(ports)]
@@ -63,7 +62,7 @@ def _comes_to_listen(process, ports):
 
 
 def _ports_of(process):
-    """Returns the ports on which the process, or a process that it started, listens, according to proc(5)."""
+    """Returns the ports on which the process and its descendants listen, according to proc(5)."""
     ours = {name for one in _family(process) for name in _open_files(one)}
     found = set()
     for line in Path(f"/proc/{process}/net/tcp").read_text().splitlines()[1:]:

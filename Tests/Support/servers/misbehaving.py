@@ -1,6 +1,6 @@
 """An HTTP/1.1 server that shows the faults of real servers on purpose, and logs its requests.
 
-It uses one thread for each connection and plain sockets, so that a test decides every byte and every reset.
+The server uses one thread for each connection and plain sockets. So a test decides every byte and every reset.
 """
 
 import re
@@ -27,7 +27,7 @@ class ReceivedRequest:
     status: int = 0
     #: Body bytes written to the connection.
     sent: int = 0
-    #: Whether the response has ended, completely or not.
+    #: Whether the response has ended. An incomplete response counts, too.
     ended: bool = False
 
     @property
@@ -40,14 +40,14 @@ class ReceivedRequest:
 
     @property
     def offset(self):
-        """The offset at which the requested range begins; 0 without a range."""
+        """The offset at which the requested range begins. It is 0 if the request has no range."""
         found = re.fullmatch(r"bytes=(\d+)-", self.range or "bytes=0-")
         return int(found[1]) if found else None
 
 
 @dataclass
 class Resource:
-    """A path with its content, and the responses to the next requests for it."""
+    """A path with its content, and the responses to the next requests for this path."""
 
     content: Content
     #: Each behaviour is used for one request. Then ``otherwise`` applies.
@@ -55,7 +55,7 @@ class Resource:
     otherwise: Behaviour = GOOD
     etag: object = None
     last_modified: object = None
-    #: The Authorization field that a request must have. Without it the response is a 401 with ``challenge``.
+    #: The Authorization field that a request must have. A request without this field gets a 401 with ``challenge``.
     authorization: object = None
     challenge: object = None
 
@@ -78,8 +78,8 @@ class MisbehavingServer(AcceptingServer):
               authorization=None, challenge='Basic realm="staff"'):
         """Serves a path and returns its URL.
 
-        ``etag`` is made from the content unless it is given. With None the response has no entity tag. A request
-        without the field ``authorization`` gets a 401 with the ``challenge``.
+        By default, ``etag`` is made from the content. If ``etag`` is None, the response has no entity tag. If
+        ``authorization`` is given, a request without this Authorization field gets a 401 with the ``challenge``.
         """
         with self._changed:
             self._resources[path] = Resource(content, list(behaviours), otherwise, etag, last_modified,
@@ -92,7 +92,7 @@ class MisbehavingServer(AcceptingServer):
             return [asked for asked in self._log if path in (None, asked.path)]
 
     def wait_until(self, condition, timeout=20):
-        """Waits until the condition, a function of the log, is true."""
+        """Waits until ``condition(log)`` is true."""
         with self._changed:
             if not self._changed.wait_for(lambda: condition(list(self._log)), timeout):
                 raise TimeoutError(f"the condition is still false after {len(self._log)} requests")
@@ -209,8 +209,8 @@ class _Response:
         self._note()
 
     def _stall(self):
-        """Waits until the client gives up or the server is closed. In both cases the connection ends, and so becomes
-        readable."""
+        """Waits until the client disconnects or the server is closed. In both cases the connection ends, and ``recv``
+        returns."""
         self._connection.recv(1)
         return False
 

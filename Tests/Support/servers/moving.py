@@ -1,8 +1,8 @@
-"""An HTTP/1.1 server of one large resource. It cuts every connection, then moves to another address, and counts the
+"""An HTTP/1.1 server of one large resource. The server cuts each connection, moves to another address, and counts the
 bytes that its client has read.
 
-A front with a fixed address redirects to the current URL of the resource. That URL has a name whose address changes,
-and another query each time, as signed links have.
+A front with a fixed address redirects to the current URL of the resource. The address of the URL's host name changes.
+Each redirect has a new query, like a signed link.
 """
 
 import random
@@ -43,20 +43,20 @@ class Script:
     """The events of a run, chosen by a seed."""
 
     seed: int
-    #: Each connection ends after a random number of bytes between these two.
+    #: Each connection ends after a random number of bytes: at least `shortest`, and at most `longest`.
     shortest: int
     longest: int
-    #: The representations. The server replaces each of them, except the last one, when it has sent the byte at its
-    #: offset in `replaced_at`.
+    #: The representations. Each of them, except the last one, has an offset in `replaced_at`. When the server has sent
+    #: the byte at this offset, it replaces the representation with the next one.
     contents: list
     replaced_at: list = field(default_factory=list)
-    #: Pairs of a representation's number and an offset. The engine of the client is killed when the byte at the
-    #: offset is sent.
+    #: Pairs: the number of a representation, and an offset. When the server has sent the byte at this offset, it kills
+    #: the client's engine.
     kills: list = field(default_factory=list)
 
 
 class MovingServer(AcceptingServer):
-    """``with MovingServer(script, folder) as server: server.url``. The file ``server.hosts`` has its names."""
+    """``with MovingServer(script, folder) as server: server.url``. The file ``server.hosts`` has the server's names."""
 
     def __init__(self, script, folder):
         super().__init__()
@@ -66,8 +66,8 @@ class MovingServer(AcceptingServer):
         self._serial = threading.Lock()
         self._place = 1
         self.deliveries = []
-        #: Returns a context in which the engine is stopped. The value of the context is a function that kills the
-        #: engine.
+        #: A function that returns a context. In this context the engine is stopped. The value of the context is a
+        #: function that kills the engine.
         self.killer = None
 
     def __enter__(self):
@@ -92,7 +92,7 @@ class MovingServer(AcceptingServer):
         self._listen(f"127.0.0.{self._place}", self.port)
         if before != 1:
             self._stop_listening(f"127.0.0.{before}")
-        # Each write has the same length and is one call, so that no reader finds half a file.
+        # Each write is one call and has the same length. So no reader finds half a file.
         with open(self.hosts, "r+b" if self.hosts.exists() else "wb", buffering=0) as file:
             file.write(_HOSTS.format(self._place).encode())
 
@@ -106,7 +106,7 @@ class MovingServer(AcceptingServer):
             signature = self._random.getrandbits(64)
             location = f"http://moving.test:{self.port}/large/file?signed={signature:x}"
             return _send_head(connection, 302, {"Location": location, "Content-Length": 0}) > 0
-        # One response at a time, so that the counted bytes are a sequence.
+        # The server sends one response at a time. So the counted bytes are one sequence.
         with self._serial:
             return self._deliver(connection, headers)
 
@@ -124,7 +124,7 @@ class MovingServer(AcceptingServer):
         return False
 
     def _plan_response(self, content, start):
-        """Returns the offset at which a response ends, and the function for its end."""
+        """Returns the offset at which a response ends, and the function that ends the response."""
         chosen = start + self._random.randint(self._script.shortest, self._script.longest)
         ways = [(content.size, self._whole), (chosen, self._random.choice([self._drop, self._reset]))]
         ways += [(at, self._replace) for number, at in enumerate(self._script.replaced_at)
@@ -139,8 +139,8 @@ class MovingServer(AcceptingServer):
     def _drop(self, connection, delivery, count, _):
         self._move()
         connection.shutdown(socket.SHUT_WR)
-        # The client's orderly end shows that it has read all bytes. A close before that would be a reset (RFC 9293,
-        # 3.6.1).
+        # An orderly end by the client shows that it has read all bytes. If a client closes the connection before it has
+        # read all bytes, its kernel sends a reset (RFC 9293, section 3.6.1).
         if connection.recv(1) == b"":
             delivery.bytes_read, delivery.end = count, "dropped"
         return False
@@ -159,8 +159,7 @@ class MovingServer(AcceptingServer):
         return self._drop(connection, delivery, count, head)
 
     def _kill_engine(self, connection, delivery, _, head):
-        """Kills the engine during the transfer. Before that the engine is stopped, and the bytes that it has read are
-        counted."""
+        """Stops the engine during the transfer, counts the bytes that the engine has read, and kills the engine."""
         self._kills.pop(0)
         with self.killer() as kill:
             delivery.bytes_read, delivery.end = sockets.settled(connection) - head, "killed"
@@ -170,7 +169,8 @@ class MovingServer(AcceptingServer):
 
 
 def _first_byte(content, headers):
-    """Returns the offset of a selected range (RFC 9110, sections 13.1.5 and 14.2); 0 for the complete content."""
+    """Returns the offset of the requested range, or 0 if the response has the complete content (RFC 9110, sections
+    13.1.5 and 14.2)."""
     found = re.fullmatch(r"bytes=(\d+)-", headers.get("range", ""))
     return int(found[1]) if found and headers.get("if-range") in (None, content.etag) else 0
 

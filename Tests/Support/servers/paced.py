@@ -29,8 +29,8 @@ class Delivery:
 class PacedServer(AcceptingServer):
     """``with PacedServer(content, rate, watch) as server``: sends `rate` bytes per second on each connection.
 
-    `deliveries` are in the order of the requests. `watch` is called with a delivery after each write; if it returns
-    True, the connection ends.
+    `deliveries` are in the order of the requests. After each write, the server calls `watch` with the delivery. If
+    `watch` returns True, the connection ends.
     """
 
     def __init__(self, content, rate, watch):
@@ -70,6 +70,6 @@ class PacedServer(AcceptingServer):
             delivery.sent += len(part)
             if self._watch(delivery):
                 return False
-            # The rate is measured over the whole response, so that a late write does not slow it down.
+            # Each delay is computed from the start of the response. So a late write does not lower the rate.
             time.sleep(max(0.0, begin + delivery.sent / self._rate - time.monotonic()))
         return True

@@ -42,7 +42,7 @@ class Proxied:
 
 
 class Squid(Proxied):
-    """A squid that caches nothing. With a user and a password it refuses all other clients."""
+    """A squid that caches nothing. If a user and a password are given, it refuses all clients that do not send them."""
 
     def __init__(self, folder, user=None, password=None):
         self.folder, self.user, self.password = folder, user, password
@@ -59,8 +59,8 @@ class Squid(Proxied):
         self.folder.mkdir(parents=True, exist_ok=True)
         authentication = "http_access allow localhost"
         if self.user is not None:
-            # A helper script checks the password: Debian's helper needs a file of htpasswd, which is in another
-            # package.
+            # This script checks the password. Debian's helper would need a file that htpasswd makes, and htpasswd is in
+            # another package.
             helper = self.folder / "helper"
             helper.write_text(f"#!/bin/sh\nwhile read -r line; do [ \"$line\" = '{self.user} {self.password}' ] && "
                               "echo OK || echo ERR; done\n")
@@ -69,13 +69,13 @@ class Squid(Proxied):
         configuration = self.folder / "squid.conf"
         configuration.write_text(_SQUID.format(port=port, folder=self.folder, authentication=authentication))
         if os.geteuid() == 0:
-            # squid drops its root rights, and must still be able to write here.
+            # squid gives up its root rights. Then it must still be able to write here.
             user = pwd.getpwnam("proxy")
             for place in [self.folder, *self.folder.iterdir()]:
                 os.chown(place, user.pw_uid, user.pw_gid)
             for place in list(self.folder.parents)[:3]:
                 place.chmod(place.stat().st_mode | 0o011)
-        # One process with a unique name, because squids with one name share memory.
+        # squid runs as one process. Its name is unique, because squids with the same name share memory.
         return [listening.find("squid"), "-N", "-n", f"transport{port}", "-f", configuration]
 
 

@@ -1,4 +1,4 @@
-"""An HTTP proxy that requires a credential. It forwards plain requests, and makes a tunnel for CONNECT."""
+"""An HTTP proxy that requires a credential. It forwards requests without TLS, and makes a tunnel for CONNECT."""
 
 import base64
 import socket

@@ -1,4 +1,5 @@
-"""A link of a given speed. It is a proxy of connections, because the kernels of small test machines have no netem."""
+"""A link with a given speed. It is a proxy for connections, because the kernels of small test machines have no
+netem."""
 
 import select
 import socket
@@ -8,22 +9,23 @@ from contextlib import suppress
 
 from servers.accepting import AcceptingServer
 
-#: The number of steps per second in which bytes are passed on.
+#: How often the link passes on bytes: the number of steps per second.
 _STEPS = 50
-#: The link's own buffers are small, so that clients have received nearly all bytes that it has passed on.
+#: The size of the link's socket buffers, in bytes. Because they are small, clients have received nearly all bytes that
+#: the link has passed on.
 _BUFFER = 4_096
 
 
 class Link(AcceptingServer):
-    """``with Link(server.port, rate=1_000_000) as link: link.rate = 3_000``. The link is in front of the server at
-    the same address. `rate` limits the bytes per second to all clients together; a change applies at once."""
+    """``with Link(server.port, rate=1_000_000) as link: link.rate = 3_000``. The link has the address of the server and
+    another port. `rate` is the limit for all clients together, in bytes per second. A new `rate` applies at once."""
 
     def __init__(self, port, address="127.0.0.1", rate=1_000_000):
         super().__init__(address=address)
         self.rate, self._target = rate, (address, port)
-        #: Bytes of responses that were passed on, including heads.
+        #: Response bytes that the link has passed on, including the heads of responses.
         self.passed = 0
-        #: The time of the last byte, and the time when a client last ended a connection (time.monotonic).
+        #: The time of the last byte, and the time at which a connection last ended (time.monotonic).
         self.last_byte = self.last_end = 0.0
         self._changed = threading.Condition()
         self._clients = 0
@@ -39,7 +41,7 @@ class Link(AcceptingServer):
         return self._clients
 
     def wait_until(self, condition, timeout=20):
-        """Waits until the condition, a function of the link, is true."""
+        """Waits until `condition(link)` is true."""
         with self._changed:
             if not self._changed.wait_for(lambda: condition(self), timeout):
                 raise TimeoutError(f"{self.passed} bytes have passed over {self.connections} connections")
@@ -63,7 +65,7 @@ class Link(AcceptingServer):
         self._note_client(-1)
 
     def _pass_on(self, client, server):
-        """Passes on the available bytes of both sides. Returns False when a side has ended."""
+        """Passes on the available bytes of both sides. Returns False if a side has ended the connection."""
         readable = select.select([client, server], [], [], 1)[0]
         if client in readable:
             asked = client.recv(65_536)

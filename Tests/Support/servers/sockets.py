@@ -1,4 +1,4 @@
-"""What the kernel knows about a TCP connection on this machine: how many of the sent bytes have been read."""
+"""What the kernel knows about a TCP connection on this machine: how many of the sent bytes the other end has read."""
 
 import fcntl
 import os
@@ -14,8 +14,8 @@ _BYTES_ACKED = 120
 
 
 def bytes_read(connection):
-    """Returns the number of sent bytes that the process at the other end has read. It is exact only while that process
-    is stopped.
+    """Returns the number of sent bytes that the process at the other end has read. The number is exact only while that
+    process is stopped.
 
     An acknowledged byte is in the other end's receive queue (proc_net_tcp(5)) until the process reads it.
     """
@@ -32,8 +32,8 @@ def wait_until_all_read(connection, timeout=30):
     local, remote = connection.getpeername(), connection.getsockname()
 
     def is_read():
-        # Unacknowledged bytes (tcp(7), SIOCOUTQ) are checked first. When there are none, unread bytes can only be in
-        # the other end's queue.
+        # Unacknowledged bytes (tcp(7), SIOCOUTQ) are checked first. If all bytes are acknowledged, unread bytes can
+        # only be in the other end's queue.
         waiting = struct.unpack("=i", fcntl.ioctl(connection, termios.TIOCOUTQ, bytes(4)))[0]
         return waiting == 0 and _unread(local, remote) == 0
 
@@ -41,7 +41,7 @@ def wait_until_all_read(connection, timeout=30):
 
 
 def settled(connection, timeout=30):
-    """Returns the number of bytes that a stopped process has read. Waits until the number does not change any
+    """Returns the number of bytes that a stopped process has read. First waits until this number does not change any
     more."""
     before = []
 

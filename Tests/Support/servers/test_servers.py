@@ -1,4 +1,4 @@
-"""Tests of the servers that tests use."""
+"""Tests of the servers in this folder."""
 
 import http.client
 import socket
@@ -33,12 +33,12 @@ def get(url, **headers):
         return answer.code, dict(answer.headers), answer.read()
 
 
-def test_the_server_serves_the_content_without_a_behaviour(server):
+def test_without_a_behaviour_the_server_sends_the_whole_content(server):
     status, headers, body = get(server.serve("/a", CONTENT))
     assert (status, body, headers["ETag"]) == (200, CONTENT.data, CONTENT.etag)
 
 
-def test_the_server_serves_only_ranges_of_the_same_content(server):
+def test_the_server_sends_a_range_only_if_the_entity_tag_matches(server):
     url = server.serve("/a", CONTENT)
     status, headers, body = get(url, Range="bytes=90000-", If_Range=CONTENT.etag)
     assert (status, body) == (206, CONTENT.data[90_000:])
@@ -48,7 +48,7 @@ def test_the_server_serves_only_ranges_of_the_same_content(server):
     assert (status, headers["Content-Range"]) == (416, "bytes */100000")
 
 
-def test_each_behaviour_is_used_for_one_request(server):
+def test_the_server_uses_each_behaviour_for_one_request(server):
     url = server.serve("/a", CONTENT, [Behaviour(status=503), redirect("/b")])
     server.serve("/b", Content(5, seed=7))
     assert get(url)[0] == 503
@@ -57,7 +57,7 @@ def test_each_behaviour_is_used_for_one_request(server):
     assert [asked.path for asked in server.log()] == ["/a", "/a", "/b", "/a"]
 
 
-def test_the_server_drops_the_connection_after_the_given_bytes(server):
+def test_the_server_drops_the_connection_after_a_given_number_of_bytes(server):
     url = server.serve("/a", CONTENT, [Behaviour(drop_after=1_000)])
     with pytest.raises(http.client.IncompleteRead) as caught:
         get(url)
@@ -80,7 +80,7 @@ def test_the_server_stalls_until_the_client_disconnects(server):
     server.wait_until(lambda log: log[0].ended)
 
 
-def test_the_server_sends_chunks_and_false_lengths(server):
+def test_the_server_can_send_a_chunked_body_and_a_false_length(server):
     assert get(server.serve("/a", CONTENT, otherwise=Behaviour(chunked=True)))[2] == CONTENT.data
     assert get(server.serve("/b", CONTENT, otherwise=Behaviour(length_lie=-1)))[2] == CONTENT.data[:-1]
 
@@ -94,7 +94,7 @@ def test_the_server_supports_tls(tmp_path):
             assert answer.read() == CONTENT.data
 
 
-def test_nginx_serves_the_files_plain_and_over_tls_and_ends_with_its_context(tmp_path):
+def test_nginx_serves_files_with_and_without_tls_until_its_context_ends(tmp_path):
     files = write_files(tmp_path / "files", [10_000])
     certificates = make_certificates(tmp_path)
     with Nginx(tmp_path / "nginx", files.folder, certificates) as nginx:

@@ -1,4 +1,5 @@
-"""Runs nginx and Apache httpd with their WebDAV modules on free ports of loopback. They store uploaded files."""
+"""Runs nginx and Apache httpd with their WebDAV modules on free ports of loopback. Both servers store uploaded
+files."""
 
 import os
 import pwd
@@ -73,7 +74,7 @@ _MODULES = ["mpm_event", "authn_core", "authz_core", "authn_file", "authz_user",
 class _WebDAV:
     """A running server that stores uploads below ``files``."""
 
-    #: The number of ports: one, and one more for TLS.
+    #: The number of ports: 1 for a server without TLS, 2 for a server with TLS.
     ports = 1
 
     def __init__(self, certificates):
@@ -81,7 +82,8 @@ class _WebDAV:
         self._process = None
 
     def __enter__(self):
-        # A separate folder: a server that root starts runs as another user, which may not enter the folders of pytest.
+        # If root runs the tests, Apache httpd runs as the account nobody, which cannot enter the folders of pytest. So
+        # the server gets a separate folder.
         self.folder = Path(tempfile.mkdtemp(prefix="backhaul-webdav-"))
         self.files = self.folder / "files"
         (self.files / "private").mkdir(parents=True)
@@ -113,7 +115,7 @@ class _WebDAV:
         return f"http://127.0.0.1:{self.port}"
 
     def put(self):
-        """Returns every complete uploaded file, by its path."""
+        """Returns the content of each file that was uploaded completely, by its path."""
         return {str(path.relative_to(self.files)): path.read_bytes()
                 for path in self.files.rglob("*") if path.is_file()}
 

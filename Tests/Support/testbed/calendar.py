@@ -1,11 +1,11 @@
-"""The calendar of hosts with the debug library (BACKHAUL_CLOCK)."""
+"""The calendar clock of hosts that use the debug library (BACKHAUL_CLOCK)."""
 
 import struct
 import time
 
 
 class Calendar:
-    """The difference between the hosts' calendar and the machine's, in milliseconds."""
+    """The difference between the calendar clock of the hosts and that of the machine, in milliseconds."""
 
     def __init__(self, path):
         self.path = path

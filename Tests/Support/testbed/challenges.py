@@ -7,7 +7,7 @@ ASK_FOR_CREDENTIALS = {"asks_for_credentials": True, "first_delay_ms": 20, "long
 
 
 def challenge(one, waiting=1, *, failures=0):
-    """Waits until `waiting` tasks wait for the only open challenge, and returns the challenge."""
+    """Waits until exactly one challenge is open and `waiting` tasks wait for it. Returns the challenge."""
     return until(one.challenges, lambda found: [(item.waiting_tasks, item.failures) for item in found]
                  == [(waiting, failures)])[0]
 

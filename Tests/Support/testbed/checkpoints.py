@@ -14,7 +14,8 @@ DATABASE = "backhaul.sqlite3"
 def synced_offsets(store):
     """Returns the synced bytes of each checkpoint.
 
-    The engine locks its database, so this function reads a copy. A copy that was made during a write may be damaged.
+    The engine locks its database, so this function reads a copy. If the copy was made during a write, it may be
+    damaged. Then the function returns no checkpoint.
     """
     with tempfile.TemporaryDirectory() as folder:
         try:

@@ -1,7 +1,8 @@
-"""Starts hosts quickly: a server process that has imported the library forks a host for each request, so that no
-interpreter must be started.
+"""Starts hosts quickly. A server process imports the library and then forks one host for each request. So no new
+interpreter starts.
 
-multiprocessing's fork server is not used: its children get neither standard streams nor a separate environment.
+The fork server of Python's multiprocessing is not used. Its children get no standard streams and no separate
+environment.
 """
 
 import ctypes
@@ -25,7 +26,7 @@ class ForkedProcess:
     def __init__(self, server, pid, stdin, stdout):
         self._server, self.pid, self.stdin, self.stdout = server, pid, stdin, stdout
         self.returncode = None
-        # The server reaps the process only on request. Until then no other process gets its process id.
+        # The server reaps the process only when the test requests it. Until then no other process gets this id.
         self._descriptor = os.pidfd_open(pid)
 
     def __del__(self):
@@ -61,7 +62,7 @@ class ForkServer:
             self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()])
 
     def start(self, environment):
-        """Starts a host (programs/host_agent.py) with these variables and two pipes."""
+        """Starts a host (programs/host_agent.py) with these environment variables and two pipes."""
         (their_input, our_output), (our_input, their_output) = os.pipe(), os.pipe()
         try:
             pid = self.request(("start", environment), [their_input, their_output])
@@ -82,8 +83,8 @@ def fork_server():
 
 
 def serve(connection):
-    """Serves requests. In the server it returns when the test's process has ended; in each host it returns the
-    variables."""
+    """Serves requests. In the server, it returns None when the test's process has ended. In each host, it returns the
+    environment variables."""
     server = os.getpid()
     while message := socket.recv_fds(connection, _MESSAGE, 2):
         data, descriptors, _, _ = message
@@ -110,7 +111,7 @@ def become_host(server, descriptors):
 
 
 def main():
-    # This module is imported here, because the test's side of this file does not need it.
+    # Only the server needs this module. So it is imported here and not at the start of this file.
     from testbed.programs import host_agent
 
     with socket.socket(fileno=int(sys.argv[1])) as connection:

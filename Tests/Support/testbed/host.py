@@ -1,4 +1,4 @@
-"""The test's side of a host, which is a separate process that performs the test's calls."""
+"""The test's side of a host. The host is a separate process that performs the test's calls."""
 
 import os
 import pickle
@@ -20,7 +20,7 @@ READ_AT_START = ("LD_", "PYTHON", "MALLOC_", "BACKHAUL_LIBRARY")
 
 
 def until(look, condition, timeout=180):
-    """Calls `look` repeatedly until the condition is true for its result, and returns the result."""
+    """Calls `look` repeatedly until `condition(result)` is true. Returns the last result of `look`."""
     deadline = time.monotonic() + timeout
     while not condition(seen := look()):
         if time.monotonic() > deadline:
@@ -31,8 +31,8 @@ def until(look, condition, timeout=180):
 
 @contextmanager
 def stopped(process):
-    """Stops the process with SIGSTOP. The value of the context is a function that kills the process and waits for its
-    end."""
+    """Stops the process with SIGSTOP. The value of the context is a function. It kills the process and waits until the
+    process has ended."""
     descriptor = os.pidfd_open(process)
 
     def kill():
@@ -85,7 +85,7 @@ class Host:
         return self
 
     def begin(self, name, *arguments, **options):
-        """Starts a call; ``finish`` waits for its result."""
+        """Starts a call. ``finish`` waits for the result of this call."""
         message = pickle.dumps((name, arguments, options))
         try:
             self._process.stdin.write(struct.pack("<Q", len(message)) + message)
@@ -134,7 +134,7 @@ class Host:
         self._process.wait()
 
     def kill_engine(self):
-        """Kills the process of the engine, which may be this host or a daemon, and waits until it has ended."""
+        """Kills the process of the engine and waits until it has ended. This process is this host or a daemon."""
         engine = self.engine().process_id
         if engine == self.pid:
             self.kill()
@@ -155,7 +155,7 @@ class Host:
         self.signal(signal.SIGCONT)
 
     def leave(self):
-        """Lets the program end without closing its handles. Returns its exit status."""
+        """Ends the program while its handles are open. Returns its exit status."""
         self._process.stdin.close()
         return self._process.wait(30)
 

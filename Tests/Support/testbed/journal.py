@@ -1,7 +1,7 @@
 """A record of what a host saw and did: one JSON object in each line.
 
-A line is written before the host continues, so that SIGKILL cuts off at most the last one. The test runs on the same
-machine as the host, so no sync is needed.
+The host writes each line before it continues. So SIGKILL damages at most the last line. No sync is necessary, because
+the test runs on the same machine as the host.
 """
 
 import json
@@ -32,8 +32,8 @@ class Journal:
 
 
 def violations(facts):
-    """Yields violations of the promises about events: one end for each task, events in order, and no event after its
-    acknowledgement.
+    """Yields violations of the rules for events. A task has one event for its end. Events come in order. After an event
+    is acknowledged, the host does not get it again.
 
     >>> list(violations([{"fact": "acknowledged", "events": [1]},
     ...                  {"fact": "seen", "event": 1, "key": "a", "task": 1, "whole": True, "finished": False}]))

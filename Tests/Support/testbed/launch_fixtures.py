@@ -1,4 +1,4 @@
-"""Fixtures for launches by both kinds of engines: the daemon, and the engine in a process of another application.
+"""Fixtures for launches by both kinds of engines: a daemon, and an engine in a process of another application.
 
 A conftest.py imports the fixtures that its tests use.
 """
@@ -25,8 +25,8 @@ def launch_listener(place, hosting):
 
 
 class Hosts:
-    """Starts hosts on the test's store. With embedded hosting the first host is the engine, and belongs to another
-    application.
+    """Starts hosts that use the test's store. With embedded hosting, the first host is the engine. This host belongs to
+    another application than the other hosts.
     """
 
     def __init__(self, store, hosting):

@@ -18,7 +18,7 @@ ENVIRONMENT = {name: os.environ[name] for name in ("BACKHAUL_LIBRARY", "PYTHONPA
 
 
 class LaunchedHost:
-    """A launched program. Its methods are those of programs/host_agent.py."""
+    """A launched program. It has the same methods as programs/host_agent.py."""
 
     LIMIT = 300
 
@@ -32,7 +32,7 @@ class LaunchedHost:
         return f"<LaunchedHost {self.pid}>"
 
     def open(self, application="org.example.hosts", store=None, **options):
-        """Opens the application by its identifier. The store is that of the launched program's environment."""
+        """Opens the application by its identifier. Without `store`, the store comes from the program's environment."""
         self._call("open", store, application, **{"hosting": self._hosting, **options})
         return self
 
@@ -54,7 +54,8 @@ class LaunchedHost:
         return result
 
     def finish_session(self, identifier):
-        """Does what a host is launched for: attaches, reads, acknowledges and completes. Returns the events."""
+        """Does the work of a launched host: attaches to the session, reads and acknowledges its events, and completes
+        it. Returns the events."""
         self.attach(identifier)
         events = self.wait_for()
         self.acknowledge(events)
@@ -62,7 +63,7 @@ class LaunchedHost:
         return events
 
     def leave(self):
-        """Lets the program end."""
+        """Ends the program, and waits until it has ended."""
         self._connection.shutdown(socket.SHUT_WR)
         self.wait()
 
@@ -110,7 +111,7 @@ class LaunchListener:
         self.place, self.hosting = place, hosting
         self._path = place / "launches.socket"
         self._listener = socket.socket(socket.AF_UNIX)
-        # A socket's path must be shorter than about a hundred bytes; the directory's path may be longer.
+        # The path of a socket has a bound of about 100 bytes. The path of the directory may be longer.
         self._listener.bind(str(self._path) if len(str(self._path)) < 100 else self._short_path())
         self._listener.listen(16)
         self._launched = []
@@ -120,7 +121,7 @@ class LaunchListener:
         return self._path
 
     def command(self, *, program=sys.executable, arguments=None, environment=None, **options):
-        """Returns a launch command whose program connects to this listener, with short delays."""
+        """Returns a launch command with short delays. Its program connects to this listener."""
         scaled = {"attach_timeout_ms": 20_000, "first_delay_ms": 300, "longest_delay_ms": 2_000, **options}
         return LaunchCommand(program, self.arguments() if arguments is None else arguments,
                              {**ENVIRONMENT, **(environment or {})}, **scaled)
@@ -129,8 +130,8 @@ class LaunchListener:
         return ["-m", "testbed.programs.launched", str(self._path)]
 
     def shell(self, script):
-        """Returns arguments of a shell that runs the script, in which "$@" is the program that connects to this
-        listener."""
+        """Returns the arguments of a shell that runs the script. In the script, "$@" runs the program that connects to
+        this listener."""
         return ["-c", script, "sh", sys.executable, *self.arguments()]
 
     def next(self, timeout=30):

@@ -1,4 +1,4 @@
-"""Two network namespaces with a cable (veth) between them, which can be unplugged and plugged in."""
+"""Two network namespaces with a cable (veth) between them. A test can unplug the cable and plug it in again."""
 
 import ctypes
 import os
@@ -59,7 +59,7 @@ class Network:
         self.here(f"ip addr replace {HERE}/24 dev cable && ip link set cable up")
 
     def add_default_route(self):
-        """Routes packets to all other networks through the servers' side."""
+        """Makes the servers' side the route to all other networks."""
         self.here(f"ip route replace default via {THERE} dev cable")
 
     def unplug(self):
@@ -71,7 +71,8 @@ class Network:
         return ["nsenter", f"--net=/proc/{self._hosts_namespace}/ns/net"]
 
     def there(self, body):
-        """Calls a function in a thread of the servers' namespace. Its sockets and threads belong to that namespace."""
+        """Calls a function in a thread of the servers' namespace. Sockets and threads that the function makes belong to
+        this namespace."""
         return self._call(self._servers_namespace, body)
 
     def inside(self, body):

@@ -13,8 +13,8 @@ def nested(*, parts=None, **given):
     """Puts each field into the part of the configuration to which it belongs: ``nested(maximum_attempts=3,
     history_limit=9)`` returns ``{"retry": RetryPolicy(maximum_attempts=3), "history_limit": 9}``.
 
-    So a test can add a field to the options of its suite. The other fields of a part are those of the given part. If
-    the part is not given, they are those of ``parts``, or the defaults.
+    So a test can add a field to the options of its suite. The fields that are not given come from the part, if the part
+    itself is given. Otherwise they come from ``parts``, or they have their defaults.
     """
     found = {name: value for name, value in given.items() if name not in _PART_OF}
     for name, value in given.items():
@@ -25,5 +25,5 @@ def nested(*, parts=None, **given):
 
 
 def policy(**given):
-    """Does the same for a task: ``policy(maximum_attempts=3)`` is ``Policy(retry=RetryPolicy(maximum_attempts=3))``."""
+    """Makes a task's policy: ``policy(maximum_attempts=3)`` is ``Policy(retry=RetryPolicy(maximum_attempts=3))``."""
     return Policy(**nested(**given))

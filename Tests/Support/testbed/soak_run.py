@@ -1,5 +1,5 @@
-"""Batches of downloads from correct and faulty servers, collected by a host that is killed repeatedly, together with
-its daemon if it has one."""
+"""Batches of downloads from correct and faulty servers. A host collects the downloads. The run kills the host
+repeatedly, and also its daemon if it has one."""
 
 import json
 import os
@@ -21,7 +21,7 @@ from servers.misbehaving import MisbehavingServer
 from servers.nginx import Nginx
 from testbed.journal import Journal, violations
 
-#: Faults that pass: whatever happens in between, the file must be correct in the end.
+#: Temporary faults. After each of them, the file must be correct in the end.
 FAULTS = [
     Behaviour(drop_after=1),
     Behaviour(drop_after=40_000),
@@ -33,8 +33,8 @@ FAULTS = [
     Behaviour(status=429),
     retry_after("0"),
     retry_after("1"),
-    # With the file's own tag, another length would be a permanent failure, because a strong tag stands for the same
-    # bytes.
+    # This response needs another tag than the file. A strong tag stands for the same bytes, so two lengths with one tag
+    # would be a permanent failure.
     Behaviour(length_lie=5, headers={"ETag": '"another length"'}),
     Behaviour(ignores_range=True),
     Behaviour(pace=3_000_000),
@@ -55,7 +55,7 @@ class Batch:
     number: int
     #: Triples of key, URL and destination.
     requests: list
-    #: Destination -> the digests that are correct.
+    #: Maps each destination to the digests that its file may have.
     digests: dict
 
 
@@ -92,7 +92,7 @@ class SoakRun:
         return Batch(number, requests, digests)
 
     def _source(self, key):
-        """Returns a URL, and the digests that its file may have."""
+        """Returns a URL, and the digests that the downloaded file may have."""
         name = self.random.choice(self.served.names)
         kind = self.random.random()
         if kind < 0.35:
@@ -103,7 +103,7 @@ class SoakRun:
         behaviours = self.random.choices(FAULTS, k=self.random.randrange(4))
         digests = {content.sha256}
         if self.random.random() < 0.2:
-            # The resource changes for one response: either content is correct, and a mixture of both is not.
+            # The resource changes for one response. The file must have one of the two contents. A mixture is wrong.
             changed = Content(content.size, content.seed + 1)
             behaviours.insert(0, Behaviour(content=changed))
             digests.add(changed.sha256)
@@ -135,7 +135,7 @@ class SoakRun:
         return kills
 
     def _kill(self, host):
-        """Kills the host, the daemon, or one after the other. Returns the host if it lives."""
+        """Kills the host, the daemon, or both of them. Returns the host if it still runs, or else None."""
         victims = self.random.choice(
             [("host",)] if self.hosting == Hosting.EMBEDDED else
             [("host",), ("daemon",), ("host", "daemon"), ("daemon", "host")])
@@ -149,12 +149,12 @@ class SoakRun:
         if "host" not in victims:
             return host
         if self.hosting == Hosting.DAEMON:
-            # The transfers continue in a living daemon, or wait until a host starts the next one.
+            # If the daemon still runs, the transfers continue. Otherwise they wait until a host starts the next daemon.
             time.sleep(self.random.choice([0.0, 0.0, 0.3]))
         return None
 
     def _delay(self):
-        # Short delays end in the opening or the enqueue, long delays in the middle of the transfers.
+        # A short delay ends while the host opens the session or enqueues. A long delay ends during the transfers.
         return self.random.choice([0.05, 0.2, 0.5, 1.5]) * self.random.uniform(0.5, 1.5)
 
     def _plan(self, batch, journal, chunk):

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from daemons import end_daemons
 
-# The system's temporary directory is not used: it may be in memory, where a sync is free and the disk never full.
+# The system's temporary directory is not used, because it may be in memory. There a sync costs nothing, and the disk is
+# never full.
 PLACES = Path(__file__).resolve().parents[3] / "build" / "places"
 
 
@@ -19,7 +20,7 @@ def make_place(name):
 
 @contextmanager
 def new_place():
-    """An empty directory. Daemons of stores in it are ended with the context."""
+    """An empty directory. At the end of the context, the daemons of its stores end, and the directory is removed."""
     made = make_place("test")
     yield made
     end_daemons(made)

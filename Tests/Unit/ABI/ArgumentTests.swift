@@ -9,11 +9,11 @@ struct TimeoutTests {
     @Test("BH_WAIT_DEFAULT is a time-out of 30 seconds")
     func standard() throws { #expect(try Timeout.milliseconds(Int32(BH_WAIT_DEFAULT)) == 30_000) }
 
-    @Test("a time-out up to a day is used unchanged", arguments: [0, 1, 86_400_000] as [Int32])
+    @Test("a time-out from 0 to one day is used unchanged", arguments: [0, 1, 86_400_000] as [Int32])
     func usual(milliseconds: Int32) throws { #expect(try Timeout.milliseconds(milliseconds) == Int64(milliseconds)) }
 
     @Test(
-        "a negative time-out, or a time-out above a day, is refused with its value",
+        "a time-out below 0 or above one day is refused, and the message has its value",
         arguments: [-1, -2, 86_400_001, .min, .max] as [Int32])
     func refused(milliseconds: Int32) {
         let failure = failure { () throws(Failure) in try Timeout.milliseconds(milliseconds) }
@@ -44,7 +44,7 @@ struct TextArgumentTests {
         #expect(try read(Array("h\u{E9}\u{1F680}".utf8)) == "h\u{E9}\u{1F680}")
     }
 
-    @Test("a text of the host may be as long as its limit, but not longer")
+    @Test("a text of the host is accepted up to its limit, and refused above the limit")
     func limit() throws {
         #expect(try read(Array("0123456789".utf8)) == "0123456789")
         let failure = failure { () throws(Failure) in try read(Array("0123456789x".utf8)) }
@@ -53,7 +53,7 @@ struct TextArgumentTests {
 
     @Test("a text of the host is not read beyond its limit")
     func bounded() {
-        // The text has no NUL, so reading beyond the limit would leave the array.
+        // The text has no NUL. So a read beyond the limit would pass the end of the array.
         let bytes = [UInt8](repeating: 0x61, count: 11)
         bytes.withUnsafeBytes { buffer in
             let failure = failure { () throws(Failure) in
@@ -72,7 +72,7 @@ struct TextArgumentTests {
         #expect(failure?.message == "url is not valid UTF-8")
     }
 
-    @Test("a text of the host is refused if it is empty, or if it is required but missing")
+    @Test("an empty text of the host is refused, and a required text that is missing is refused")
     func missing() throws {
         #expect(failure { () throws(Failure) in try read([]) }?.message == "url is an empty string")
         let failure = failure { () throws(Failure) in try TextArgument.required(nil, "url", limit: 10) }
@@ -104,13 +104,13 @@ struct StructArgumentTests {
         #expect(copy.identifier == filled.identifier && copy.store == filled.store)
     }
 
-    @Test("a struct of an older host is read up to its size")
+    @Test("a struct of an older host is read up to the size that the host states")
     func older() throws {
         let copy = try read(filled, structSize: 16)
         #expect(copy.identifier == filled.identifier && copy.store == nil)
     }
 
-    /// Reads a struct of a newer header, which has `value` in the field after those that this library has.
+    /// Reads a struct of a newer header. The struct has one more field than this library knows. This field has `value`.
     private func readNewer(_ value: UInt64) throws(Failure) -> bh_application_options {
         var newer = (filled, value)
         newer.0.struct_size = minimumSize + 8
@@ -134,7 +134,7 @@ struct StructArgumentTests {
     }
 
     @Test(
-        "a struct with an impossible size is refused with a message that has its name and the sizes",
+        "a struct with an impossible size is refused, and the message names the struct and the sizes",
         arguments: [0, 15, 65_537, .max, -1])
     func refused(size: Int) {
         let failure = failure { () throws(Failure) in try read(filled, structSize: size) }
@@ -143,7 +143,7 @@ struct StructArgumentTests {
     }
 
     @Test(
-        "a struct whose size cuts a field in two is refused with a message that has both sizes",
+        "a struct whose size ends inside a field is refused, and the message has both sizes",
         arguments: [17, 20, 23, 47, 49])
     func cut(size: Int) {
         let failure = failure { () throws(Failure) in try read(filled, structSize: size) }
@@ -152,7 +152,7 @@ struct StructArgumentTests {
         #expect(failure?.message.contains(" \(minimumSize) bytes") == true)
     }
 
-    @Test("the first version of a struct ends after its last field and the compiler's padding")
+    @Test("the size of a struct's first version includes the last field and the compiler's padding")
     func firstSizes() {
         #expect(StructArgument.end(of: \bh_error.message) == MemoryLayout<bh_error>.size)
         #expect(
@@ -164,12 +164,12 @@ struct StructArgumentTests {
 
 @Suite("The host's umask")
 struct FileCreationMaskTests {
-    @Test("the umask is the octal number of its line in /proc")
+    @Test("the umask is the octal number in the line `Umask` of /proc")
     func parse() {
         #expect(FileCreationMask.parse(Array("Name:\tUmask: 7\nUmask:\t0027\nState:\tR\n".utf8)[...]) == 0o027)
     }
 
-    @Test("the umask is unknown without a valid line in /proc")
+    @Test("the umask is unknown if /proc has no valid line for it")
     func unknown() {
         #expect(FileCreationMask.parse(Array("Name:\thost\nState:\tR\n".utf8)[...]) == nil)
         #expect(FileCreationMask.parse(Array("Umask:\tlots\n".utf8)[...]) == nil)

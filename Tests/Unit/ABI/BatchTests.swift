@@ -46,7 +46,7 @@ struct BatchTests {
         #expect(event.error_body == nil && event.error_body_size == 0)
     }
 
-    @Test("a batch has the event of a task that failed, with the underlying code and the response's body")
+    @Test("the event of a failed task in a batch has the underlying error code and the response's body")
     func failed() throws {
         var outcome = Outcome(
             state: .failed, failure: Failure(.httpStatus, "the server responded 404", domain: .http, detail: 404))
@@ -64,7 +64,7 @@ struct BatchTests {
         #expect(String(decoding: body, as: UTF8.self) == "no such page")
     }
 
-    @Test("a batch has the event of a finished session, without fields of a task")
+    @Test("the event of a finished session in a batch has no values in the fields for tasks")
     func finished() throws {
         let batch = try Batch(.events(
             [Event(id: EventID(rawValue: 9), round: 3, timeMilliseconds: 5, kind: .sessionFinished)], more: false))
@@ -75,7 +75,7 @@ struct BatchTests {
         #expect(event.task_id == 0 && event.task_state == 0 && event.url == nil && event.size == 0)
     }
 
-    @Test("a batch has tasks with their live progress")
+    @Test("a task in a batch has its current progress")
     func tasks() throws {
         let task = TaskInfo(
             id: TaskID(rawValue: 4), round: 1, state: .waiting, reason: .retry, reasonText: "tried again at noon",
@@ -94,7 +94,7 @@ struct BatchTests {
         #expect(item.idempotency_key == nil && item.user_data != nil && item.user_data_size == 0)
     }
 
-    @Test("a batch has the constraints of tasks as they were given, and none for tasks without constraints")
+    @Test("a task in a batch has the constraints that the host gave, or none if the host gave none")
     func constraints() throws {
         var stated = Constraints()
         stated.preset = .overnight
@@ -130,7 +130,7 @@ struct BatchTests {
         }
     }
 
-    @Test("a batch can have items larger than its blocks, and aligns the host's bytes for any type")
+    @Test("user data in a batch may be larger than a memory block, and is aligned for any type")
     func large() throws {
         let large = [UInt8](repeating: 3, count: 200_000)
         let batch = try Batch(.events(
@@ -145,7 +145,7 @@ struct BatchTests {
         }
     }
 
-    @Test("a batch has sessions with their counts and their reasons for attention")
+    @Test("a session in a batch has its counts and its reasons for attention")
     func sessions() throws {
         let quiet = SessionInfo(
             identifier: "quiet", round: 0, liveTasks: 0, events: 0, hasFinishedRound: false, isInvalidating: false,
@@ -165,7 +165,7 @@ struct BatchTests {
         #expect(second.is_invalidated && second.consumer == 8 && second.created_ms == 9)
     }
 
-    @Test("a batch has a configuration with its defaults filled in")
+    @Test("a configuration in a batch has the defaults of the fields that the host did not set")
     func configuration() throws {
         var given = SessionConfiguration(identifier: "gallery")
         given.tolerances = .earlyResponse
@@ -178,7 +178,7 @@ struct BatchTests {
         #expect(configuration.tls.ca_file == nil && Int(configuration.tolerances) == BH_TOLERATE_EARLY_RESPONSE)
     }
 
-    @Test("a batch has no item of another kind, and no item beyond its end", arguments: [-1, 1, .max, .min])
+    @Test("a batch returns no item of another kind and no item beyond its end", arguments: [-1, 1, .max, .min])
     func nothing(index: Int) throws {
         let batch = try Batch(.sessions([]))
         #expect(batch.count == 0 && !batch.more)

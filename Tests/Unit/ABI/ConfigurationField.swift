@@ -3,8 +3,8 @@ import CBackhaul
 import Glibc
 import Testing
 
-/// A field of `bh_session_configuration`. `give` sets the field in the host's struct, and `expect` sets the value that
-/// the session must then have.
+/// A field of `bh_session_configuration`. `give` sets the field in the host's struct. `expect` sets the expected value
+/// in the session's configuration.
 struct ConfigurationField: CustomTestStringConvertible, Sendable {
     typealias Given = bh_session_configuration
     typealias Give = @Sendable (inout Given, HostMemory) -> Void
@@ -37,7 +37,7 @@ struct ConfigurationField: CustomTestStringConvertible, Sendable {
         self.init(name, give: { given, memory in given[keyPath: field] = memory.text(text) }, expect: expect)
     }
 
-    /// Each field can be set alone, and all can be set together.
+    /// A test can set each field alone, or all fields together.
     static let all = identity + retries + requests + connections + constraints
 
     private static let pin = "sha256//" + String(repeating: "A", count: 43) + "="
@@ -198,7 +198,7 @@ struct ConfigurationField: CustomTestStringConvertible, Sendable {
     ]
 }
 
-/// The memory that a host's structs point to, which `deinit` frees.
+/// The memory to which a host's structs point. `deinit` frees this memory.
 final class HostMemory {
     private var texts: [UnsafeMutablePointer<CChar>] = []
     private var arrays: [UnsafeMutablePointer<bh_header>] = []

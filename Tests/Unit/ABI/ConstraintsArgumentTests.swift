@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Constraints, networks and activities of a host")
 struct ConstraintsArgumentTests {
-    @Test("the constraints of a policy are read with each field")
+    @Test("the library reads each field of the constraints in a policy")
     func policy() throws {
         let hours = strdup("22:00-06:30")
         defer { free(hours) }
@@ -43,7 +43,7 @@ struct ConstraintsArgumentTests {
         #expect(failure?.message == "constraints.reserved is not 0; initialize the struct with BH_INIT")
     }
 
-    @Test("a network is read with the fields that were given, and an unlimited budget becomes 0")
+    @Test("the library reads the given fields of a network, and changes an unlimited budget to 0")
     func network() throws {
         let name = strdup("Hotspot")
         defer { free(name) }
@@ -63,7 +63,7 @@ struct ConstraintsArgumentTests {
         #expect(try NetworkArgument.read(&given) == expected)
     }
 
-    @Test("an activity is read with its request")
+    @Test("the library reads an activity and its request")
     func activity() throws {
         let (name, url) = (strdup("feed"), strdup("http://127.0.0.1/feed"))
         defer {

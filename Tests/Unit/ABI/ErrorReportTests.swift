@@ -8,7 +8,8 @@ import Testing
 struct ErrorReportTests {
     private let failure = Failure(.inUse, "process 7 consumes the session", domain: .process, detail: 7, index: 3)
 
-    /// Reports the failure in a host's struct with memory behind it. All bytes are 0x55 except the size.
+    /// Reports the failure in a host's struct. There is more memory after the struct. Before the report, all bytes are
+    /// 0x55 except the struct's size.
     private func report(_ failure: Failure, structSize: Int) -> (status: bh_status, error: bh_error, behind: Bool) {
         let room = MemoryLayout<bh_error>.size + 64
         let memory = UnsafeMutableRawPointer.allocate(byteCount: room, alignment: 16)
@@ -38,13 +39,13 @@ struct ErrorReportTests {
         #expect(message(error) == "process 7 consumes the session")
     }
 
-    @Test("bh_error has BH_NO_INDEX if no item was wrong")
+    @Test("bh_error has BH_NO_INDEX if the failure belongs to no item")
     func noIndex() {
         let (_, error, _) = report(Failure(.timeout, "late"), structSize: MemoryLayout<bh_error>.size)
         #expect(error.index == .max)
     }
 
-    @Test("only known fields are filled in a larger bh_error of a newer host")
+    @Test("in the larger bh_error of a newer host, only the known fields are filled")
     func newerHost() {
         let (_, error, isUntouchedBehind) = report(failure, structSize: MemoryLayout<bh_error>.size + 64)
         #expect(error.status == BH_IN_USE)
@@ -52,7 +53,7 @@ struct ErrorReportTests {
     }
 
     @Test(
-        "nothing is written into a bh_error with an impossible size",
+        "a bh_error with an impossible size stays unchanged",
         arguments: [0, 1, 8, 551, 1 << 20, -1, .min, .max])
     func unusable(structSize: Int) {
         let (status, error, _) = report(failure, structSize: structSize)
@@ -61,12 +62,12 @@ struct ErrorReportTests {
         #expect(error.detail == 0x5555_5555_5555_5555)
     }
 
-    @Test("the status is returned even without a bh_error")
+    @Test("if the host gives no bh_error, the status is returned all the same")
     func none() {
         #expect(ErrorReport.report(failure, to: nil) == BH_IN_USE)
     }
 
-    @Test("a message that is too long for bh_error is truncated between characters", arguments: [0, 1, 2, 3])
+    @Test("a message that is too long for bh_error is cut between two characters", arguments: [0, 1, 2, 3])
     func longMessage(shift: Int) {
         let long = String(repeating: "x", count: shift) + String(repeating: "\u{1F680}", count: 200)
         let (_, error, isUntouchedBehind) = report(
@@ -78,7 +79,7 @@ struct ErrorReportTests {
         #expect(isUntouchedBehind)
     }
 
-    @Test("a message that just fits into bh_error is kept")
+    @Test("a message that exactly fits into bh_error is complete")
     func fittingMessage() {
         let text = String(repeating: "y", count: 511)
         #expect(message(report(Failure(.internal, text), structSize: MemoryLayout<bh_error>.size).error) == text)

@@ -7,7 +7,7 @@ import Testing
 @Suite("A handle")
 struct HandleTests {
     @Test(
-        "a handle is an aligned user-space pointer that contains its number",
+        "a handle is a pointer that is aligned, is in user space, and contains the handle's number",
         arguments: [1, 2, 1 << 20, (1 << 40) - 1])
     func pointer(number: UInt64) throws {
         let pointer = try #require(HandleNumber(rawValue: number).pointer)
@@ -16,7 +16,7 @@ struct HandleTests {
         #expect(HandleNumber(pointer)?.rawValue == number)
     }
 
-    @Test("a handle has no pointer when all numbers are used up", arguments: [1 << 40, UInt64.max])
+    @Test("a handle has no pointer if its number is above the largest usable number", arguments: [1 << 40, UInt64.max])
     func end(number: UInt64) { #expect(HandleNumber(rawValue: number).pointer == nil) }
 
     @Test(
@@ -41,7 +41,7 @@ struct HandleTests {
         #expect(Batch.of(pointer) == nil)
     }
 
-    @Test("a handle of another kind is refused with a message that names its kind, and stays valid")
+    @Test("a handle of the wrong kind is refused but stays valid, and the message names the handle's kind")
     func otherKind() throws {
         let pointer = try Batch(.sessions([])).handle()
         defer { bh_batch_release(pointer) }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The structs and constants of include/backhaul.h, which the tests compare with the library.
+/// The structs and constants of include/backhaul.h. The tests compare them with the library.
 struct Header {
     /// The name of each struct, and the names of its fields.
     let structs: [(name: String, fields: [String])]
@@ -41,7 +41,7 @@ struct Header {
         }
     }
 
-    /// Returns the document of bh_abi_json as a C compiler computes it from the header.
+    /// Returns the document that bh_abi_json must return. A C compiler computes this document from the header.
     func compiledManifest() throws -> Manifest {
         var program = """
             #include <inttypes.h>

@@ -5,7 +5,7 @@ import Testing
 
 @testable import BackhaulABI
 
-@Suite("The values of the model are those of the header")
+@Suite("The values of the model match the header")
 struct HeaderNamesTests {
     let constants: [String: Int]
 
@@ -19,7 +19,7 @@ struct HeaderNamesTests {
         name.replacing(#/[A-Z]/#) { "_\($0.output)" }.uppercased()
     }
 
-    /// Compares all cases, by name and value, with the header's constants that have the prefix.
+    /// Compares the names and values of all cases with the header's constants that have the prefix.
     private func expectEqual<Value: CaseIterable & RawRepresentable>(
         _ type: Value.Type, _ prefix: String, except others: (String) -> Bool = { _ in false }
     ) where Value.RawValue == Int32 {
@@ -29,7 +29,7 @@ struct HeaderNamesTests {
         #expect(constants.filter { $0.key.hasPrefix(prefix) && !others($0.key) } == cases)
     }
 
-    @Test("the statuses are those of the header, with a name and a sentence for each")
+    @Test("the statuses match the header, and each status has a name and a sentence")
     func statuses() {
         for value in Int32(-2)...200 {
             let name = String(cString: bh_status_name(value))
@@ -44,40 +44,40 @@ struct HeaderNamesTests {
         }
     }
 
-    @Test("the error domains are those of the header")
+    @Test("the error domains match the header")
     func domains() { expectEqual(FailureDomain.self, "BH_DOMAIN_") }
 
-    @Test("the roles are those of the header")
+    @Test("the roles match the header")
     func roles() { expectEqual(Role.self, "BH_ROLE_", except: { $0 == "BH_ROLE_CONSUME_WHEN_FREE" }) }
 
-    @Test("the launch states are those of the header")
+    @Test("the launch states match the header")
     func launchStates() { expectEqual(LaunchState.self, "BH_LAUNCH_") }
 
-    @Test("the task states are those of the header")
+    @Test("the task states match the header")
     func states() { expectEqual(TaskState.self, "BH_TASK_") { $0 == "BH_TASK_NONE" || $0.hasPrefix("BH_TASK_KIND_") } }
 
-    @Test("the kinds of tasks are those of the header")
+    @Test("the kinds of tasks match the header")
     func kinds() { expectEqual(TaskKind.self, "BH_TASK_KIND_") { $0 == "BH_TASK_KIND_NONE" } }
 
-    @Test("the policies for redirects are those of the header")
+    @Test("the policies for redirects match the header")
     func redirects() { expectEqual(RedirectPolicy.self, "BH_REDIRECTS_") { $0 == "BH_REDIRECTS_DEFAULT" } }
 
-    @Test("the policies for cookies are those of the header")
+    @Test("the policies for cookies match the header")
     func cookies() { expectEqual(CookiePolicy.self, "BH_COOKIES_") { $0 == "BH_COOKIES_DEFAULT" } }
 
-    @Test("the sources of a body are those of the header")
+    @Test("the sources of a body match the header")
     func bodySources() {
         let others = ["BH_BODY_SIZE_MAXIMUM", "BH_BODY_CHANGED", "BH_BODY_UNAVAILABLE"]
         expectEqual(BodySource.self, "BH_BODY_") { others.contains($0) }
     }
 
-    @Test("the parts of a request that expire are those of the header")
+    @Test("the parts of a request that can expire match the header")
     func refreshes() { expectEqual(RefreshKind.self, "BH_REFRESH_") }
 
-    @Test("the next steps after an attempt are those of the header")
+    @Test("the next steps after an attempt match the header")
     func nexts() { expectEqual(AttemptNext.self, "BH_NEXT_") }
 
-    @Test("the errors that are retried are those of the header")
+    @Test("the errors after which a task is retried match the header")
     func retryErrors() {
         #expect(constants["BH_RETRY_NAME"] == Int(RetryErrors.name.rawValue))
         #expect(constants["BH_RETRY_CONNECTION"] == Int(RetryErrors.connection.rawValue))
@@ -89,7 +89,7 @@ struct HeaderNamesTests {
         #expect(constants["BH_RETRY_NONE"] == Int(RetryErrors.nothing.rawValue))
     }
 
-    @Test("the tolerances are those of the header")
+    @Test("the tolerances match the header")
     func tolerances() {
         let expected = [
             "BH_TOLERATE_MISSING_CLOSE_NOTIFY": Int(Tolerances.missingCloseNotify.rawValue),
@@ -98,7 +98,7 @@ struct HeaderNamesTests {
         #expect(constants.filter { $0.key.hasPrefix("BH_TOLERATE_") } == expected)
     }
 
-    @Test("the versions of HTTP and TLS are those of the header")
+    @Test("the versions of HTTP and TLS match the header")
     func versions() {
         #expect(constants["BH_HTTP_DEFAULT"] == Int(HTTPVersion.standard.rawValue))
         #expect(constants["BH_HTTP_1_1"] == Int(HTTPVersion.http1.rawValue))
@@ -108,19 +108,19 @@ struct HeaderNamesTests {
         #expect(constants["BH_TLS_1_3"] == Int(TLSConfiguration.Version.tls13.rawValue))
     }
 
-    @Test("the reasons for waiting are those of the header")
+    @Test("the reasons for waiting match the header")
     func reasons() { expectEqual(WaitReason.self, "BH_REASON_") }
 
-    @Test("the policies for existing files are those of the header")
+    @Test("the policies for existing files match the header")
     func policies() { expectEqual(ExistsPolicy.self, "BH_IF_EXISTS_") }
 
-    @Test("the dispositions of an enqueue are those of the header")
+    @Test("the dispositions of an enqueue match the header")
     func dispositions() {
         #expect(constants["BH_ENQUEUE_NEW"] == Int(Enqueued.Disposition.new.rawValue))
         #expect(constants["BH_ENQUEUE_EXISTING"] == Int(Enqueued.Disposition.existing.rawValue))
     }
 
-    @Test("the limits are those of the header")
+    @Test("the limits match the header")
     func limits() {
         #expect(constants["BH_URL_SIZE_MAXIMUM"] == Limits.urlSize)
         #expect(constants["BH_USER_DATA_SIZE_MAXIMUM"] == Limits.userDataSize)

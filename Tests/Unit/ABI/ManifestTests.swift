@@ -33,12 +33,12 @@ struct ManifestTests {
         #expect(try header.compiledManifest() == manifest)
     }
 
-    @Test("the layout manifest is the same text at each call")
+    @Test("each call returns the same pointer to the layout manifest")
     func isStatic() {
         #expect(bh_abi_json() == bh_abi_json())
     }
 
-    @Test("the layout manifest has the version that the functions return")
+    @Test("the version in the layout manifest is the version that the functions return")
     func version() {
         let number = bh_version()
         #expect(manifest.version == "\(number >> 16).\(number >> 8 & 0xFF).\(number & 0xFF)")

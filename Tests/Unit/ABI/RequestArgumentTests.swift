@@ -32,7 +32,7 @@ final class RequestArgumentTests {
         return try RequestArgument.read(&request, count: 1)[0]
     }
 
-    @Test("a request of the host is read with each of its fields")
+    @Test("the library reads each field of a host's request")
     func fields() throws {
         let path = folder.appending(path: "file").path
         var headers = [bh_header(name: text("Accept"), value: text("*/*")), bh_header(name: text("X"), value: text(""))]
@@ -60,7 +60,7 @@ final class RequestArgumentTests {
         #expect(request.destination?.path == path && request.destination?.directoryInode != 0)
     }
 
-    @Test("a request with only a URL has the defaults, and the mode 0666 without the bits of the umask")
+    @Test("a request with only a URL has the defaults, and its mode is 0666 without the umask's bits")
     func defaults() throws {
         let request = try read()
         var expected = Request(url: "https://example.org/1")
@@ -76,7 +76,7 @@ final class RequestArgumentTests {
         #expect(failure?.status == .destinationExists && failure?.index == 0)
     }
 
-    @Test("a request with an idempotency key is accepted even if its destination file exists")
+    @Test("a request with an idempotency key is accepted if its destination file exists")
     func existingWithKey() throws {
         let path = folder.appending(path: "there").path
         try Data().write(to: URL(filePath: path))
@@ -87,7 +87,7 @@ final class RequestArgumentTests {
         #expect(request.ifExists == .fail && request.destination?.path == path)
     }
 
-    @Test("a request for a folder that does not exist is refused with the request's index in the array")
+    @Test("a request whose destination folder does not exist is refused with the request's index")
     func noFolder() {
         let failure = failure { () throws(Failure) in try read { $0.destination = text("/no/such/folder/file") } }
         #expect(failure?.status == .destinationUnavailable && failure?.index == 0)

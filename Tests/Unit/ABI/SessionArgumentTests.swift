@@ -22,12 +22,12 @@ struct ConfigurationArgumentTests {
         return try result.get()
     }
 
-    @Test("a session configuration has the defaults for fields that are 0 or NULL")
+    @Test("a field of a session configuration that is 0 or NULL gets its default")
     func defaults() throws {
         #expect(try read("gallery") == SessionConfiguration(identifier: "gallery"))
     }
 
-    /// Returns the session's configuration after a host has set these fields.
+    /// Returns the configuration that the library reads after a host has set these fields.
     private func read(giving fields: [ConfigurationField]) throws -> SessionConfiguration {
         let memory = HostMemory()
         return try withExtendedLifetime(memory) {
@@ -44,18 +44,18 @@ struct ConfigurationArgumentTests {
         return configuration
     }
 
-    @Test("a session configuration is read with each single field", arguments: ConfigurationField.all)
+    @Test("the library reads each single field of a session configuration", arguments: ConfigurationField.all)
     func field(field: ConfigurationField) throws {
         #expect(expected([field]) != expected([]), "the field's test value is the default")
         #expect(try read(giving: [field]) == expected([field]))
     }
 
-    @Test("a session configuration is read with all fields together")
+    @Test("the library reads a session configuration in which all fields are set")
     func allFields() throws {
         #expect(try read(giving: ConfigurationField.all) == expected(ConfigurationField.all))
     }
 
-    @Test("a session configuration is returned to the host with each single field", arguments: ConfigurationField.all)
+    @Test("the library returns each field of a session configuration to the host", arguments: ConfigurationField.all)
     func back(field: ConfigurationField) throws {
         let batch = try Batch(.configuration(expected([field])))
         #expect(try ConfigurationArgument.read(batch.configuration(at: 0)) == expected([field]))
@@ -67,7 +67,7 @@ struct ConfigurationArgumentTests {
         #expect((["struct_size"] + ConfigurationField.all.flatMap(\.names)).sorted() == fields.sorted())
     }
 
-    @Test("a session configuration beyond a limit is refused with the field's name")
+    @Test("a session configuration with a field beyond its limit is refused, and the message names the field")
     func limits() {
         let failure = failure { () throws(Failure) in try read("gallery") { $0.connections_per_origin = 257 } }
         #expect(failure?.status == .invalidArgument)
@@ -83,7 +83,7 @@ struct ConfigurationArgumentTests {
     }
 
     @Test(
-        "a session configuration needs an identifier without control characters",
+        "a session configuration is refused if its identifier is NULL, too long or has control characters",
         arguments: ["a\nb", "\u{7F}", String(repeating: "x", count: 256)])
     func identifiers(identifier: String) {
         #expect(failure { () throws(Failure) in try read(identifier) }?.status == .invalidArgument)
@@ -95,7 +95,7 @@ struct ConfigurationArgumentTests {
         #expect(try read(nil, of: "gallery").identifier == "gallery")
         #expect(try read("gallery", of: "gallery").identifier == "gallery")
         #expect(failure { () throws(Failure) in try read("other", of: "gallery") }?.status == .invalidArgument)
-        // The identifiers look equal, but their bytes differ, so they name two sessions.
+        // The two identifiers look equal, but their bytes differ. So they name two sessions.
         #expect(failure { () throws(Failure) in try read("e\u{301}", of: "\u{E9}") }?.status == .invalidArgument)
     }
 }
@@ -115,7 +115,7 @@ struct SelectionArgumentTests {
         return try result.get()
     }
 
-    @Test("a task selection that is NULL or empty means all tasks")
+    @Test("a task selection that is NULL or empty selects all tasks")
     func all() throws {
         #expect(try SelectionArgument.read(nil) == TaskSelection())
         #expect(try read() == TaskSelection())
@@ -129,7 +129,7 @@ struct SelectionArgumentTests {
         #expect(selection.states == [TaskStates(.waiting), TaskStates(.failed)])
     }
 
-    @Test("a task selection with an id beyond SQLite's range matches no row")
+    @Test("in a task selection, an id above SQLite's range becomes the largest id of this range")
     func hugeID() throws {
         #expect(try read([.max]).ids == [TaskID(rawValue: UInt64(Int64.max))])
     }

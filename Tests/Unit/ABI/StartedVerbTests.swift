@@ -23,7 +23,7 @@ struct StartedVerbTests {
         arguments: [.empty, .count, .session, .batch, .oneTask] as [StartedVerb.Kind])
     func failed(kind: StartedVerb.Kind) { #expect(thrown(.failed(refused), kind) == refused) }
 
-    @Test("the outcome of a failed enqueue is its failure, with no applied request")
+    @Test("the outcome of a failed enqueue has the failure and no applied request")
     func failedEnqueue() throws {
         guard case .enqueued(let applied, let failure) = try StartedVerb.Kind.enqueue.checked(
             .reply(.failed(refused)))
@@ -34,7 +34,7 @@ struct StartedVerbTests {
         #expect(applied.count == 0 && failure == refused)
     }
 
-    @Test("the outcome of a verb for one task is that task")
+    @Test("the outcome of a verb for one task is this task")
     func oneTask() throws {
         guard case .reply(.tasks(let tasks, let more)) = try StartedVerb.Kind.oneTask.checked(
             .reply(.tasks([task], more: true)))
@@ -48,7 +48,7 @@ struct StartedVerbTests {
     @Test("the outcome of a verb for an unknown task is the status `notFound`")
     func noTask() { #expect(thrown(.tasks([], more: false), .oneTask)?.status == .notFound) }
 
-    @Test("the outcome of a verb is an internal error if the reply has another kind")
+    @Test("the outcome of a verb is an internal error if the reply has a wrong kind")
     func confused() {
         #expect(thrown(.done, .count)?.status == .internal)
         #expect(thrown(.sessions([]), .session)?.status == .internal)
@@ -73,7 +73,7 @@ struct EnqueueResultsTests {
         }
     }
 
-    @Test("the results of an enqueue are the tasks, their dispositions, and the states of existing tasks")
+    @Test("the results of an enqueue have the tasks, their dispositions, and the states of existing tasks")
     func applied() {
         var two = two
         two[1].state = .succeeded
@@ -81,7 +81,7 @@ struct EnqueueResultsTests {
         #expect(results(two) == ["0: 7 1 0 0", "1: 8 2 4 5"])
     }
 
-    @Test("the results of an enqueue have the numbers of the applied requests, even after a gap")
+    @Test("the results of an enqueue have the correct request numbers if a request was not applied")
     func gap() {
         #expect(
             results([two[0], Enqueued(task: .zero, disposition: .notApplied), two[1]]) == ["0: 7 1 0 0", "2: 8 2 0 0"])

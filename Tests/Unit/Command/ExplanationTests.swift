@@ -41,7 +41,7 @@ struct ExplanationTests {
             ])
     }
 
-    @Test("each reason has an explanation, which never advises to cancel the transfer", arguments: allReasons)
+    @Test("each reason has an explanation, and no explanation advises to cancel the transfer", arguments: allReasons)
     func every(reason: Int) {
         let explained = explanation(task(reason, text: "a sentence of the engine"))
         let lines = explained.lines
@@ -162,7 +162,7 @@ struct ExplanationTests {
         #expect(lines.contains("      backhaul configure --maximum-cpu-pressure 0 --session photos"))
     }
 
-    @Test("if the session overrides this constraint of its preset, an explanation advises to change the transfer only")
+    @Test("if the session overrides its preset, an explanation advises to change only the transfer")
     func opposite() {
         var facts = WaitFacts()
         facts.requirements.preset = Int32(BH_PRESET_DISCRETIONARY)
@@ -208,7 +208,7 @@ struct ExplanationTests {
         #expect(lines.contains("      backhaul networks Café --metered no --session photos"))
     }
 
-    @Test("an explanation about a budget names its network or session, and its limit")
+    @Test("an explanation about a budget names the limit, and the network or session with this limit")
     func budgets() {
         var facts = WaitFacts()
         var network = NetworkRecord(name: "Hotspot")
@@ -230,7 +230,7 @@ struct ExplanationTests {
         #expect(rest.contains("      backhaul configure --daily-budget none --session photos"))
     }
 
-    @Test("an explanation about a failed attempt has its number, time and error, the next attempt, and the kept bytes")
+    @Test("an explanation about a retry shows the failed attempt, the next attempt and the kept bytes")
     func retry() {
         var facts = WaitFacts()
         facts.lastAttempts[12] = attempt(3, started: evening - 6 * minute, status: 503, error: "status 503")

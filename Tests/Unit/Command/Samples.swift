@@ -3,7 +3,8 @@ import Glibc
 
 @testable import backhaul
 
-/// Always true. Its first use sets the time zone of this process to Berlin, which has daylight saving time.
+/// Always true. The first use of this constant sets the time zone of this process to Berlin, which has daylight saving
+/// time.
 let isInBerlin: Bool = {
     setenv("TZ", "Europe/Berlin", 1)
     tzset()

@@ -25,7 +25,7 @@ struct TimeTests {
         #expect(noon == TimeParser.milliseconds("2026-07-01T10:00Z", after: evening))
     }
 
-    @Test("a time of day means its next occurrence, also across a change of daylight saving")
+    @Test("a time of day means its next occurrence, even if daylight saving time begins before it")
     func change() throws {
         // On 2026-03-29 the clock in Berlin goes from 02:00 to 03:00, so 02:30 does not exist.
         let before = try #require(TimeParser.milliseconds("2026-03-28T23:00", after: evening))
@@ -46,7 +46,7 @@ struct TimeTests {
     }
 
     @Test(
-        "durations are parsed as numbers with units, by default in seconds",
+        "durations are parsed as numbers with units, and a number without a unit means seconds",
         arguments: [("90", 90_000), ("90s", 90_000), ("15m", 900_000), ("1h30m", 5_400_000), ("7d", 604_800_000)])
     func durations(text: String, milliseconds: UInt64) {
         #expect(TimeParser.duration(text) == milliseconds)
@@ -67,7 +67,7 @@ struct TimeTests {
         #expect(Arguments.bytes(text) == nil)
     }
 
-    @Test("a time is shown with its date unless it is today")
+    @Test("a time on another day is shown with its date, and a time of today without a date")
     func moments() {
         #expect(Text.dateAndTime(evening - hour, now: evening) == "20:10")
         #expect(Text.dateAndTime(evening + 9 * hour, now: evening) == "tomorrow 06:10")

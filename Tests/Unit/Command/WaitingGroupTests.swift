@@ -48,7 +48,7 @@ struct WaitingGroupTests {
         return stated
     }
 
-    @Test("a group of one waiting transfer has its name in the first line")
+    @Test("the first line about a group of one waiting transfer has the name of the transfer")
     func one() {
         let groups = gathered([task(BH_REASON_POWER, text: "on battery", id: 3)])
         #expect(lines(groups[0])[0] == "Download 3 (large.iso from example.org, 0 B of ?) waits for external power.")
@@ -60,7 +60,7 @@ struct WaitingGroupTests {
         #expect(gathered(tasks).isEmpty)
     }
 
-    @Test("a group of failed attempts has the time of the earliest next attempt, and the error of each transfer")
+    @Test("a group that waits for retries has the time of the earliest attempt, and the error of each transfer")
     func nextCheck() {
         let groups = gathered([
             task(BH_REASON_RETRY, text: "a", next: evening + 2 * minute, id: 1, error: "one"),

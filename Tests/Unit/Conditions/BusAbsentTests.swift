@@ -42,7 +42,7 @@ import Testing
         return Clock.bootMilliseconds - start
     }
 
-    @Test("without a message bus, its conditions are unknown, and their source has the address of the bus")
+    @Test("without a message bus, conditions from the bus are unknown, and their source has the bus address")
     func none() throws {
         let watch = try watch(address)
         let readings = try watch.settled()
@@ -61,7 +61,7 @@ import Testing
         #expect(readings.network.source.contains("configured"))
     }
 
-    @Test("a bus that accepts connections but never replies gives unknown conditions, and does not block its callers")
+    @Test("if the bus accepts connections but never replies, its conditions are unknown and no caller blocks")
     func hangs() throws {
         let number = listen()
         defer {
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test(
-        "a bus with malformed replies gives unknown conditions",
+        "if the bus sends malformed replies, its conditions are unknown",
         arguments: ["OK x\r\n", "ERROR\r\n", "\u{0}\u{1}\u{2}", "REJECTED\r\n"])
     func nonsense(_ answer: String) throws {
         let number = listen()
@@ -94,7 +94,7 @@ import Testing
         #expect(duration { watch.close() } < 500)
     }
 
-    @Test("the creation of a bus's directory and socket is noticed without polling")
+    @Test("the watch of a bus socket notices without polling that the directory or the socket is created")
     func comes() throws {
         let folder = path + ".d"
         defer { system("rm -rf '\(folder)'") }
@@ -128,7 +128,7 @@ import Testing
         close(number)
     }
 
-    @Test("a bus whose queue of connections is full gives unknown conditions, and does not block its callers")
+    @Test("if the bus's queue of connections is full, its conditions are unknown and no caller blocks")
     func isFull() throws {
         let number = listen(backlog: 0)
         var waiting: [Int32] = []
@@ -144,9 +144,9 @@ import Testing
         #expect(duration { watch.close() } < 500)
     }
 
-    @Test("a closed bus watch leaves no open descriptor")
+    @Test("a bus watch closes all its descriptors when it is closed")
     func descriptors() async {
-        // The test runs in a separate process, so that other tests open no descriptors in it.
+        // The test runs in a separate process. So other tests open no descriptors in this process.
         await #expect(processExitsWith: .success) {
             let test = BusAbsentTests()
             let number = test.listen()

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Conditions from the message bus and the kernel")
 struct BusCombinationTests {
-    @Test("the message bus is open only while a condition that it reports is needed")
+    @Test("the message bus is open only while a condition from the bus is needed")
     func openAndClosed() async throws {
         let bus = try FakeBus()
         let harness = try WatchHarness(ConditionsWatchTests.laptop(), bus: bus)
@@ -17,7 +17,7 @@ struct BusCombinationTests {
         #expect(bus.closes == 1)
     }
 
-    @Test("the watch reports a coming sleep, and readyToSleep releases the delay of that sleep")
+    @Test("the watch reports a coming sleep, and readyToSleep releases the delay of this sleep")
     func sleep() async throws {
         let bus = try FakeBus()
         let harness = try WatchHarness(FakeTree(), bus: bus)
@@ -73,7 +73,7 @@ struct BusCombinationTests {
         #expect(conditions.isPreparingForSleep.value == nil)
     }
 
-    @Test("a listing reads all conditions once, and then closes their sources")
+    @Test("a listing reads each condition one time, and then closes the sources of the conditions")
     func listing() async throws {
         let bus = try FakeBus()
         bus.setReadings { $0.isPreparingForSleep = Reading(false, source: "logind") }
@@ -116,7 +116,7 @@ struct BusCombinationTests {
         #expect(bus.starts.count == 1)
     }
 
-    @Test("a listing of conditions reports that the bus has not replied")
+    @Test("if the bus does not reply, a listing of conditions reports this")
     func silentListing() async throws {
         let harness = try WatchHarness(ConditionsWatchTests.laptop(), bus: try FakeBus())
         defer { harness.stop() }

@@ -24,7 +24,7 @@ import Testing
         #expect(readings.isPreparingForSleep == Reading(source: "not read"))
     }
 
-    @Test("each value of NetworkManager's property Metered is reported: known, guessed or unknown")
+    @Test("each value of NetworkManager's property Metered is reported as known, guessed or unknown")
     func metering() throws {
         try bus.call("network", "connect", "Home")
         let watch = try watch()
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test("another network replaces all readings of NetworkManager together, and a renamed connection is reported")
+    @Test("a change of the network replaces all its readings together, and a new connection name is reported")
     func changes() throws {
         try bus.call("network", "connect", "Home", "802-11-wireless", "2")
         let watch = try watch()
@@ -63,7 +63,7 @@ import Testing
         #expect(readings.network == Reading(source: "NetworkManager has no connection with the default route"))
     }
 
-    @Test("while NetworkManager restarts, the network is unknown; then it is read again")
+    @Test("the network is unknown while NetworkManager restarts, and is read again after the restart")
     func restarts() throws {
         try bus.call("network", "connect", "Home")
         let watch = try watch()
@@ -78,7 +78,7 @@ import Testing
         #expect(back.network.value?.kind == .cellular)
     }
 
-    @Test("a NetworkManager that owns its name before it has objects is read when the objects exist")
+    @Test("if NetworkManager owns its name before it has objects, it is read when the objects exist")
     func late() throws {
         try bus.call("network", "hide")
         let watch = try watch()
@@ -105,7 +105,7 @@ import Testing
         try watch.until("its reply") { $0.network.value?.name == "Home" }
     }
 
-    @Test("a message bus that is restarted is found again")
+    @Test("the watch connects again to a message bus that has restarted")
     func busRestarts() throws {
         try bus.call("network", "connect", "Home")
         let watch = try watch()

@@ -52,7 +52,7 @@ import Testing
         #expect(try bus.call("logind", "count_inhibitors") == "1")
     }
 
-    @Test("a change of the needed conditions before a sleep does not release the delay of that sleep")
+    @Test("a change of the needed conditions before a sleep does not release the delay of this sleep")
     func otherWants() throws {
         let watch = try #require(BusWatch.start(address: bus.address, subscriptions: [.network, .sleep]))
         _ = try watch.settled()
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test("closing or freeing the bus watch releases the delay of sleep")
+    @Test("the delay of sleep is released when the bus watch is closed or freed")
     func closing() throws {
         let watch = try watch()
         try bus.call("logind", "wait_for_inhibitors", "1")
@@ -107,7 +107,7 @@ import Testing
         try bus.call("logind", "wait_for_inhibitors", "1")
     }
 
-    @Test("while logind restarts, the condition `sleep` is unknown; then the watch delays the system's sleep again")
+    @Test("the condition `sleep` is unknown while logind restarts, and sleep is delayed again after the restart")
     func restarts() throws {
         let watch = try watch()
         try bus.call("logind", "wait_for_inhibitors", "1")
@@ -156,7 +156,7 @@ import Testing
         watch.close()
     }
 
-    /// Returns for each thread of a bus watch how often the thread has blocked so far.
+    /// Returns how often each thread of a bus watch has blocked so far.
     private static func wakes() -> [String: Int] {
         var found: [String: Int] = [:]
         for name in (try? DirectoryReader.textNames(in: "/proc/self/task")) ?? [] {

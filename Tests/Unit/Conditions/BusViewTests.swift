@@ -4,14 +4,15 @@ import Testing
 
 @testable import BackhaulConditions
 
-/// Tests how replies of NetworkManager and logind become readings, without a bus.
+/// Tests without a bus. They check how replies of NetworkManager and logind become readings.
 @Suite struct BusViewTests {
     private static let whole: [String: BusValue] = [
         "Metered": .uint32(2), "Connectivity": .uint32(4), "PrimaryConnection": .path("/1"),
         "PrimaryConnectionType": .string("gsm"),
     ]
 
-    /// Returns a view after two replies of NetworkManager: its own properties, and those of its primary connection.
+    /// Returns a view after two replies of NetworkManager. The first reply has the properties of NetworkManager. The
+    /// second reply has the properties of the primary connection.
     private func view(
         _ manager: [String: BusValue],
         _ connection: BusReply = .properties(["Id": .string("A"), "Type": .string("gsm")])
@@ -25,7 +26,7 @@ import Testing
     }
 
     @Test(
-        "a missing or invalid property of NetworkManager is unknown, and its other properties are used",
+        "a missing or invalid property of NetworkManager is unknown, and the other properties are used",
         arguments: ["Metered", "Connectivity", "PrimaryConnection"])
     func odd(_ name: String) {
         for value in [nil, .string("x"), .uint32(.max), .bool(true)] as [BusValue?] {
@@ -48,7 +49,7 @@ import Testing
         }
     }
 
-    @Test("a connection gives no network if it is gone, has no name, or has a name of more than 255 bytes")
+    @Test("the network is unknown if the connection is gone, has no name, or has a name above 255 bytes")
     func names() {
         let answers: [BusReply] = [
             .properties([:]), .properties(["Id": .string("")]), .properties(["Id": .uint32(1)]),
@@ -67,7 +68,7 @@ import Testing
     }
 
     @Test(
-        "each connection type of NetworkManager has a kind of network",
+        "each connection type of NetworkManager is converted to a kind of network",
         arguments: [
             ("802-3-ethernet", .ethernet), ("bond", .ethernet), ("802-11-wireless", .wifi), ("gsm", .cellular),
             ("cdma", .cellular), ("bluetooth", .bluetooth), ("vpn", .tunnel), ("wireguard", .tunnel), ("tun", .tunnel),
@@ -77,7 +78,7 @@ import Testing
         #expect(NetworkKinds(connectionType: type) == kind)
     }
 
-    @Test("a new reading of NetworkManager replaces the old one only when all its replies have arrived")
+    @Test("new readings of NetworkManager replace the old readings only when all replies have arrived")
     func whole() {
         var view = view(BusViewTests.whole)
         var other = BusViewTests.whole
@@ -102,7 +103,7 @@ import Testing
         #expect(view.changed(at: nil).isEmpty)
     }
 
-    @Test("when another process takes NetworkManager's name, the old readings are dropped and new ones requested")
+    @Test("if another process takes NetworkManager's name, old readings are dropped and new ones are requested")
     func replaced() {
         var view = view(BusViewTests.whole)
         #expect(view.update(.present(owner: ":1.1")).isEmpty)

@@ -5,7 +5,8 @@ import Testing
 @testable import BackhaulConditions
 
 extension BusWatch {
-    /// Waits until `condition` accepts the readings, and returns them. Throws after ten seconds without a change.
+    /// Waits until `condition` is true for the readings, and returns the readings. Throws if the readings do not change
+    /// for ten seconds.
     @discardableResult
     func until(
         _ what: String, at location: SourceLocation = #_sourceLocation, _ condition: (BusReadings) -> Bool

@@ -60,7 +60,8 @@ struct ConditionsWatchTests {
         await harness.until { $0.thermalState.value == .nominal }
         tree.replace("class/thermal/thermal_zone0/temp", "96000")
         await harness.until { $0.thermalState.value == .serious }
-        // The zone is below its trip point, but by less than the three degrees of its hysteresis.
+        // The zone is less than three degrees below its trip point. Its hysteresis is three degrees, so the thermal
+        // state stays the same.
         tree.replace("class/thermal/thermal_zone0/temp", "93500")
         var conditions = await harness.current
         while !conditions.thermalState.source.hasSuffix("93 degrees)") { conditions = await harness.current }
@@ -69,7 +70,7 @@ struct ConditionsWatchTests {
         await harness.until { $0.thermalState.value == .nominal }
     }
 
-    @Test("pressure is polled if its file has no kernel trigger")
+    @Test("the watch polls pressure if the kernel has no trigger for the pressure file")
     func pressure() async throws {
         let tree = ConditionsWatchTests.laptop()
         let harness = try WatchHarness(tree, interval: 10)
@@ -82,9 +83,9 @@ struct ConditionsWatchTests {
     }
 
     /// The test makes its machine busy, and reads the machine's real pressure.
-    @Test("pressure is reported by a kernel trigger", .enabled(if: hasPressureTriggers))
+    @Test("a kernel trigger reports pressure", .enabled(if: hasPressureTriggers))
     func kernelPressure() async throws {
-        // The interval is longer than the test, so that no regular reading reports the pressure.
+        // The interval is longer than the test. So no regular reading reports the pressure.
         let harness = try WatchHarness(FakeTree(), processes: "/proc", interval: 3_600_000)
         defer { harness.stop() }
         await harness.need(.cpuPressure)
@@ -97,7 +98,7 @@ struct ConditionsWatchTests {
         isOver.change { $0 = true }
         for thread in busy { thread.join() }
         #expect(conditions.cpuPressurePercent.source == "/proc/pressure/cpu")
-        // The trigger has fired. The watch polls the pressure until it is gone.
+        // The trigger has fired. From now on, the watch polls until there is no pressure any more.
         #expect(await harness.onLoop { $0.watch?.triggers.isEmpty } == true)
         #expect(await harness.onLoop { $0.watch?.polledNeeds } == .cpuPressure)
     }
@@ -116,7 +117,7 @@ struct ConditionsWatchTests {
         #expect(await harness.onLoop { $0.watch?.routes == nil && $0.watch?.devices == nil })
     }
 
-    @Test("a power supply whose file is a pipe without a writer does not block the reading of the others")
+    @Test("a power supply whose file is a pipe without a writer does not block readings of other supplies")
     func pipe() async throws {
         let tree = ConditionsWatchTests.laptop()
         tree.makePipe("class/power_supply/BAT1/type")
@@ -176,7 +177,7 @@ struct ConditionsWatchTests {
         #expect(await harness.onLoop { $0.changes } == before)
     }
 
-    @Test("a machine without heat sensors and with a full battery on mains is not polled")
+    @Test("the watch does not poll a machine on mains power with a full battery and no heat sensors")
     func reportedOnce() async throws {
         let tree = FakeTree()
         tree.supply("AC", Supplies.mains("1"))

@@ -5,8 +5,8 @@ import CLinux
 import Glibc
 import Testing
 
-/// Whether a thread of this process may enter its own network namespace, where it can send messages in place of the
-/// kernel.
+/// Whether a thread of this process may enter a network namespace of its own. In that namespace, the thread can send
+/// messages in place of the kernel.
 let mayLeaveNetwork = geteuid() == 0 && mayLeave()
 
 private func mayLeave() -> Bool {
@@ -37,15 +37,15 @@ struct DeviceEventsTests {
     ])
     func nonsense(_ message: [UInt8]) { #expect(DeviceEvents.subsystem(of: message) == []) }
 
-    @Test("the descriptor of device events is closed on exec, and reading it does not block")
+    @Test("the descriptor of device events is closed on exec, and a read from the descriptor does not block")
     func descriptor() throws {
         let events = try DeviceEvents()
         #expect(fcntl(events.number, F_GETFD) & FD_CLOEXEC != 0)
         _ = events.take()
     }
 
-    /// Returns the files of a laptop, and a watch of these files in its own network namespace, after its first
-    /// readings.
+    /// Writes the files of a laptop, and starts a watch of these files in a separate network namespace. Returns both
+    /// after the watch's first readings.
     private func laptop(needing needs: ConditionSet) async throws -> (FakeTree, WatchHarness) {
         let tree = ConditionsWatchTests.laptop()
         let harness = try WatchHarness(tree, ownNetwork: true)
@@ -54,7 +54,7 @@ struct DeviceEventsTests {
         return (tree, harness)
     }
 
-    @Test("the kernel's event about an unplugged laptop causes a new reading of power", .enabled(if: mayLeaveNetwork))
+    @Test("after a device event about an unplugged laptop, power is read again", .enabled(if: mayLeaveNetwork))
     func unplugged() async throws {
         let (tree, harness) = try await laptop(needing: .power)
         defer { harness.stop() }
@@ -63,7 +63,7 @@ struct DeviceEventsTests {
         await harness.sendDeviceEvent(uevent("power_supply", "AC"))
         let conditions = await harness.until { $0.externalPower.value == false }
         #expect(conditions.batteryPercent.value == 80)
-        // The charge of a discharging battery falls without events, so the watch polls it.
+        // The kernel sends no event when the charge of a battery falls, so the watch polls the charge.
         #expect(await harness.onLoop { $0.watch?.readingTimer.isRunning } == true)
 
         tree.supply("AC", Supplies.mains("1"))
@@ -71,7 +71,7 @@ struct DeviceEventsTests {
         await harness.until { $0.externalPower.value == true }
     }
 
-    @Test("a heat sensor that sends a device event is read at once", .enabled(if: mayLeaveNetwork))
+    @Test("when a heat sensor sends a device event, the sensor is read immediately", .enabled(if: mayLeaveNetwork))
     func hot() async throws {
         let (tree, harness) = try await laptop(needing: .heat)
         defer { harness.stop() }
@@ -80,7 +80,7 @@ struct DeviceEventsTests {
         await harness.until { $0.thermalState.value == .critical }
     }
 
-    @Test("events of other devices and malformed messages cause no reading", .enabled(if: mayLeaveNetwork))
+    @Test("malformed messages and events of other devices cause no reading", .enabled(if: mayLeaveNetwork))
     func others() async throws {
         let (tree, harness) = try await laptop(needing: .power)
         defer { harness.stop() }
@@ -88,19 +88,19 @@ struct DeviceEventsTests {
         for message in [uevent("block", "sda"), [0, 0], Array("x".utf8CString), uevent("power_supply_not", "AC")] {
             await harness.sendDeviceEvent(message)
         }
-        // When the watch has taken this message, it has also taken the earlier ones.
+        // When the watch has taken this message, it has also taken the earlier messages.
         await harness.sendDeviceEvent(uevent("block", "sdb"))
         #expect(await harness.onLoop { $0.watch?.readers.reading.isEmpty } == true)
         #expect(await harness.current.externalPower.value == true)
     }
 
-    @Test("after an overflow of device events all needed conditions are read again", .enabled(if: mayLeaveNetwork))
+    @Test("after an overflow of device events, all needed conditions are read again", .enabled(if: mayLeaveNetwork))
     func flood() async throws {
         let (tree, harness) = try await laptop(needing: .power)
         defer { harness.stop() }
         tree.supply("AC", Supplies.mains("0"))
-        // All messages are sent in one loop iteration, so the watch takes none of them meanwhile. The queue is full
-        // before the last message, the only one about power.
+        // One loop iteration sends all messages, so the watch takes no message before all are sent. Only the last
+        // message is about power, and the queue is full before this message.
         let message = uevent("block", String(repeating: "s", count: 1_000))
         let last = uevent("power_supply", "AC")
         await harness.onLoop { _ in
@@ -110,7 +110,7 @@ struct DeviceEventsTests {
         await harness.until { $0.externalPower.value == false }
     }
 
-    @Test("without a default route there is no network, and the connectivity is none", .enabled(if: mayLeaveNetwork))
+    @Test("without a default route, there is no network, and the connectivity is none", .enabled(if: mayLeaveNetwork))
     func noRoute() async throws {
         let harness = try WatchHarness(FakeTree(), ownNetwork: true)
         defer { harness.stop() }

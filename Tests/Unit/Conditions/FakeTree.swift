@@ -19,7 +19,8 @@ final class FakeTree: Sendable {
         fclose(file)
     }
 
-    /// Replaces the file atomically. As with the kernel's files, a reader never sees only a part of the text.
+    /// Replaces the file atomically. A reader sees either the whole old text or the whole new text, as in the kernel's
+    /// files.
     func replace(_ path: String, _ text: String) {
         write(path + ".new", text)
         rename("\(root)/\(path).new", "\(root)/\(path)")

@@ -50,7 +50,7 @@ struct HangingSensorTests {
         #expect(system.begun(.heat) == 1)
     }
 
-    @Test("listings of conditions do not wait for a sensor that is known to hang, and do not read it again")
+    @Test("listings of conditions do not wait for a sensor that is known to hang, and do not read the sensor again")
     func listings() async throws {
         let harness = try harness()
         defer {
@@ -66,7 +66,7 @@ struct HangingSensorTests {
         #expect(await harness.onLoop { $0.watch?.readers.reader == nil })
     }
 
-    @Test("the late reading of a sensor is used, and the sensor's thread ends")
+    @Test("when the late reading of a sensor arrives, the reading is used and the sensor's thread ends")
     func late() async throws {
         let harness = try harness(interval: 50)
         defer { harness.stop() }

@@ -29,7 +29,7 @@ struct HeatTests {
         #expect(HeatTests.state(tree).thermalState.value == level)
     }
 
-    @Test("a thermal zone with only a critical trip point is serious from ten degrees below that point", arguments: [
+    @Test("a thermal zone with only a critical trip point becomes serious ten degrees below that point", arguments: [
         ("94999", ThermalState.nominal), ("95000", .serious), ("101999", .serious), ("102000", .critical),
     ])
     func criticalAlone(_ temperature: String, _ level: ThermalState) {
@@ -71,7 +71,7 @@ struct HeatTests {
         #expect(HeatTests.state(tree).thermalState.value == .nominal)
     }
 
-    @Test("the thermal zone with the highest state decides, and the source names it")
+    @Test("the thermal zone with the highest state decides, and the source of the reading names this zone")
     func several() {
         let tree = FakeTree()
         tree.zone(0, HeatTests.processor("60000"))
@@ -83,7 +83,7 @@ struct HeatTests {
             state.thermalState.source == "\(tree.root)/class/thermal/thermal_zone3 (x86_pkg_temp, 96 degrees)")
     }
 
-    @Test("a thermal state ends below its trip point minus the hysteresis, which is at least two degrees", arguments: [
+    @Test("a thermal state ends at least two degrees below the temperature at which it begins", arguments: [
         ("93000", ThermalState.serious, ThermalState.serious), ("92001", .serious, .serious),
         ("92000", .serious, .fair), ("80001", .serious, .fair), ("80000", .serious, .nominal),
         ("100001", .critical, .critical), ("100000", .critical, .serious), ("93000", .fair, .fair),
@@ -121,7 +121,7 @@ struct HeatTests {
         #expect(HeatTests.state(tree).thermalState.value == .serious)
     }
 
-    @Test("without thermal zones the thermal state is unknown")
+    @Test("if there are no thermal zones, the thermal state is unknown")
     func none() {
         let tree = FakeTree()
         #expect(HeatTests.state(tree).thermalState.value == nil)

@@ -19,14 +19,14 @@ struct NetworkIdentityTests {
         return readings
     }
 
-    /// Returns the identity of a machine that is on Hotspot, a metered network, since time 0.
+    /// Returns the network identity of a machine that has been on the metered network Hotspot since time 0.
     private func onHotspot() -> NetworkIdentity {
         var identity = NetworkIdentity()
         _ = identity.take(kernel("wlan0"), manager("Hotspot", metered: true, .portal), now: 0)
         return identity
     }
 
-    @Test("without NetworkManager the network keeps its identity while its interface exists")
+    @Test("if NetworkManager is missing, the network keeps its identity while its interface exists")
     func away() {
         var identity = onHotspot()
         for now in [1_000, 10_999, 86_400_000] as [Int64] {
@@ -40,7 +40,7 @@ struct NetworkIdentityTests {
         #expect(other.bus?.network.value == nil)
     }
 
-    @Test("without NetworkManager the connectivity is kept for ten seconds, and then unknown")
+    @Test("if NetworkManager is missing, the connectivity is kept for ten seconds, and is then unknown")
     func connectivity() {
         var identity = onHotspot()
         let first = identity.take(kernel("wlan0"), NetworkIdentityTests.absent, now: 1_000)
@@ -66,7 +66,7 @@ struct NetworkIdentityTests {
         #expect(back.bus == manager("Home", metered: false))
     }
 
-    @Test("if NetworkManager has had no connection for ten seconds, its readings are used")
+    @Test("after NetworkManager has had no connection for ten seconds, the kept readings are dropped")
     func unmanaged() {
         var identity = onHotspot()
         _ = identity.take(kernel("wlan0"), manager(nil), now: 1_000)
@@ -75,7 +75,7 @@ struct NetworkIdentityTests {
         #expect(!answer.isPending)
     }
 
-    @Test("the network of a new interface is pending until NetworkManager names it, for at most ten seconds")
+    @Test("the network of a new interface is pending until NetworkManager names the network, at most ten seconds")
     func late() {
         var identity = onHotspot()
         _ = identity.take(kernel(nil), manager(nil), now: 1_000)
@@ -97,7 +97,7 @@ struct NetworkIdentityTests {
         #expect(!unmanaged.take(kernel("eth0"), manager(nil), now: 0).isPending)
     }
 
-    @Test("a change of metering takes effect at once, also while the network has no name")
+    @Test("a change of metering takes effect immediately, even while the network has no name")
     func metered() {
         var identity = NetworkIdentity()
         _ = identity.take(kernel("wlan0"), manager("Home", metered: false), now: 0)

@@ -16,7 +16,7 @@ struct LinkCase: Sendable, CustomTestStringConvertible {
     }
 }
 
-@Suite("The network's device")
+@Suite("The device of the network")
 struct NetworkLinkTests {
     static let links: [LinkCase] = [
         LinkCase("a network card", ["type": "1", "uevent": "INTERFACE=eth0\nIFINDEX=2"], .ethernet),
@@ -41,7 +41,7 @@ struct NetworkLinkTests {
         LinkCase("a device with malformed files", ["type": "abc", "uevent": "DEVTYPE"], .ethernet),
     ]
 
-    @Test("the files of a network device give its kind, and whether it is metered", arguments: links)
+    @Test("the files of a network device show the device's kind, and whether the device is metered", arguments: links)
     func kind(_ link: LinkCase) {
         let tree = FakeTree()
         for (name, text) in link.files { tree.write("class/net/if0/\(name)", text) }
@@ -51,7 +51,7 @@ struct NetworkLinkTests {
         #expect(found.isMetered == link.isMetered)
     }
 
-    @Test("without /sys the kernel's type number gives the kind of a network device", arguments: [
+    @Test("if /sys is missing, the kernel's type number gives the kind of a network device", arguments: [
         (1, NetworkKinds.ethernet), (512, .cellular), (65_534, .tunnel), (nil, .other),
     ] as [(Int?, NetworkKinds)])
     func withoutSystem(_ type: Int?, _ kind: NetworkKinds) {
@@ -73,7 +73,7 @@ struct NetworkLinkTests {
         #expect(NetworkLink.read(route, system: files, processes: files).kind == .cellular)
     }
 
-    @Test("without a default route the connectivity is none, and not unknown")
+    @Test("if there is no default route, the connectivity is `none` and not `unknown`")
     func withoutRoute() {
         let state = NetworkState.withoutRoute
         #expect(state.connectivity.value == ConnectivityState.none)
@@ -81,7 +81,7 @@ struct NetworkLinkTests {
         #expect(state.network.source == "there is no default route")
     }
 
-    @Test("configured metering has precedence over NetworkManager, and NetworkManager over the device")
+    @Test("metering is taken from the configuration first, then from NetworkManager, then from the device")
     func precedence() {
         let link = NetworkLink(name: "wlan0", type: 1, deviceType: "wlan")
         let state = NetworkState(link, source: "/sys/class/net/wlan0")
@@ -104,7 +104,7 @@ struct NetworkLinkTests {
         #expect(combined(bus, ["Phone": false]).isMetered == Reading(false, source: "configured"))
     }
 
-    @Test("without a route the last readings of NetworkManager are ignored")
+    @Test("if there is no route, the last readings of NetworkManager are ignored")
     func noRouteAndService() {
         var bus = BusReadings()
         bus.connectivity = Reading(.full, source: "NetworkManager")

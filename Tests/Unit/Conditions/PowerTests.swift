@@ -2,7 +2,7 @@
 import BackhaulModel
 import Testing
 
-/// The power supplies of a machine by name, each with its attributes, and the expected reading.
+/// The machine of a test case: the names and attributes of its power supplies, and the expected reading.
 struct Supplies: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let supplies: [(String, [String: String])]
@@ -111,7 +111,7 @@ struct PowerTests {
             external: true, percent: 100),
     ]
 
-    @Test("the power supplies of a machine give the source of power and the charge", arguments: machines)
+    @Test("the source of power and the charge are read from the power supplies of a machine", arguments: machines)
     func machine(_ machine: Supplies) {
         let tree = FakeTree()
         tree.makeFolder(PowerState.folder)
@@ -121,7 +121,7 @@ struct PowerTests {
         #expect(state.batteryPercent.value == machine.percent, "\(state.batteryPercent.source)")
     }
 
-    @Test("an implausible charge of a battery is unknown", arguments: [
+    @Test("if a battery reports an implausible charge, the charge is unknown", arguments: [
         "-5", "250", "abc", "", "1e9", "99999999999999999999", "0x20", "50%", "\u{0}", "nan",
     ])
     func nonsense(_ capacity: String) {
@@ -132,7 +132,7 @@ struct PowerTests {
         #expect(state.externalPower.value == false)
     }
 
-    @Test("an implausible charge of a battery does not affect the charge of another battery")
+    @Test("if a battery reports an implausible charge, only the charge of the other battery counts")
     func otherBattery() {
         let tree = FakeTree()
         tree.supply("BAT0", Supplies.battery("Discharging", "250"))
@@ -147,7 +147,7 @@ struct PowerTests {
         #expect(PowerState.read(SystemTree(root: tree.root)).batteryPercent.value == percent)
     }
 
-    @Test("energy values of a battery without a plausible ratio give no charge", arguments: [
+    @Test("if the energy values of a battery have no plausible ratio, the charge is unknown", arguments: [
         ("10", "0"), ("10", "-40"), ("-10", "40"), ("10", ""), ("99999999999999999", "1"), ("x", "40"),
     ])
     func amounts(_ now: String, _ full: String) {
@@ -156,7 +156,7 @@ struct PowerTests {
         #expect(PowerState.read(SystemTree(root: tree.root)).batteryPercent.value == nil)
     }
 
-    @Test("attributes of power supplies that are folders, pipes or very large files are ignored")
+    @Test("an attribute of a power supply is ignored if it is a folder, a pipe or a very large file")
     func oddFiles() {
         let tree = FakeTree()
         tree.supply("AC", Supplies.mains("0"))
@@ -170,21 +170,21 @@ struct PowerTests {
         #expect(state.externalPower.value == false)
     }
 
-    @Test("a folder of power supplies with very many entries is read only in part")
+    @Test("if the folder of power supplies has very many entries, only some of the entries are read")
     func manyEntries() {
         let tree = FakeTree()
         for number in 0..<600 { tree.makeFolder("class/power_supply/empty\(number)") }
         #expect(PowerState.read(SystemTree(root: tree.root)).externalPower.value == true)
     }
 
-    @Test("if the folder of power supplies cannot be read, power is unknown and the source has the error")
+    @Test("if the folder of power supplies cannot be read, power is unknown, and its source shows the error")
     func noFolder() {
         let state = PowerState.read(SystemTree(root: "/nowhere"))
         #expect(state.externalPower.value == nil)
         #expect(state.externalPower.source == "cannot read /nowhere/class/power_supply: No such file or directory")
     }
 
-    @Test("the source of a reading names the power supply that decides")
+    @Test("the source of a reading names the power supplies from which the reading comes")
     func sources() {
         let tree = FakeTree()
         tree.supply("AC", Supplies.mains("0"))

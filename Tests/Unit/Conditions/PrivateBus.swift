@@ -1,8 +1,9 @@
 import Glibc
 import Testing
 
-/// A private message bus with fakes of NetworkManager and logind from python-dbusmock. The child process
-/// Tests/Integration/conditions/buses.py runs the bus, and performs one command for each line that it reads.
+/// A private message bus. The package python-dbusmock provides the fakes of NetworkManager and logind on the bus. The
+/// child process Tests/Integration/conditions/buses.py runs the bus, and performs one command for each line of its
+/// input.
 final class PrivateBus {
     let address: String
     private let process: pid_t
@@ -18,7 +19,8 @@ final class PrivateBus {
         posix_spawn_file_actions_adddup2(&actions, ends[1], 0)
         posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        // Threads that run tests block all signals, and child processes inherit the mask.
+        // Threads that run tests block all signals. A child process inherits this mask, so the mask is emptied for the
+        // child.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -44,7 +46,7 @@ final class PrivateBus {
         return "/" + tests + "/Integration/conditions/buses.py"
     }
 
-    /// Calls a method of `bus`, `network` or `logind`. Returns the result as Python prints it.
+    /// Calls a method of the object `bus`, `network` or `logind`. Returns the result in Python's notation.
     @discardableResult
     func call(_ name: String, _ method: String, _ words: String..., at location: SourceLocation = #_sourceLocation)
         throws -> String {

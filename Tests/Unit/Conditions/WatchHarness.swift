@@ -5,7 +5,7 @@ import BackhaulPlatform
 import CLinux
 import Glibc
 
-/// The context of a loop thread, which owns a watch of conditions. The watch reads files that the test writes.
+/// The context of a loop thread, with a watch of conditions. The watch reads files that the test writes.
 final class WatchContext {
     var watch: ConditionsWatch?
     var log: [String] = []
@@ -39,8 +39,8 @@ struct WatchHarness: Sendable {
     let tree: FakeTree
     let thread: LoopThread<WatchContext>
 
-    /// `ownNetwork`: the loop's thread enters its own network namespace and opens its sockets there, which needs
-    /// privilege.
+    /// `ownNetwork`: the loop's thread enters a network namespace of its own, and opens its sockets in that namespace.
+    /// Only a privileged process may do this.
     init(
         _ tree: FakeTree, processes: String? = nil, interval: Int64 = 30_000, bus: FakeBus? = nil,
         ownNetwork: Bool = false, readSystem: @escaping ReadSystem = SystemReadings.read(_:in:)
@@ -86,7 +86,7 @@ struct WatchHarness: Sendable {
     @discardableResult
     func settled() async -> Conditions { await untilPending([]) }
 
-    /// Waits until at most these conditions are pending.
+    /// Waits until no other conditions than these are pending.
     @discardableResult
     func untilPending(_ pending: ConditionSet) async -> Conditions {
         await withCheckedContinuation { continuation in
@@ -169,7 +169,7 @@ final class FakeBus: SystemBus {
     func close() { state.withLock { $0.closes += 1 } }
 }
 
-/// Counts the threads of this process by name, because other tests run at the same time.
+/// Counts threads by name, because other tests run other threads in this process at the same time.
 enum ProcessCount {
     static func threads(named name: String) -> Int {
         names(in: "/proc/self/task").count { task in

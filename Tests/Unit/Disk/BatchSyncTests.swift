@@ -41,10 +41,10 @@ struct BatchSyncTests {
 
     private func count(_ operation: FileOperation) -> Int { faults.operations.count { $0 == operation } }
 
-    /// A time limit that is reached only by a defect.
+    /// A time limit that only a defect can exceed.
     private var timeLimit: Deadline { .after(milliseconds: 30_000) }
 
-    @Test("four new files of a batch are written before one call syncs them all")
+    @Test("a batch of four new files is written first, and then one call syncs all four files")
     func together() throws {
         let threads = try threads()
         let results = try seal(newParts(4, on: threads), on: threads)
@@ -53,7 +53,7 @@ struct BatchSyncTests {
         #expect(faults.operations.filter(steps.contains) == [.write, .write, .write, .write, .syncFileSystem])
     }
 
-    @Test("after an error of the common sync each file of the batch is synced itself")
+    @Test("after an error of the common sync, each file of the batch is synced separately")
     func failedSync() throws {
         let threads = try threads()
         faults.fail(.syncFileSystem, with: EIO)
@@ -64,7 +64,7 @@ struct BatchSyncTests {
     }
 
     @Test(
-        "each file is synced itself if the batch is small, or the common sync is expensive or not reliable",
+        "each file is synced separately if the batch is small, or if the common sync is expensive or unreliable",
         arguments: [
             (files: 3, dirty: UInt64?(0), isSupported: true), (4, BatchSyncDecision.upperLimit + 5, true),
             (4, nil, true), (4, 0, false),
@@ -76,7 +76,7 @@ struct BatchSyncTests {
         #expect((count(.syncFileSystem), count(.sync)) == (0, files))
     }
 
-    @Test("a file that was written in several steps is synced itself, beside a batch of new files")
+    @Test("a file that was written in several steps is synced separately, even beside a batch of new files")
     func continuedFile() async throws {
         let threads = try threads()
         let continued = threads.partFile(try scratch.location("continued"))
@@ -86,7 +86,7 @@ struct BatchSyncTests {
         #expect((count(.syncFileSystem), count(.sync)) == (1, 1))
     }
 
-    @Test("the common sync is used again only after other dirty pages have become few")
+    @Test("the common sync is used again only when few dirty pages of other files are left")
     func hysteresis() {
         var decision = BatchSyncDecision()
         let (lower, upper) = (BatchSyncDecision.lowerLimit, BatchSyncDecision.upperLimit)
@@ -96,7 +96,7 @@ struct BatchSyncTests {
         #expect(used == [true, true, false, false, false, true, true])
     }
 
-    @Test("the dirty pages are read from the line of /proc/meminfo")
+    @Test("the size of the dirty pages is read from the line `Dirty` of /proc/meminfo")
     func dirtyPages() {
         let text = "MemFree:  5 kB\nDirty:               123 kB\nWriteback:   9 kB\n"
         #expect(BatchSyncSupport.dirtyBytes(in: Array(text.utf8)[...]) == 123 * 1_024)

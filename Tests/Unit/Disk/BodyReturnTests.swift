@@ -54,7 +54,7 @@ struct BodyReturnTests {
         #expect(store.names() == [] && home.names() == ["a"])
     }
 
-    @Test("a returned file replaces no file, and stays in the store when both of its names are taken")
+    @Test("a returned file gets a second name if its path is taken, and stays in the store if both are taken")
     func taken() async throws {
         try await consume(home.path("a"))
         try write([9], to: home.path("a"))
@@ -68,7 +68,7 @@ struct BodyReturnTests {
         #expect(contents(home.path("a")) == [9] && contents(store.path("c")) == bytes)
     }
 
-    @Test("a file that must be returned stays in the store while its directory is missing")
+    @Test("a file that must be returned stays in the store while its original directory is missing")
     func directoryGone() async throws {
         mkdir(home.path("in"), 0o700)
         try await consume(home.path("in/a"))
@@ -80,7 +80,7 @@ struct BodyReturnTests {
         #expect(try isAsBefore(home.path("in/a")))
     }
 
-    @Test("a file is returned once after a crash that left both names, or only the new name")
+    @Test("a file is returned only once, even if a crash left both names or only the name outside the store")
     func repeated() async throws {
         try await consume(home.path("a"))
         link(store.path("c"), home.path("a"))
@@ -91,7 +91,7 @@ struct BodyReturnTests {
     }
 
     @Test(
-        "a file is copied only once when it is returned to another file system",
+        "a file that is returned to another file system is copied only once, even after a crash",
         .enabled(if: Mount.isPossible, "mounting a tmpfs needs root"))
     func otherFileSystem() async throws {
         let disk = try Mount(size: "32m")
@@ -101,10 +101,10 @@ struct BodyReturnTests {
         link(store.path("c"), store.path("again"))
         #expect(await returnBodies(path) == nil)
         #expect(try isAsBefore(path))
-        // This is the state after a crash before the name in the store was removed.
+        // Now the files are as after a crash that happened before the name in the store was removed.
         #expect(await returnBodies(path, "again") == nil)
         #expect(disk.scratch.names() == ["a"] && store.names() == [])
-        // A file with the same content and another time of modification is another file.
+        // A file with the same content but another time of modification counts as another file.
         try await consume(disk.scratch.path("b"))
         try write(bytes, to: disk.scratch.path("b"))
         #expect(await returnBodies(disk.scratch.path("b")) == nil)
@@ -112,7 +112,7 @@ struct BodyReturnTests {
     }
 
     @Test(
-        "a file that must be returned stays complete in the store when its copy fails",
+        "if the copy of a file that must be returned fails, the whole file stays in the store",
         .enabled(if: Mount.isPossible, "mounting a tmpfs needs root"))
     func copyFails() async throws {
         let disk = try Mount(size: "12m")

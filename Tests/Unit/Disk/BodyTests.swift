@@ -35,7 +35,7 @@ struct BodyTests {
         await withCheckedContinuation { continuation in threads.removeConsumed([file]) { _ in continuation.resume() } }
     }
 
-    @Test("a body file is read in blocks, even through a symbolic link")
+    @Test("a body file is read in blocks, even if its path is a symbolic link")
     func blocks() async throws {
         _ = try file()
         symlink(home.path("a"), home.path("link"))
@@ -44,7 +44,7 @@ struct BodyTests {
         #expect(try await read(reader, 1_000_000, 2_000_000) == Array(bytes[1_000_000...]))
     }
 
-    @Test("reading a body file fails before the last byte if the file was changed after the first read")
+    @Test("if a body file was changed after the first read, a later read fails before the last byte")
     func changed() async throws {
         let reader = threads.bodyReader(try file(), at: home.path("a"))
         _ = try await read(reader, 0, 1_000_000)
@@ -52,7 +52,7 @@ struct BodyTests {
         #expect(await status { _ = try await read(reader, 1_000_000, 2_000_000) } == .bodyChanged)
     }
 
-    @Test("a body file is read to the end even if another file takes its name meanwhile")
+    @Test("a body file is read to its end even if another file has taken its name")
     func replaced() async throws {
         let reader = threads.bodyReader(try file(), at: home.path("a"))
         _ = try await read(reader, 0, 1_000_000)
@@ -61,7 +61,7 @@ struct BodyTests {
         #expect(try await read(reader, 1_000_000, 2_000_000) == Array(bytes[1_000_000...]))
     }
 
-    @Test("an empty body file is checked for changes, too")
+    @Test("even an empty body file is checked for changes")
     func empty() async throws {
         let file = try file("a", [])
         let reader = threads.bodyReader(file, at: home.path("a"))
@@ -70,7 +70,7 @@ struct BodyTests {
         #expect(await status { _ = try await read(reader, 0, 0) } == .bodyChanged)
     }
 
-    @Test("a snapshot of a body file is a copy with a name in the store")
+    @Test("a snapshot of a body file is a copy of the file in the store")
     func snapshot() async throws {
         let file = try file()
         let kept = try await ingest([IngestedBody(file, .snapshot, name: "s")])
@@ -81,7 +81,7 @@ struct BodyTests {
         #expect(permissions(store.path("s")) == 0o600)
     }
 
-    @Test("a consumed file gets a hard link in the store before its first name is removed")
+    @Test("a consumed file gets a hard link in the store before its original name is removed")
     func consumed() async throws {
         let file = try file()
         let kept = try await ingest([IngestedBody(file, .consume, name: "c")])
@@ -91,7 +91,7 @@ struct BodyTests {
         #expect(home.names() == [] && contents(store.path("c")) == bytes)
     }
 
-    @Test("the name of a consumed file is not removed if another file has taken it")
+    @Test("the original name of a consumed file is not removed if another file has taken that name")
     func takenName() async throws {
         let file = try file()
         _ = try await ingest([IngestedBody(file, .consume, name: "c")])
@@ -102,7 +102,7 @@ struct BodyTests {
     }
 
     @Test(
-        "a consumed file is copied if it is on another file system than the store",
+        "a consumed file is copied if the file and the store are on different file systems",
         .enabled(if: Mount.isPossible, "mounting a tmpfs needs root"))
     func otherFileSystem() async throws {
         let disk = try Mount(size: "8m")
@@ -114,7 +114,7 @@ struct BodyTests {
         #expect(disk.scratch.names() == [])
     }
 
-    @Test("a changed body file is refused with its index, and no file is left in the store")
+    @Test("if a body file has changed, the failure has the file's index, and no file is left in the store")
     func refused() async throws {
         let first = try file("a")
         let second = try file("b")
@@ -142,7 +142,7 @@ struct BodyTests {
 
     #if DEBUG
     @Test(
-        "copying a body file into a full store fails with the status `storeFull`",
+        "the copy of a body file into a full store fails with the status `storeFull`",
         arguments: [FileOperation.write, .create, .sync])
     func noSpace(_ operation: FileOperation) async throws {
         let faults = FaultPlan()
@@ -161,7 +161,7 @@ struct BodyTests {
     }
 
     @Test(
-        "a file is not reported as consumed while its old name exists",
+        "a file is not reported as consumed while its original name exists",
         arguments: [FileOperation.unlink, .openDirectory])
     func stuckName(_ operation: FileOperation) async throws {
         let faults = FaultPlan()
@@ -180,7 +180,7 @@ struct BodyTests {
     }
     #endif
 
-    /// Waits until the condition is true, because files may be removed after the result was returned.
+    /// Waits until the condition is true. Files may be removed after the call has returned its result.
     private func eventually(_ condition: () -> Bool) -> Bool {
         let deadline = Deadline.after(milliseconds: 20_000)
         while !deadline.hasPassed {

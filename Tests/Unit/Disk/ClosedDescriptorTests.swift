@@ -17,7 +17,7 @@ import Testing
         part = threads.partFile(location)
     }
 
-    /// Returns the descriptor of this process for the file.
+    /// Returns the number of the descriptor with which this process has opened the file.
     private func descriptor(of path: String) -> Int32? {
         for name in directoryNames("/proc/self/fd") {
             var target = [CChar](repeating: 0, count: 4096)
@@ -29,7 +29,7 @@ import Testing
         return nil
     }
 
-    @Test("a part file whose descriptor was closed continues at its length")
+    @Test("if the descriptor of a part file was closed, the next append opens the file and continues at its length")
     func closed() async throws {
         try await part.append([1, 2, 3])
         #expect(Glibc.close(try #require(descriptor(of: scratch.partPath(location)))) == 0)
@@ -38,7 +38,7 @@ import Testing
         #expect(contents(location.destination.path) == [1, 2, 3, 4, 5])
     }
 
-    @Test("a host's file that has the number of a part file's descriptor is not written")
+    @Test("a host's file is not written even if it has the descriptor number of a part file")
     func takenOver() async throws {
         try await part.append([1, 2, 3])
         let number = try #require(descriptor(of: scratch.partPath(location)))
@@ -54,7 +54,7 @@ import Testing
         Glibc.close(number)
     }
 
-    @Test("another file with the name of a part file is not trusted")
+    @Test("an append fails if another file has taken the name of the part file")
     func replaced() async throws {
         try await part.append([1, 2, 3])
         #expect(Glibc.close(try #require(descriptor(of: scratch.partPath(location)))) == 0)

@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test("a destination path in a writable directory is accepted with the directory's identity")
+    @Test("a destination path in a writable directory is accepted, and the result identifies the directory")
     func accepted() throws {
         let destination = try DestinationCheck.check(path: scratch.path("file"), ifExists: .fail)
         var status = stat()
@@ -30,7 +30,7 @@ import Testing
         #expect(destination.directoryDevice == UInt64(status.st_dev))
     }
 
-    @Test("a malformed destination path is an invalid argument", arguments: [
+    @Test("a malformed destination path is refused as an invalid argument", arguments: [
         "", "file", "./file", "../file", "/", "/tmp/", "/tmp/.", "/tmp/..", "/tmp/a\u{0}b",
         "/tmp/" + String(repeating: "n", count: 256), "/" + String(repeating: "d/", count: 2_048) + "f",
     ])
@@ -39,7 +39,7 @@ import Testing
         #expect(failure(path)?.message.hasPrefix("The destination ") == true)
     }
 
-    @Test("a directory for names from the server is accepted with or without slashes at its end", arguments: [
+    @Test("if the server names the file, the path of the destination directory may end with slashes", arguments: [
         "", "/", "//",
     ])
     func directory(_ slashes: String) throws {
@@ -54,7 +54,7 @@ import Testing
         #expect(try check.check(directory: "/").path == "/")
     }
 
-    @Test("destination names and paths of the maximum length are accepted")
+    @Test("a destination name of the maximum length is accepted")
     func longest() throws {
         _ = try DestinationCheck.check(path: scratch.path(String(repeating: "n", count: 255)), ifExists: .fail)
     }
@@ -67,7 +67,7 @@ import Testing
         #expect(failure(scratch.path("nowhere/file"))?.message.contains(scratch.path("nowhere")) == true)
     }
 
-    @Test("an existing destination file is refused unless it may be replaced")
+    @Test("an existing destination file is accepted only if the request may replace it")
     func exists() throws {
         try write([1], to: scratch.path("file"))
         #expect(failure(scratch.path("file"))?.status == .destinationExists)
@@ -78,14 +78,14 @@ import Testing
     }
 
     @Test(
-        "a directory at the path of a destination file is refused with every policy",
+        "a destination path that is a directory is refused with every policy for existing files",
         arguments: ExistsPolicy.allCases)
     func directory(policy: ExistsPolicy) throws {
         #expect(mkdir(scratch.path("directory"), 0o700) == 0)
         #expect(failure(scratch.path("directory"), policy)?.status == .destinationUnavailable)
     }
 
-    @Test("a destination check that is reused for many requests finds each existing file")
+    @Test("a destination check finds existing files even if it is reused for many requests")
     func many() throws {
         var check = DestinationCheck()
         try write([1], to: scratch.path("there"))
@@ -103,8 +103,8 @@ import Testing
         #expect(failure?.message.contains("permissions") == true)
     }
 
-    /// Runs the body with an ordinary user's rights if this process is root. On Linux, each thread has its own rights
-    /// (setfsuid(2)).
+    /// If this process is root, runs the body with the rights of an ordinary user. On Linux, setfsuid(2) changes only
+    /// the rights of the calling thread.
     private func asOrdinaryUser<Value>(owning path: String, _ body: () -> Value) -> Value {
         guard geteuid() == 0 else { return body() }
         chown(path, 12_345, 12_345)

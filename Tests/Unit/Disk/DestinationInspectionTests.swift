@@ -4,7 +4,7 @@ import BackhaulPlatform
 import Glibc
 import Testing
 
-@Suite("Destinations as an engine in another process sees them")
+@Suite("Destinations that an engine in another process checks")
 struct DestinationInspectionTests {
     let scratch: Scratch
     let threads: DiskThreads
@@ -25,13 +25,13 @@ struct DestinationInspectionTests {
         return try DestinationCheck.check(path: scratch.path(directory + "/file"), ifExists: .fail)
     }
 
-    @Test("destination directories that both processes see are accepted, and so is an empty list")
+    @Test("destination directories that both processes see are accepted, and an empty list is accepted")
     func same() throws {
         #expect(inspect([try destination(in: "a"), try destination(in: "b")]) == nil)
         #expect(inspect([]) == nil)
     }
 
-    @Test("another directory at a destination's path is unavailable, and the failure has the destination's index")
+    @Test("if the engine sees another directory at a path, the destination is unavailable and its index is reported")
     func another() throws {
         var other = try destination(in: "b")
         other.directoryInode += 1

@@ -24,7 +24,7 @@ struct DigestTests {
         return try digester.finish()
     }
 
-    @Test("the digest of a part file equals the example of the standard (FIPS 180-4)", arguments: [
+    @Test("the digests of the text `abc` equal the examples of the standard (FIPS 180-4)", arguments: [
         ("sha-256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", Checksum.Algorithm.sha256),
         (
             "sha-512:ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a2192992a274fc1a836ba3c23a3feebbd"
@@ -35,7 +35,7 @@ struct DigestTests {
         #expect(try digest(Array("abc".utf8), algorithm).text == expected)
     }
 
-    @Test("the digest of a part file is computed while bytes are written, without reading them")
+    @Test("the digest of a part file is computed while its bytes are written, and the file is not read")
     func whileWriting() async throws {
         let part = threads.partFile(try scratch.location("file"))
         part.hash(.sha512)
@@ -47,7 +47,7 @@ struct DigestTests {
         #expect(!faults.operations.contains(.read))
     }
 
-    @Test("even an empty part file has a digest, but only on request")
+    @Test("a digest is computed only on request, and even an empty part file can have a digest")
     func empty() async throws {
         let part = threads.partFile(try scratch.location("file"))
         part.hash(.sha256)
@@ -55,7 +55,7 @@ struct DigestTests {
         #expect(try await threads.partFile(try scratch.location("other")).sealed([1]).checksum == nil)
     }
 
-    @Test("the digest of a part file reads the bytes of an earlier attempt once, while more bytes are written")
+    @Test("for the digest, the bytes of an earlier attempt are read once while more bytes are written")
     func resumed() async throws {
         let location = try scratch.location("file")
         try await threads.partFile(location).append(Array(bytes[..<9_000_000]))
@@ -65,11 +65,11 @@ struct DigestTests {
         part.append(Array(bytes[9_000_000..<9_500_000])) { _ in }
         let sealed = try await part.sealed(Array(bytes[9_500_000...]), expected: UInt64(bytes.count))
         #expect(try sealed.checksum == digest(bytes))
-        // The file is read in slices of 4 MiB, so that the thread can do other work between them.
+        // The file is read in slices of 4 MiB, so that the thread can do other work between the slices.
         #expect(faults.operations.filter { $0 == .read }.count == 3)
     }
 
-    @Test("the digest of a part file is correct after a failed write that was repeated")
+    @Test("the digest of a part file is correct after a failed write was repeated")
     func afterFailure() async throws {
         let part = threads.partFile(try scratch.location("file"))
         part.hash(.sha256)
@@ -82,7 +82,7 @@ struct DigestTests {
         #expect(try sealed.checksum == digest(bytes))
     }
 
-    /// A part file with all bytes, opened by a later attempt.
+    /// Returns a part file with all bytes, after a later attempt has opened the file.
     private func resumedPart(at location: PartLocation) async throws -> PartFile {
         try await threads.partFile(location).append(bytes)
         let part = threads.partFile(location)
@@ -90,7 +90,7 @@ struct DigestTests {
         return part
     }
 
-    @Test("the digest of a part file is correct after a failed read, because the seal reads again")
+    @Test("the digest of a part file is correct after a failed read, because the seal reads the file again")
     func readAgain() async throws {
         let part = try await resumedPart(at: scratch.location("file"))
         faults.fail(.read, with: EIO)
@@ -101,7 +101,7 @@ struct DigestTests {
     @Test("the seal fails if the part file cannot be read for its digest")
     func unreadable() async throws {
         let part = try await resumedPart(at: scratch.location("file"))
-        // The call of `hash` causes the first read, and the seal causes the second one.
+        // The call of `hash` causes the first read, and the seal causes the second read.
         for _ in 0..<2 { faults.fail(.read, with: EIO) }
         part.hash(.sha256)
         #expect(await status { _ = try await part.seal() } == .diskFailed)

@@ -25,7 +25,7 @@ struct ExistingFileTests {
         return try await answer { threads.find(destination, size: size, algorithm, then: $0) }.get()
     }
 
-    @Test("an existing file at the destination is found with its size and digest, and is synced with its name")
+    @Test("an existing file is found with its size and digest, and the file and its directory are synced")
     func found() async throws {
         let digester = try Digester(.sha256)
         try digester.add(bytes[...])
@@ -36,13 +36,13 @@ struct ExistingFileTests {
         #expect(try await find(size: 9_000_000) == DestinationFile(size: 9_000_000))
     }
 
-    @Test("an existing file of another size is not read")
+    @Test("an existing file is not read if its size differs from the expected size")
     func otherSize() async throws {
         #expect(try await find(size: 9_000_001, .sha256) == nil)
         #expect(!faults.operations.contains(.read))
     }
 
-    @Test("no existing file is found if the path has no file, a link, or a file that cannot be opened")
+    @Test("no existing file is found if the path is free, or is a link, or is a file that cannot be opened")
     func none() async throws {
         #expect(try await find("nothing", .sha256) == nil)
         symlink(scratch.path("file"), scratch.path("link"))
@@ -59,7 +59,7 @@ struct ExistingFileTests {
         #expect(await status { _ = try await find(size: nil, .sha256) } == .diskFailed)
     }
 
-    @Test("an existing file counts as unchanged only with the same inode, size and time of modification")
+    @Test("an existing file counts as unchanged only if its inode, size and time of modification are the same")
     func stamp() async throws {
         let destination = try DestinationCheck.check(path: scratch.path("new"), ifExists: .replace)
         let part = threads.partFile(try scratch.location("new"))

@@ -18,7 +18,7 @@ import Testing
         threads = try DiskThreads(count: 1, files: files)
     }
 
-    /// Blocks the disk thread until `post` has returned, so that all work that `post` has posted is one batch.
+    /// Blocks the disk thread until `post` has returned. So all work that `post` has added becomes one batch.
     private func gather(_ post: () throws -> Void) rethrows {
         let blocker = Lock((isRunning: false, isReleased: false))
         threads.remove(path: scratch.path("absent")) { _ in
@@ -30,10 +30,10 @@ import Testing
         try post()
     }
 
-    /// A time limit that is reached only because of a defect.
+    /// A time limit that only a defect can exceed.
     private var timeLimit: Deadline { .after(milliseconds: 30_000) }
 
-    @Test("after an append on a full disk all appends fail until the part file is reopened at its length")
+    @Test("after an append failed on a full disk, all appends fail until the part file is reopened at its length")
     func fullDisk() async throws {
         let location = try scratch.location("file")
         let part = threads.partFile(location)
@@ -50,7 +50,7 @@ import Testing
         #expect(contents(location.destination.path) == [1, 2, 3, 4])
     }
 
-    @Test("an exceeded quota fails with the status `diskFull`")
+    @Test("an append that exceeds the quota fails with the status `diskFull`")
     func quota() async throws {
         faults.fail(.create, with: EDQUOT)
         let part = threads.partFile(try scratch.location("file"))
@@ -71,7 +71,7 @@ import Testing
         #expect(failure?.message.contains(SystemError.reason(of: code)) == true)
     }
 
-    @Test("after a failed sync all calls fail until the part file is reopened at the last synced length")
+    @Test("after a failed sync, all calls fail until the part file is reopened at the last synced length")
     func failedSync() async throws {
         let location = try scratch.location("file")
         let part = threads.partFile(location)
@@ -88,7 +88,7 @@ import Testing
         #expect(contents(location.destination.path) == [1, 2, 7])
     }
 
-    @Test("a seal whose sync failed returns no finish intent, and its file is not placed")
+    @Test("if the sync of a seal fails, the seal returns no finish intent and the file is not placed")
     func failedSeal() async throws {
         let location = try scratch.location("file")
         let part = threads.partFile(location)
@@ -100,7 +100,7 @@ import Testing
         try await part.place(part.seal([1]))
     }
 
-    @Test("a failed sync in a batch of seals fails only the seal of its own file")
+    @Test("if the sync of one file in a batch of seals fails, only the seal of this file fails")
     func failedSealInBatch() async throws {
         let outcomes = Lock<[Bool]>([])
         faults.fail(.sync, after: 1, with: EIO)
@@ -125,7 +125,7 @@ import Testing
         try await part.place(intent)
     }
 
-    @Test("a failed sync of a directory fails every file that was placed in it")
+    @Test("if the sync of a directory fails, the placement of each file in this directory fails")
     func failedDirectorySync() async throws {
         var sealed: [(PartFile, FinishIntent)] = []
         for number in 0..<3 {
@@ -145,7 +145,7 @@ import Testing
         #expect(outcomes.wait(until: timeLimit) { $0.count == 3 ? $0 : nil } == [.diskFailed, .diskFailed, .diskFailed])
     }
 
-    @Test("a file is placed by a link if rename without replacing is unsupported", arguments: [EINVAL, ENOSYS])
+    @Test("a file is placed by a link if the system cannot rename without replacing", arguments: [EINVAL, ENOSYS])
     func renameUnsupported(code: Int32) async throws {
         let location = try scratch.location("file")
         let part = threads.partFile(location)
@@ -159,7 +159,7 @@ import Testing
         #expect(scratch.names() == ["file"])
     }
 
-    @Test("if the old name of a linked file could not be removed, the next attempt removes it")
+    @Test("if the old name of a linked file could not be removed, the next attempt removes this name")
     func unlinkFails() async throws {
         let part = threads.partFile(try scratch.location("file"))
         let intent = try await part.seal([1])
@@ -172,7 +172,7 @@ import Testing
 
     @Test("a file's data is synced before the rename, and its directory is synced after the rename")
     func orderOfOneFile() async throws {
-        // The umask removes a permission of this mode, so that it is set after the creation.
+        // The umask removes a permission of this mode, so the mode is set after the file's creation.
         let part = threads.partFile(try scratch.location("file", mode: 0o666))
         try await part.place(part.seal([1]))
         let steps: Set<FileOperation> = [.create, .write, .changeMode, .sync, .rename, .syncDirectory]
@@ -181,13 +181,13 @@ import Testing
         #expect(permissions(scratch.path("file")) == 0o666)
     }
 
-    @Test("a file that is complete in one step is created with its permissions, and its status is read twice")
+    @Test("a file that is written in one step is created with its permissions, and its status is read twice")
     func fewCallsForSmallFile() async throws {
         let part = threads.partFile(try scratch.location("file"))
         try await part.place(part.seal([1]))
         #expect(permissions(scratch.path("file")) == 0o644)
         #expect(!faults.operations.contains(.changeMode))
-        // Three more are of directories: each batch opens the file's, and the threads' home is read once.
+        // Three further calls are for directories: one for each of the two batches, and one for the threads' home.
         #expect(faults.operations.count { $0 == .status } == 2 + 3)
     }
 
@@ -200,7 +200,7 @@ import Testing
         #expect(faults.operations.count { $0 == .space } == 1)
     }
 
-    @Test("the files of a batch start write-back together, and share one sync of their directory")
+    @Test("the write-back of all files of a batch starts before the first sync, and their directory is synced once")
     func orderOfBatch() async throws {
         let done = Lock(0)
         var parts: [PartFile] = []
@@ -227,7 +227,7 @@ import Testing
         #expect(faults.operations[lastRename...].count { $0 == .syncDirectory } == 1)
     }
 
-    @Test("a call after a seal of the same file in the same batch waits for the seal")
+    @Test("a call for a part file waits for an earlier seal of the same file in the same batch")
     func placeBehindSeal() async throws {
         let location = try scratch.location("file")
         let part = threads.partFile(location)

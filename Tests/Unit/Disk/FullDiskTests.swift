@@ -12,7 +12,7 @@ import Testing
         threads = try DiskThreads(count: 1)
     }
 
-    @Test("a download on a full disk continues at its length when there is space again")
+    @Test("a part file on a full disk continues at its length after space is freed")
     func fullThenFree() async throws {
         let location = try disk.scratch.location("file")
         let ballast = disk.scratch.path("ballast")
@@ -30,7 +30,7 @@ import Testing
         #expect(contents(location.destination.path) == piece + piece + [8])
     }
 
-    @Test("a seal on a full disk places no file, and can be repeated after the part file is reopened")
+    @Test("a seal that failed on a full disk succeeds after space is freed and the part file is reopened")
     func sealOnFullDisk() async throws {
         let location = try disk.scratch.location("file")
         let ballast = disk.scratch.path("ballast")
@@ -44,7 +44,7 @@ import Testing
         #expect(contents(location.destination.path) == piece)
     }
 
-    @Test("missing space is reported before the first write, and a reserve stays free")
+    @Test("a lack of space is reported before the first write, and a reserve stays free")
     func checkSpace() async throws {
         let part = threads.partFile(try disk.scratch.location("file"))
         func check(_ bytes: UInt64) async -> Status? {
@@ -60,7 +60,7 @@ import Testing
         #expect(disk.scratch.names() == ["ballast"])
     }
 
-    @Test("a file larger than the whole file system is too large, even if few bytes are missing")
+    @Test("a file that exceeds the whole file system fails as `tooLarge`, even if only ten bytes are missing")
     func impossibleSpace() async throws {
         let part = threads.partFile(try disk.scratch.location("file"))
         func check(_ bytes: UInt64, of size: UInt64?) async -> Result<Void, Failure> {
@@ -76,14 +76,14 @@ import Testing
             #expect(failure.message.contains("announced \(size) bytes"))
             #expect(failure.message.contains("has \(total);"))
         }
-        // A file may fit later if its size is unknown, or not larger than the empty file system.
+        // If the size of a file is unknown or fits into the empty file system, the file may fit later.
         #expect(await status { try await check(total, of: total).get() } == .diskFull)
         #expect(await status { try await check(.max, of: nil).get() } == .diskFull)
         #expect(await status { try await check(100_000, of: 100_000).get() } == nil)
         #expect(disk.scratch.names().isEmpty)
     }
 
-    @Test("a body that is larger than the store's free space is not even partly copied")
+    @Test("no byte of a body is copied if the body is larger than the store's free space")
     func bodyWithoutRoom() async throws {
         let source = try Scratch()
         let path = source.path("body")
@@ -105,7 +105,7 @@ import Testing
         #expect(contents(path)?.count == 2 << 20)
     }
 
-    @Test("idle disk threads have no open descriptor that prevents an unmount")
+    @Test("after the disk threads are closed, none of their descriptors prevents an unmount")
     func unmount() async throws {
         let part = threads.partFile(try disk.scratch.location("file"))
         try await part.place(part.seal([1]))
@@ -113,7 +113,7 @@ import Testing
         #expect(disk.unmount())
     }
 
-    @Test("the free space of a path is that of the path's file system")
+    @Test("the free space of a path is the free space of its file system")
     func freeSpace() throws {
         let before = try FreeSpace.available(at: disk.scratch.path)
         #expect(before <= 1 << 20)

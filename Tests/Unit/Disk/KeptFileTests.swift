@@ -46,7 +46,7 @@ import Testing
         #expect(contents(target.destination.path) == bytes)
     }
 
-    @Test("a kept file that is neither in the store nor at its destination is not found")
+    @Test("if a kept file is missing in the store and at its destination, the claim fails with `notFound`")
     func gone() async throws {
         let target = try home.location("photo")
         #expect(await status { try await move(target) } == .notFound)
@@ -54,7 +54,7 @@ import Testing
         #expect(await status { try await move(target) } == .notFound)
     }
 
-    @Test("a kept file that was linked to its destination before a crash loses its old name")
+    @Test("if a kept file was linked to its destination before a crash, its old name is removed")
     func linked() async throws {
         try write(bytes, to: store.path("kept"))
         let target = try home.location("photo")
@@ -64,14 +64,14 @@ import Testing
         #expect(contents(target.destination.path) == bytes)
     }
 
-    @Test("a claim of a kept file for its own path does not move it")
+    @Test("a claim of a kept file does not move the file if the destination is its own path")
     func ontoItself() async throws {
         try write(bytes, to: store.path("kept"))
         try await move(try store.location("kept"))
         #expect(contents(store.path("kept")) == bytes)
     }
 
-    @Test("removing a kept file twice is harmless")
+    @Test("a second removal of a kept file is harmless")
     func remove() async throws {
         let path = store.path("kept")
         try write([1], to: path)
@@ -112,7 +112,7 @@ import Testing
         try await move(target)
     }
 
-    @Test("a complete copy of a kept file from before a crash is not treated as a foreign file")
+    @Test("if a crash left a complete copy of a kept file, the copy is recognized as the kept file")
     func copiedBefore() async throws {
         let target = try home.scratch.location("photo")
         try write(bytes, to: target.destination.path)
@@ -129,7 +129,7 @@ import Testing
         #expect(home.scratch.names() == ["photo"])
     }
 
-    @Test("an incomplete copy of a kept file from an earlier process is written again")
+    @Test("if an earlier process left an incomplete copy of a kept file, the copy is made again")
     func halfCopy() async throws {
         let target = try home.scratch.location("photo")
         try write(bytes.suffix(100), to: home.scratch.partPath(target))
@@ -138,7 +138,7 @@ import Testing
         #expect(home.scratch.names() == ["photo"])
     }
 
-    @Test("a copy of a kept file that does not fit is removed, and the kept file stays")
+    @Test("if the copy of a kept file does not fit, the copy is removed and the kept file stays")
     func full() async throws {
         let target = try home.scratch.location("photo")
         try write(.init(repeating: 1, count: 5_000_000), to: home.scratch.path("ballast"))

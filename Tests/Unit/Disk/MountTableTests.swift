@@ -17,7 +17,7 @@ struct MountTableTests {
         MountTable.find(path, in: MountTable.parse(Array(Self.text.utf8)))
     }
 
-    @Test("a path belongs to the longest mount point above it, or to the later one of two equal ones", arguments: [
+    @Test("a path belongs to its longest mount point, and of two equal mount points to the later one", arguments: [
         ("/", 0x801), ("/home/me", 0x801), ("/mntx/file", 0x801), ("/mnt", 40), ("/mnt/file", 40),
         ("/mnt/a disk", 0x821), ("/mnt/a disk/file", 0x821), ("/mnt/a diskette", 40),
     ] as [(String, UInt64)])
@@ -25,7 +25,7 @@ struct MountTableTests {
         #expect(device(path) == expected)
     }
 
-    @Test("the file system of a path is unknown without a mount point above it, as in a chroot")
+    @Test("if no mount point is above a path, as in a chroot, the file system of the path is unknown")
     func unknown() {
         #expect(MountTable.find("/a", in: []) == nil)
         #expect(MountTable.find("/a", in: MountTable.parse(Array("22 1 8:1 / /proc rw - proc proc rw".utf8))) == nil)

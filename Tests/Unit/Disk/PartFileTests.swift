@@ -39,7 +39,7 @@ import Testing
         #expect(contents(location.destination.path) == [])
     }
 
-    @Test("calls for a part file that do not wait for each other are performed in order")
+    @Test("calls for a part file are performed in order, even if the caller does not wait between them")
     func order() async throws {
         let location = try scratch.location("ordered")
         let part = threads.partFile(location)
@@ -51,7 +51,7 @@ import Testing
         #expect(contents(location.destination.path) == Array(0...100))
     }
 
-    @Test("several hundred files that are sealed and placed at the same time are complete")
+    @Test("several hundred files are complete after they were sealed and placed at the same time")
     func manyFiles() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<300 {
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test("a seal with another length than announced fails, and the part file can be continued")
+    @Test("a seal fails if the length differs from the announced length, and the part file can be continued")
     func wrongLength() async throws {
         let location = try scratch.location("short")
         let part = threads.partFile(location)
@@ -90,7 +90,7 @@ import Testing
         #expect(await status { _ = try await part.seal([], expected: 2) } == .diskFailed)
     }
 
-    @Test("a part file can be discarded twice, and written again")
+    @Test("a part file can be discarded twice, and can then be written again")
     func discard() async throws {
         let part = threads.partFile(try scratch.location("unwanted"))
         try await part.append([1])
@@ -100,7 +100,7 @@ import Testing
         #expect(try await part.append([2]) == 1)
     }
 
-    @Test("discarding a part file in a missing directory succeeds")
+    @Test("a part file can be discarded even if its directory is missing")
     func discardWithoutDirectory() async throws {
         #expect(mkdir(scratch.path("gone"), 0o700) == 0)
         let destination = try DestinationCheck.check(path: scratch.path("gone/file"), ifExists: .fail)
@@ -134,7 +134,7 @@ import Testing
         #expect(failure?.message.contains(scratch.path("gone")) == true)
     }
 
-    @Test("a part file is refused if its path now leads to another directory than the host saw")
+    @Test("a part file is refused if another directory has replaced the directory that the host saw")
     func anotherDirectory() async throws {
         #expect(mkdir(scratch.path("d"), 0o700) == 0)
         let destination = try DestinationCheck.check(path: scratch.path("d/file"), ifExists: .fail)
@@ -146,7 +146,7 @@ import Testing
         #expect(directoryNames(scratch.path("d")).isEmpty)
     }
 
-    @Test("closing the disk threads performs all earlier calls, and later calls have no completion")
+    @Test("when the disk threads close, they perform all earlier calls, and later calls get no completion")
     func closeThreads() async throws {
         let threads = try DiskThreads(count: 3)
         for number in 0..<20 { threads.partFile(try scratch.location("file\(number)")).append([1]) { _ in } }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import BackhaulDisk
 
-/// In these tests an engine is killed, and the next one continues with the part file, the checkpoint and the journal.
+/// In these tests, an engine is killed. The next engine continues with the part file, the checkpoint and the journal.
 @Suite("A part file after a kill")
 struct PartJournalTests {
     let scratch: Scratch
@@ -17,7 +17,7 @@ struct PartJournalTests {
 
     private var journal: PartJournal? { PartJournal(path: scratch.path("journal")) }
 
-    /// Writes the chunks, syncs the first one, and leaves the file as after a kill. Returns the checkpoint's
+    /// Writes the chunks, syncs the first chunk, and leaves the file as a killed engine does. Returns the checkpoint's
     /// fingerprints.
     private func killed(after pieces: [[UInt8]]) async throws -> [PartFingerprint] {
         let threads = try DiskThreads(count: 1, journal: journal)
@@ -30,7 +30,7 @@ struct PartJournalTests {
         return try [#require(synced)]
     }
 
-    /// Returns the bytes that the next engine trusts, or nil if it starts again.
+    /// Returns the bytes that the next engine trusts, or nil if the next engine starts at byte 0.
     private func continued(_ fingerprints: [PartFingerprint]) async throws -> [UInt8]? {
         let threads = try DiskThreads(count: 1, journal: journal)
         let part = threads.partFile(location)
@@ -50,13 +50,13 @@ struct PartJournalTests {
         fclose(file)
     }
 
-    @Test("after a kill a part file is complete up to its last write, even if that was not synced")
+    @Test("after a kill, a part file is complete up to its last write, even if this write was not synced")
     func keepsUnsynced() async throws {
         let fingerprints = try await killed(after: [[1, 2, 3], [4, 5], [6]])
         #expect(try await continued(fingerprints) == [1, 2, 3, 4, 5, 6])
     }
 
-    @Test("after a kill a part file loses bytes that were added after its last write", arguments: [1, 5_000])
+    @Test("after a kill, a part file loses bytes that were added after its last write", arguments: [1, 5_000])
     func dropsTail(count: Int) async throws {
         let fingerprints = try await killed(after: [[1, 2, 3], [4, 5]])
         try change { file in
@@ -66,7 +66,7 @@ struct PartJournalTests {
         #expect(try await continued(fingerprints) == [1, 2, 3, 4, 5])
     }
 
-    @Test("after a kill a part file is cut to its synced length if later bytes have changed")
+    @Test("after a kill, a part file is cut to its synced length if later bytes have changed")
     func dropsGarbledTail() async throws {
         let fingerprints = try await killed(after: [[1, 2, 3], [4, 5]])
         try change { file in
@@ -76,14 +76,14 @@ struct PartJournalTests {
         #expect(try await continued(fingerprints) == [1, 2, 3])
     }
 
-    @Test("after a kill a part file is cut to its synced length if it is shorter than its last write")
+    @Test("after a kill, a part file is cut to its synced length if a part of its last write is missing")
     func dropsCutTail() async throws {
         let fingerprints = try await killed(after: [[1, 2, 3], [4, 5]])
         #expect(truncate(scratch.partPath(location), 4) == 0)
         #expect(try await continued(fingerprints) == [1, 2, 3])
     }
 
-    @Test("after a kill a part file starts again if synced bytes have changed")
+    @Test("after a kill, a download starts at byte 0 if synced bytes of its part file have changed")
     func dropsAll() async throws {
         let fingerprints = try await killed(after: [[1, 2, 3], [4, 5]])
         try change { file in fputc(9, file) }
@@ -91,7 +91,7 @@ struct PartJournalTests {
     }
 
     @Test(
-        "after a kill a part file without a valid record is cut to its synced length",
+        "after a kill, a part file without a valid record is cut to its synced length",
         arguments: ["absent", "zeros", "garbled", "directory"])
     func withoutRecord(state: String) async throws {
         let fingerprints = try await killed(after: [[1, 2, 3], [4, 5]])
@@ -118,7 +118,7 @@ struct PartJournalTests {
         #expect(contents(scratch.path("journal"))?.allSatisfy { $0 == 0 } == true)
     }
 
-    @Test("the journal of part files keeps the newest 2,048 records, and evicts the older ones")
+    @Test("the journal of part files keeps the newest 2,048 records, and evicts older records")
     func manyRecords() throws {
         let journal = try #require(journal)
         for inode in 1...5_000 as ClosedRange<UInt64> { journal.note(inode, "part", length: inode, checksum: 7) }
@@ -130,7 +130,7 @@ struct PartJournalTests {
         #expect(contents(scratch.path("journal"))?.count == 65_536)
     }
 
-    @Test("a part file of an earlier version keeps its synced bytes, and then gets a record")
+    @Test("a part file from an earlier library version keeps its synced bytes, and the next write adds a record")
     func earlierVersion() async throws {
         try write([1, 2, 3, 4, 5], to: scratch.partPath(location))
         var status = stat()

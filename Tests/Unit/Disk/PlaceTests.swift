@@ -23,7 +23,7 @@ import Testing
         #expect(try await part.inspect(for: intent) == .partExists)
     }
 
-    @Test("an existing file is replaced if the request allows it")
+    @Test("an existing file is replaced if the request allows a replacement")
     func replace() async throws {
         let location = try scratch.location("file", replace: true)
         try write([9], to: location.destination.path)
@@ -33,7 +33,7 @@ import Testing
         #expect(scratch.names() == ["file"])
     }
 
-    @Test("a file with a name from the server is placed under that name, and found by it after a crash")
+    @Test("if the server names a file, the file is placed under that name, and is found there after a crash")
     func named() async throws {
         var check = DestinationCheck()
         let location = PartLocation(
@@ -76,7 +76,7 @@ import Testing
         #expect(scratch.names() == ["file"])
     }
 
-    @Test("a file is recognized after a reboot that changed its device number")
+    @Test("a file is recognized even if a reboot has changed its device number")
     func otherBoot() async throws {
         var location = try scratch.location("file")
         let part = threads.partFile(location)
@@ -89,7 +89,7 @@ import Testing
         #expect(scratch.names() == ["file"])
     }
 
-    @Test("a file that was linked but not unlinked before a crash loses its old name", arguments: [true, false])
+    @Test("if a crash left a file under its old and its new name, the old name is removed", arguments: [true, false])
     func linkedBefore(replace: Bool) async throws {
         let location = try scratch.location("file", replace: replace)
         let part = threads.partFile(location)
@@ -120,7 +120,7 @@ import Testing
         #expect(await status { try await part.place(intent) } == .diskFailed)
     }
 
-    @Test("a finish intent finds the part file, the placed file, or neither of them")
+    @Test("a finish intent finds the part file or the placed file, or reports that both are absent")
     func inspect() async throws {
         let location = try scratch.location("file")
         let part = threads.partFile(location)
@@ -132,7 +132,7 @@ import Testing
         #expect(try Placement.inspect(location, intent) == .absent)
     }
 
-    @Test("a missing directory is unavailable, and a file in it does not count as absent")
+    @Test("if a directory is missing, the destination is unavailable, and its file does not count as absent")
     func lookWithoutDirectory() async throws {
         #expect(mkdir(scratch.path("disk"), 0o700) == 0)
         let destination = try DestinationCheck.check(path: scratch.path("disk/file"), ifExists: .fail)

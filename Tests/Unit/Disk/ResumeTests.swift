@@ -16,7 +16,7 @@ import Testing
         part = threads.partFile(location)
     }
 
-    @Test("after a reboot only the synced bytes of a part file are kept")
+    @Test("after a reboot, only the synced bytes of a part file are kept")
     func synced() async throws {
         try write([1, 2, 3, 4, 5], to: scratch.partPath(location))
         #expect(try await part.openResuming(trusting: .synced(3)) == 3)
@@ -26,7 +26,7 @@ import Testing
         #expect(contents(location.destination.path) == [1, 2, 3, 9])
     }
 
-    @Test("in the same boot a part file of an earlier version keeps only its synced bytes")
+    @Test("even without a reboot, a part file from an earlier library version keeps only its synced bytes")
     func allWritten() async throws {
         try write([1, 2, 3, 4, 5], to: scratch.partPath(location))
         #expect(try await part.openResuming(trusting: .allWritten(atLeastSynced: 3)) == 3)
@@ -34,7 +34,7 @@ import Testing
         #expect(contents(location.destination.path) == [1, 2, 3, 6])
     }
 
-    @Test("a part file that is shorter than its synced length starts again", arguments: [
+    @Test("a download starts at byte 0 if its part file is shorter than the synced length", arguments: [
         TrustedLength.synced(6), .allWritten(atLeastSynced: 6),
     ])
     func tooShort(trusted: TrustedLength) async throws {
@@ -52,7 +52,7 @@ import Testing
         #expect(contents(scratch.partPath(location)) == [9])
     }
 
-    @Test("a missing part file starts at byte 0 and is not created", arguments: [
+    @Test("if the part file is missing, a download starts at byte 0, and opening creates no file", arguments: [
         TrustedLength.synced(6), .allWritten(atLeastSynced: 0), .nothing,
     ])
     func absent(trusted: TrustedLength) async throws {
@@ -60,7 +60,7 @@ import Testing
         #expect(scratch.names().isEmpty)
     }
 
-    @Test("reopening a part file during a download cuts it to its trusted length")
+    @Test("a part file that is reopened during a download is cut to its trusted length")
     func reopened() async throws {
         try await part.append([1, 2, 3])
         try await part.sync()
@@ -70,7 +70,7 @@ import Testing
         #expect(contents(location.destination.path) == [1, 2, 3, 6])
     }
 
-    @Test("a symbolic link with the name of a part file is neither resumed nor followed")
+    @Test("a symbolic link with the name of a part file is not resumed and not followed")
     func symbolicLink() async throws {
         let other = scratch.path("other")
         try write([1, 2, 3], to: other)
@@ -80,7 +80,7 @@ import Testing
         #expect(contents(other) == [1, 2, 3])
     }
 
-    @Test("a part file with a second hard link is neither resumed nor written")
+    @Test("a part file with a second hard link is not resumed and not written")
     func hardLink() async throws {
         let other = scratch.path("other")
         try write([1, 2, 3], to: other)

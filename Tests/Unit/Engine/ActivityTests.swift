@@ -29,7 +29,7 @@ struct ActivityTests {
         return request
     }
 
-    @Test("a task is held by constraints that the store already has because of an activity")
+    @Test("a task is held by its constraints even if an activity has stored the same constraints before")
     func constraints() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
         let engine = try FakeConditionsEngine(store, .onBattery)
@@ -42,7 +42,7 @@ struct ActivityTests {
         #expect(origin.asked.isEmpty)
     }
 
-    @Test("an activity that cannot start because another task has its destination does not delay other activities")
+    @Test("if an activity cannot start because its destination is taken, other activities start without delay")
     func failing() throws {
         let engine = try FakeConditionsEngine(store, .onBattery)
         defer { engine.stop() }

@@ -19,7 +19,7 @@ struct AttentionTests {
         _ = try answer(session.control(.cancel, TaskSelection(ids: [task])))
     }
 
-    @Test("a session that needs attention is reported even if another identifier differs only in its Unicode form")
+    @Test("of two sessions whose identifiers differ only in Unicode form, the one that needs attention is reported")
     func similarIdentifier() throws {
         defer { application.close() }
         let names = ["caf\u{E9}", "cafe\u{301}"]
@@ -34,9 +34,9 @@ struct AttentionTests {
     }
 }
 
-@Suite("Attention for a session that a listing does not contain")
+@Suite("Attention for a session that is missing in a listing")
 struct RemovedSessionTests {
-    @Test("a session that the listing does not contain needs no attention any more")
+    @Test("a session that is missing in the listing needs no attention any more")
     func gone() {
         var attention = Attention()
         attention.record("s", newest: EventID(rawValue: 5))
@@ -45,7 +45,7 @@ struct RemovedSessionTests {
         #expect(!attention.hasUnreported)
     }
 
-    @Test("a session that is created again after the listing keeps its attention for events")
+    @Test("if a session is created again after the listing, its attention for events is kept")
     func createdAgain() {
         var attention = Attention()
         attention.record("s", newest: EventID(rawValue: 5))
@@ -55,7 +55,7 @@ struct RemovedSessionTests {
         #expect(attention.hasUnreported)
     }
 
-    @Test("a session that is created again after the listing keeps its attention for waiting consumers")
+    @Test("if a session is created again after the listing, its attention for waiting consumers is kept")
     func waitedFor() {
         var attention = Attention()
         attention.record("s", newest: EventID(rawValue: 5))

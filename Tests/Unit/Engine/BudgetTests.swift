@@ -26,7 +26,7 @@ struct BudgetTests {
     }
 
     @Test(
-        "the bytes of short transfers count for the network that all sources agree on, not for the kernel's interface")
+        "bytes of short transfers count for the network on which all sources agree, not for the kernel's interface")
     func settled() throws {
         let engine = try FakeConditionsEngine(store)
         defer { engine.stop() }

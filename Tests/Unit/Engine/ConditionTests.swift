@@ -62,7 +62,7 @@ struct ConditionTests {
         #expect(store.bytes(of: store.files + "/a") == bytes)
     }
 
-    @Test("at its latest start a task no longer waits for its preset, but still waits for its other constraints")
+    @Test("at its latest start, a task no longer waits for its preset, but still waits for its other constraints")
     func latestStart() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
         let engine = try FakeConditionsEngine(store, .onBattery)
@@ -126,7 +126,7 @@ struct ConditionTests {
         #expect(origin.asked.isEmpty)
     }
 
-    @Test("a task's wait records show what it waited for, and when each wait began and ended")
+    @Test("a task's wait records show why the task waited, and when each wait began and ended")
     func waited() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
         let engine = try FakeConditionsEngine(store, .onBattery)

@@ -14,7 +14,7 @@ struct ConstraintChangeTests {
         origin = try TestOrigin()
     }
 
-    @Test("a running task stops when it gets constraints that are not met, and resumes when they are met")
+    @Test("a running task stops when it gets constraints that are not met, and resumes when its constraints are met")
     func joins() throws {
         let bytes = pattern(4_000_000)
         origin.serve("/a", .init(bytes: pattern(1_000)))

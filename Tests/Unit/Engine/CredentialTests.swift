@@ -8,7 +8,7 @@ struct CredentialTests {
     let store: TestStore
     let origin: TestOrigin
 
-    /// The credential that the origin accepts; `basic` is its encoding for Basic.
+    /// The credential that the origin accepts. `basic` is the same credential, encoded for Basic authentication.
     private static let right = ChallengeResponse.credential(user: "user", password: "password")
     private static let basic = "Basic dXNlcjpwYXNzd29yZA=="
 
@@ -110,7 +110,7 @@ struct CredentialTests {
         #expect(try eventsOfRound(session).compactMap(ended).count { $0.outcome.state == .succeeded } == 50)
     }
 
-    @Test("all waiting tasks fail and the round ends when the host refuses the challenge")
+    @Test("when the host refuses the challenge, all waiting tasks fail and the round ends")
     func refusal() throws {
         let application = try store.open()
         defer { application.close() }
@@ -123,7 +123,7 @@ struct CredentialTests {
         #expect(try challenges(session).isEmpty)
     }
 
-    @Test("the response to a challenge without Basic may be header fields, but not a password")
+    @Test("if a challenge does not offer Basic, the host may respond with header fields, but not with a password")
     func bearer() throws {
         origin.serve(
             "/api", .init(bytes: pattern(9), authorization: "Bearer token", challenge: "Bearer realm=\"api\""))
@@ -192,7 +192,7 @@ struct CredentialTests {
         #expect(try challenges(session).isEmpty)
     }
 
-    @Test("an open challenge stays open in the next engine, which sends no request before the host responds")
+    @Test("an open challenge stays open in the next engine, and this engine sends no request before the host responds")
     func outlives() throws {
         let first = try store.open()
         let before = try session(first.createSession(configuration, .consume))
@@ -210,7 +210,7 @@ struct CredentialTests {
     }
 
     @Test(
-        "a credential that is not stored is lost with its engine: the challenge opens again, and the download resumes")
+        "if an engine ends with an unstored credential, the challenge opens again, and then the download resumes")
     func resumes() throws {
         let bytes = pattern(5_000_000)
         origin.serve(

@@ -32,7 +32,7 @@ extension TestStore {
     }
 }
 
-/// Each test starts real daemons for its own store. They are not children of this process.
+/// Each test starts real daemons for its own store. The daemons are not children of this process.
 @Suite("A daemon", .enabled(if: access(daemonPath, X_OK) == 0, "backhauld is built beside the tests"))
 struct DaemonTests {
     let store: TestStore
@@ -43,7 +43,7 @@ struct DaemonTests {
         origin = try TestOrigin()
     }
 
-    @Test("the first host starts a daemon, which is not its child and continues after the host has closed")
+    @Test("the daemon that a host starts is not the host's child, and continues after the host has closed")
     func continuesAfterHost() throws {
         defer { store.endDaemon() }
         origin.serve("/a", .init(bytes: pattern(500_000), entityTag: nil))
@@ -62,7 +62,7 @@ struct DaemonTests {
         #expect(try eventsOfRound(attached).count == 2)
     }
 
-    @Test("an idle daemon exits, and the next host starts another one")
+    @Test("an idle daemon exits, and the next host starts another daemon")
     func exitsWhenIdle() throws {
         defer { store.endDaemon() }
         let application = try store.openWithDaemon()
@@ -92,14 +92,14 @@ struct DaemonTests {
         #expect(waitUntil { store.names(in: store.files).count == 5 })
     }
 
-    @Test("opening a store fails with the path of the daemon if there is no daemon at that path")
+    @Test("if there is no daemon at the given path, opening a store fails with a message that names the path")
     func notFound() {
         let failure = #expect(throws: Failure.self) { _ = try store.openWithDaemon("/no/such/backhauld") }
         #expect(failure?.status == .daemonUnavailable)
         #expect(failure?.message.contains("/no/such/backhauld") == true)
     }
 
-    @Test("opening a store fails with the daemon's message if the daemon exits immediately")
+    @Test("if the daemon exits immediately, opening a store fails with the daemon's message")
     func complains() throws {
         mkdir(store.store, 0o700)
         let number = open(store.store + "/backhaul.sqlite3", O_RDWR | O_CREAT, 0o600)
@@ -120,7 +120,8 @@ struct DaemonTests {
         #expect(store.holder == getpid())
     }
 
-    /// Starts a daemon that reports another version, and waits until it holds the store's lock. Returns its process id.
+    /// Starts a daemon that reports this version, and waits until the daemon has the store's lock. Returns the daemon's
+    /// process id.
     private func startDaemon(version: String) throws -> Int32 {
         let process = try DetachedProcess.start(
             program: daemonPath, arguments: ["--store", store.store, "--linger", "20000"],
@@ -175,7 +176,7 @@ struct DaemonTests {
         _ = try session(application.createSession(SessionConfiguration(identifier: "s"), .consume))
     }
 
-    @Test("only one daemon runs, even if many hosts start it at the same time")
+    @Test("only one daemon runs, even if many hosts start a daemon at the same time")
     func once() throws {
         defer { store.endDaemon() }
         let opened = Lock<[ApplicationClient]>([])

@@ -34,7 +34,7 @@ struct DownloadTests {
         #expect(left.isEmpty && !more)
     }
 
-    @Test("after a lost connection a download resumes at its offset with If-Range")
+    @Test("after a lost connection, a download resumes at its offset with If-Range")
     func continued() throws {
         let bytes = pattern(5_000_000)
         origin.serve("/b", .init(bytes: bytes, entityTag: "\"b\"", breakAfter: 3_000_000, breaks: 1))
@@ -53,7 +53,7 @@ struct DownloadTests {
         #expect(asked.last?.ifRange == "\"b\"")
     }
 
-    @Test("a download from a server without ranges fails in the end, because repeated bytes are no progress")
+    @Test("if a server supports no ranges, a download fails in the end, because repeated bytes are no progress")
     func refetched() throws {
         var resource = TestOrigin.Resource(
             bytes: pattern(3_000_000), entityTag: "\"b\"", breakAfter: 2_000_000, breaks: 100)
@@ -68,12 +68,12 @@ struct DownloadTests {
         _ = try enqueue(session, [try store.request(origin.url("/b"), "b")])
         let task = try #require(ended(try eventsOfRound(session)[0]))
         #expect(task.outcome.failure?.status == .connectionLost)
-        // The first attempt stored new bytes, the three others did not.
+        // The first attempt stored new bytes. The three later attempts did not.
         #expect(origin.asked.count == 4)
         #expect(task.outcome.attempts == 4)
     }
 
-    @Test("a download with status 404 fails with the status and the start of the body, and leaves no file")
+    @Test("a download with status 404 leaves no file, and its event has the status and the start of the body")
     func missing() throws {
         let application = try store.open()
         defer { application.close() }
@@ -123,7 +123,7 @@ struct DownloadTests {
         #expect(try eventsOfRound(after) == events)
     }
 
-    @Test("a kept file can be claimed twice for one path, and an unclaimed file is removed when it is acknowledged")
+    @Test("a kept file can be claimed twice for one path, and an unclaimed kept file is removed with its event")
     func kept() throws {
         origin.serve("/k", .init(bytes: pattern(99), entityTag: nil))
         let application = try store.open()

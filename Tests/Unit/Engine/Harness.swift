@@ -65,7 +65,7 @@ final class TestStore: Sendable {
 }
 
 extension Deadline {
-    /// A deadline for waits in tests. It is so long that only a defect lets it pass, even on a busy machine.
+    /// A deadline for waits in tests. Even on a busy machine, only a defect can exceed this deadline.
     static var ofTests: Deadline { .after(milliseconds: 180_000) }
 }
 

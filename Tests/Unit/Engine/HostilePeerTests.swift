@@ -33,7 +33,7 @@ struct HostilePeerTests {
         #expect(isServed())
     }
 
-    @Test("a peer that sends a command before its hello, or an invalid hello, is disconnected")
+    @Test("a peer is disconnected if it sends a command before its hello, or sends an invalid hello")
     func invalidHello() throws {
         defer { application.close() }
         let peer = try Peer(store.store)
@@ -49,7 +49,7 @@ struct HostilePeerTests {
         #expect(isServed())
     }
 
-    @Test("when a process has too many connections, further ones are refused with a reason")
+    @Test("if a process has too many connections, its further connections are refused with a reason")
     func connections() throws {
         defer { application.close() }
         var peers = try (0..<100).map { _ in try Peer(store.store) }
@@ -62,7 +62,7 @@ struct HostilePeerTests {
         #expect(waitUntil { (try? Peer(store.store).sendHello()) != nil })
     }
 
-    @Test("the engine reads no more commands from a peer that reads no replies, until the peer reads them")
+    @Test("if a peer reads no replies, the engine reads no more of its commands until the peer reads the replies")
     func commands() throws {
         defer { application.close() }
         let peer = try Peer(store.store)
@@ -90,7 +90,7 @@ struct HostilePeerTests {
         }
     }
 
-    @Test("a peer that sends no hello, or only part of a frame, is disconnected after a time-out")
+    @Test("a peer is disconnected after a time-out if it sends no hello or only a part of a frame")
     func halfSent() throws {
         application.close()
         let directory = try StoreDirectory.open(path: store.store)

@@ -15,7 +15,7 @@ struct LaunchEnvironmentTests {
             daemon: daemon, home: home)
     }
 
-    @Test("a launched host gets the engine's variables for user, locale and paths, and no others of the engine")
+    @Test("of the engine's variables, a launched host gets only those for the user, the locale and paths")
     func passes() {
         let own = [
             "HOME=/home/ann", "USER=ann", "LC_TIME=C", "XDG_RUNTIME_DIR=/run/user/7", "PATH=/bin", "TMPDIR=",
@@ -28,7 +28,7 @@ struct LaunchEnvironmentTests {
         ])
     }
 
-    @Test("a launched host gets a default PATH and the HOME of the user database if the engine has neither")
+    @Test("if the engine has no PATH and no HOME, a launched host gets a default PATH and the user database's HOME")
     func missing() {
         let made = make([], daemon: "/usr/libexec/backhaul/backhauld", home: "/home/ann")
         #expect(made["PATH"] == "/usr/local/bin:/usr/bin:/bin")
@@ -36,7 +36,7 @@ struct LaunchEnvironmentTests {
         #expect(made["BACKHAUL_DAEMON"] == "/usr/libexec/backhaul/backhauld")
     }
 
-    @Test("the variables of a launch command override all others except the launch token")
+    @Test("the variables of a launch command override all other variables except the launch token")
     func additions() {
         let made = make(
             ["PATH=/bin"], additions: ["PATH=/opt/bin", "A=x=y", "BACKHAUL_STORE=/other", "BACKHAUL_LAUNCH=1-1"])

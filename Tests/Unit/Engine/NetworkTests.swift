@@ -19,7 +19,7 @@ struct NetworkTests {
         try host.enqueue(store.request(origin.url("/a"), "a"))[0]
     }
 
-    /// Waits for the end of the round. Returns whether its first event is a success.
+    /// Waits for the end of the round. Returns whether the first event reports a success.
     private func succeeds(_ host: TestSession) throws -> Bool {
         ended(try eventsOfRound(host.session)[0])?.outcome.state == .succeeded
     }
@@ -31,7 +31,7 @@ struct NetworkTests {
         return configuration
     }
 
-    @Test("a metered network holds a task that requires an unmetered one, until the network changes")
+    @Test("a task that requires an unmetered network is held on a metered network until the network changes")
     func metered() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
         let engine = try FakeConditionsEngine(store)
@@ -60,7 +60,7 @@ struct NetworkTests {
         #expect(try succeeds(host))
     }
 
-    @Test("a running task stops on a network of a kind that is not allowed, and resumes on an allowed network")
+    @Test("a running task stops when the kind of the network is not allowed, and resumes on an allowed network")
     func kind() throws {
         let bytes = pattern(4_000_000)
         origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 2_000_000))
@@ -78,7 +78,7 @@ struct NetworkTests {
         #expect(origin.asked.count == 2)
     }
 
-    @Test("behind a portal no task fails; one task tests the network, and all tasks resume when it succeeds")
+    @Test("behind a portal, no task fails; one task tests the network, and all tasks resume when the test succeeds")
     func portal() throws {
         for path in ["/a", "/b"] { origin.serve(path, .init(bytes: pattern(10), status: 511)) }
         let engine = try FakeConditionsEngine(store)
@@ -102,7 +102,7 @@ struct NetworkTests {
         #expect(events.compactMap(ended).map(\.outcome.state) == [.succeeded, .succeeded])
     }
 
-    @Test("tasks that a portal holds are retried immediately on another network")
+    @Test("when the network changes, tasks that a portal holds are retried immediately")
     func otherNetwork() throws {
         origin.serve("/a", .init(bytes: pattern(10), status: 511))
         let engine = try FakeConditionsEngine(store)
@@ -136,7 +136,7 @@ struct NetworkTests {
         #expect(event.timeMilliseconds < nextAttempt)
     }
 
-    @Test("on a metered network only tasks for remote servers wait, and only these tasks have wait records")
+    @Test("on a metered network, only tasks for remote servers wait, and only these tasks have wait records")
     func mixed() throws {
         let local = try TestOrigin()
         local.serve("/a", .init(bytes: pattern(1_000)))
@@ -176,7 +176,7 @@ struct NetworkTests {
         #expect(store.bytes(of: store.files + "/a") == bytes)
     }
 
-    @Test("a task that exceeds the rest of a budget waits, while smaller tasks run")
+    @Test("a task that is larger than the rest of a budget waits, and smaller tasks run")
     func sizeHint() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
         origin.serve("/b", .init(bytes: pattern(1_000)))
@@ -198,7 +198,7 @@ struct NetworkTests {
         #expect(waits.map(\.reason) == [.budget])
     }
 
-    @Test("a task that exceeds its budget stays held while observers attach, and is listed as held")
+    @Test("a task that is larger than its budget stays held while observers attach, and is listed as held")
     func sizeHintSeen() throws {
         let engine = try FakeConditionsEngine(store)
         defer { engine.stop() }
@@ -258,7 +258,7 @@ struct NetworkTests {
         let first = try host.waits(task, for: .budget)
         #expect(first.offset > 0 && first.offset < 2_000_000)
         #expect(first.reasonText?.hasPrefix("it expects") == false)
-        // This budget is less than the missing bytes, as the same budget would be on another day.
+        // The rest of this budget is less than the missing bytes. The same can happen with the budget of a new day.
         configuration.budget.daily = first.offset + 700_000
         _ = try answer(host.session.update(configuration))
         #expect(waitUntil { (try? host.info(task).offset) ?? 0 > first.offset + 300_000 })

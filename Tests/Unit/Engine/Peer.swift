@@ -4,7 +4,7 @@ import BackhaulWire
 import Glibc
 import Testing
 
-/// A peer on an engine's socket that can send any bytes, at any time.
+/// A peer on the socket of an engine. The peer can send any bytes at any time.
 final class Peer {
     private let number: Int32
     private var reader = FrameReader()
@@ -26,7 +26,8 @@ final class Peer {
 
     deinit { close(number) }
 
-    /// Sends the bytes, and returns how many were sent. Stops at an error, or without `waits` when the socket is full.
+    /// Sends the bytes, and returns the number of sent bytes. Stops at an error. If `waits` is false, a full socket
+    /// also stops the call.
     func send(_ bytes: [UInt8], waits: Bool = true) -> Int {
         var sent = 0
         while sent < bytes.count {
@@ -61,13 +62,13 @@ final class Peer {
         }
     }
 
-    /// The number of received and unread bytes, up to 64 KiB.
+    /// The number of bytes that have arrived and are unread, at most 64 KiB.
     var waitingBytes: Int {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         return max(0, recv(number, &buffer, buffer.count, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)))
     }
 
-    /// Waits until the engine closes the connection, and ignores all messages before that.
+    /// Waits until the engine closes the connection, and ignores all earlier messages.
     func isEnded() throws -> Bool {
         while try next() != nil {}
         return true

@@ -9,7 +9,7 @@ struct PollTicketTests {
     let application: ApplicationClient
     let session: SessionClient
 
-    /// Cancels one task, and waits until the client has the notice of its event.
+    /// Cancels one task, and waits until the client has the notice of the task's event.
     init() throws {
         store = try TestStore()
         application = try store.open()
@@ -48,12 +48,12 @@ struct PollTicketTests {
         #expect(!isReadable(session.eventDescriptor))
     }
 
-    @Test("after the ticket of an unfinished poll is released, its events are announced when the reply arrives")
+    @Test("if the ticket of an unfinished poll is released, the poll's events are announced when the reply arrives")
     func unanswered() throws {
         defer { application.close() }
         #expect(try events(session.poll(after: .zero, maximum: 10)).count == 2)
-        // The poll above took the events out of the client's memory. So this poll must request them from the engine,
-        // and has no reply yet when its ticket is released.
+        // The poll above took the events out of the client's memory. So this poll must request the events from the
+        // engine. This poll has no reply yet when its ticket is released.
         session.poll(after: .zero, maximum: 10).release()
         // The engine replies in order, so the reply to the poll arrives before this reply.
         _ = try answer(application.sessions())

@@ -84,7 +84,7 @@ struct PowerTests {
         #expect(Clock.bootMilliseconds - plugged >= 10_000)
     }
 
-    @Test("a task with stricter constraints than its session does not delay other tasks of the same server")
+    @Test("if a task has stricter constraints than its session, other tasks of the same server are not delayed")
     func stricterTask() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
         origin.serve("/b", .init(bytes: pattern(1_000)))
@@ -113,7 +113,7 @@ struct PowerTests {
         #expect(origin.asked.isEmpty)
     }
 
-    @Test("removing a session's constraints releases its tasks immediately")
+    @Test("when a session's constraints are removed, its tasks are released immediately")
     func updated() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
         let engine = try FakeConditionsEngine(store, .onBattery)
@@ -166,7 +166,7 @@ struct PowerTests {
         #expect(engine.conditions.allNeeds.isEmpty)
     }
 
-    @Test("replaced constraints of a task take effect at once, in addition to those of its session")
+    @Test("replaced constraints of a task take effect immediately, in addition to the session's constraints")
     func restated() throws {
         let bytes = pattern(4_000_000)
         origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 2_000_000))

@@ -3,7 +3,7 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
-@Suite("Enqueueing again")
+@Suite("Requests that are enqueued again")
 struct RepeatedEnqueueTests {
     let store: TestStore
     let origin: TestOrigin

@@ -33,7 +33,7 @@ struct RescheduleTests {
         #expect(ended(try eventsOfRound(host.session)[0])?.outcome.state == .succeeded)
     }
 
-    @Test("a ready task that gets a later earliest start is not started")
+    @Test("if the earliest start of a ready task is postponed, the task is not started")
     func postponed() throws {
         origin.serve("/a", .init(bytes: pattern(4_000_000), bytesPerSecond: 4_000_000))
         for path in ["/b", "/c"] { origin.serve(path, .init(bytes: pattern(1_000))) }
@@ -56,7 +56,7 @@ struct RescheduleTests {
         #expect(origin.asked("/b").isEmpty)
     }
 
-    @Test("a running task that gets a later earliest start continues, and waits before its next attempt")
+    @Test("if the earliest start of a running task is postponed, the task continues, and waits before its next attempt")
     func running() throws {
         origin.serve("/a", .init(bytes: pattern(8_000_000), entityTag: "\"1\"", bytesPerSecond: 2_000_000))
         let engine = try FakeConditionsEngine(store)
@@ -91,7 +91,7 @@ struct RescheduleTests {
         #expect(ended(try eventsOfRound(host.session)[0])?.outcome.state == .succeeded)
     }
 
-    @Test("listings show a task's own constraints, as enqueued and as replaced later")
+    @Test("listings show a task's own constraints, after the enqueue and after a replacement")
     func constraints() throws {
         let engine = try FakeConditionsEngine(store, .onBattery)
         defer { engine.stop() }

@@ -25,7 +25,7 @@ struct SlowPeerTests {
         while true { if case .reply(1, .session) = try #require(try consumer.next()) { break } }
     }
 
-    /// Enqueues tasks and cancels them. Their events have 60,000 bytes each.
+    /// Enqueues tasks and cancels them. The event of each task has 60,000 bytes.
     private func endTasks(_ count: Int) throws {
         let requests = try (0..<count).map { number in
             var request = try store.request("http://127.0.0.1:1/\(number)", "\(number)")
@@ -43,8 +43,8 @@ struct SlowPeerTests {
         return try #require(infos.first).newestEvent
     }
 
-    /// Ends tasks, and makes the consumer request their events. The reply has about a megabyte, and the consumer does
-    /// not read it.
+    /// Ends tasks, and lets the consumer request their events. The reply has about a megabyte, and the consumer does
+    /// not read the reply.
     private func fallBehind(withCredit: Bool) throws {
         try endTasks(20)
         if withCredit { try consumer.send(.credit(handle, EventCredit(after: try newestEvent()))) }

@@ -14,17 +14,19 @@ final class TestOrigin: Sendable {
     struct Resource: Sendable {
         var bytes: [UInt8]
         var entityTag: String?
-        /// How many bytes of the body are sent before the connection closes. This happens `breaks` times.
+        /// The number of bytes of the body after which the connection closes. Only the first `breaks` responses end
+        /// early.
         var breakAfter: Int?
         var breaks = 0
         var status = 200
-        /// The required Authorization field. Without it the response is 401 with `challenge` as WWW-Authenticate.
+        /// The required Authorization field. Without this field, the response has status 401, and `challenge` as
+        /// WWW-Authenticate.
         var authorization: String?
         var challenge = "Basic realm=\"staff\""
         var ignoresRange = false
         /// The rate of the body, in bytes per second; nil for no limit.
         var bytesPerSecond: Int?
-        /// If it is not nil, the response has status 302 and this Location field.
+        /// The Location field of a response with status 302; nil for no redirect.
         var location: String?
     }
 

@@ -23,7 +23,8 @@ struct ThroughputTests {
         try host.enqueue(store.request(origin.url("/a"), name))[0]
     }
 
-    /// The configuration of a session with this minimum rate. A second below this rate causes a pause of a second.
+    /// The configuration of a session with this minimum rate. After a second below this rate, a server is paused for a
+    /// second.
     private func atLeast(bytesPerSecond: UInt64?) -> SessionConfiguration {
         var configuration = SessionConfiguration.named { $0.minimumBytesPerSecond = bytesPerSecond }
         configuration.slowAfterMilliseconds = 1_000
@@ -64,7 +65,7 @@ struct ThroughputTests {
         _ = try answer(host.session.control(.cancel, TaskSelection()))
     }
 
-    @Test("of several slow servers only one is probed at a time")
+    @Test("of several slow servers, only one server is probed at a time")
     func oneProbe() throws {
         let other = try TestOrigin(address: TestOrigin.address ?? "127.0.0.1")
         let origins = [origin, other]
@@ -79,7 +80,7 @@ struct ThroughputTests {
         _ = try answer(host.session.control(.cancel, TaskSelection()))
     }
 
-    @Test("when all servers in use are too slow, tasks for new servers are held, too")
+    @Test("when all servers in use are too slow, even tasks for new servers are held")
     func unmet() throws {
         let address = TestOrigin.address ?? "127.0.0.1"
         let (second, unmet) = (try TestOrigin(address: address), try TestOrigin(address: address))
@@ -94,7 +95,7 @@ struct ThroughputTests {
             request.options.policy.constraints.minimumBytesPerSecond = 50_000
             return try host.enqueue(request)[0]
         }
-        // This transfer continues, so two servers are in use when the engine evaluates the other one.
+        // This transfer continues, so two servers are in use when the engine evaluates the other server.
         _ = try fetch(host, from: second, to: "b")
         #expect(second.waitForRequest("/a"))
         _ = try host.waits(try demanding(origin, "a"), for: .throughput)
@@ -127,7 +128,7 @@ struct ThroughputTests {
         #expect(probed > 0 && probed < paths.count - 1)
     }
 
-    @Test("a task with two holds is listed once, in the hold that is its reason")
+    @Test("a task with two holds is listed once, under the hold that is its present reason")
     func listedOnce() throws {
         serveSlowly(origin)
         let engine = try FakeConditionsEngine(store)

@@ -13,7 +13,7 @@ struct UnknownNetworkTests {
         origin = try TestOrigin(address: TestOrigin.address ?? "127.0.0.1")
     }
 
-    @Test("on an unknown network no task that requires an unmetered network starts, and running tasks continue")
+    @Test("on an unknown network, running tasks continue, and no task that requires an unmetered network starts")
     func unknownNetwork() throws {
         let bytes = pattern(4_000_000)
         origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 2_000_000))

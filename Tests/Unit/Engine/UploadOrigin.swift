@@ -24,7 +24,8 @@ final class UploadOrigin: Sendable {
         var body: [UInt8] = []
         /// Whether the response is sent before the body is read.
         var isEarly = false
-        /// How many bytes of the request's body are read before the connection closes without a response.
+        /// The number of bytes of the request's body after which the connection closes without a response; nil for no
+        /// limit.
         var breakAfter: Int?
         /// Called on the connection's thread before the body is read.
         var meanwhile: (@Sendable () -> Void)?

@@ -66,7 +66,7 @@ struct UploadTests {
         #expect(origin.received.first?.body == Array("hello".utf8))
     }
 
-    @Test("a form is sent with its parts in order and a Content-Length")
+    @Test("a form is sent with its parts in order, and with a Content-Length")
     func form() throws {
         let photo = pattern(300_000)
         let file = try store.file("photo \"1\".jpg", photo)
@@ -123,7 +123,7 @@ struct UploadTests {
         #expect(try run(upload("/g", .file(file, .reference))).outcome.failure?.status == .bodyUnavailable)
     }
 
-    @Test("after a lost connection the whole body is sent again")
+    @Test("after a lost connection, the whole body is sent again")
     func broken() throws {
         let bytes = pattern(2_000_000)
         origin.script("/e", [.init(breakAfter: 1_000_000)])
@@ -161,7 +161,7 @@ struct UploadTests {
         #expect(task.outcome.response.responseBody == nil)
     }
 
-    @Test("a large body is sent only after 100 (Continue)")
+    @Test("a large body is sent only after the interim response 100 (Continue)")
     func expectation() throws {
         origin.script("/x", [.init(status: 403, isEarly: true)])
         let task = try run(upload("/x", .file(try store.file("x", pattern(3_000_000)), .reference)))
@@ -170,7 +170,7 @@ struct UploadTests {
         #expect(origin.received.first?.value("expect") == "100-continue")
     }
 
-    @Test("a server that ignores Expect gets the body without 100 (Continue)")
+    @Test("if a server ignores Expect, the body is sent without an interim response 100 (Continue)")
     func unawareOfExpect() throws {
         origin.script("/y", [.init(ignoresExpect: true)])
         let bytes = pattern(2_000_000)
@@ -179,7 +179,7 @@ struct UploadTests {
         #expect(origin.received.map(\.body) == [bytes])
     }
 
-    @Test("after a 417 response the request is sent without Expect, in the same attempt")
+    @Test("after a response with status 417, the request is sent without Expect, in the same attempt")
     func expectationFailed() throws {
         origin.script("/z", [.init(status: 417, isEarly: true)])
         let bytes = pattern(2_000_000)

@@ -25,7 +25,7 @@ struct WaitingTests {
         other.close()
     }
 
-    @Test("a waiting consumer gets the session when the present consumer closes it after a request to yield")
+    @Test("when the present consumer yields and closes the session, the waiting consumer gets the session")
     func yields() throws {
         defer { close() }
         let held = try session(holder.createSession(SessionConfiguration(identifier: "s"), .consume))
@@ -43,7 +43,7 @@ struct WaitingTests {
         taken.close()
     }
 
-    @Test("waiting consumers get the session in order of arrival")
+    @Test("waiting consumers get the session in the order of their arrival")
     func order() throws {
         defer { close() }
         let held = try session(holder.createSession(SessionConfiguration(identifier: "s"), .consume))
@@ -74,7 +74,7 @@ struct WaitingTests {
         try session(holder.attachSession("s", .consume)).close()
     }
 
-    @Test("a ticket that is released while its session is granted leaves the session free")
+    @Test("if a ticket is released while its session is granted, the session is free afterwards")
     func releaseAndGrant() throws {
         defer { close() }
         try session(holder.createSession(SessionConfiguration(identifier: "s"), .consume)).close()
@@ -87,7 +87,7 @@ struct WaitingTests {
         }
     }
 
-    @Test("a ticket that is released before its session is taken leaves the session free")
+    @Test("if a ticket is released before the host takes its session, the session is free afterwards")
     func releasedUntaken() throws {
         defer { close() }
         let ticket = other.createSession(SessionConfiguration(identifier: "s"), .consume)

@@ -5,8 +5,8 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Starts a timer that becomes due after the test has closed and opened descriptors, so that the loop does not wake
-/// before. Returns whether the loop's thread waits for the timer.
+/// Starts a timer that becomes due after 500 ms. The test closes and opens descriptors before this time, so the loop
+/// does not wake during these changes. Returns whether the loop's thread waits for the timer.
 private func waitsForTimer(_ thread: TestLoopThread) async -> Bool {
     let id = await thread.ask { context in
         let timer = context.loop.timer {}
@@ -18,7 +18,7 @@ private func waitsForTimer(_ thread: TestLoopThread) async -> Bool {
 }
 
 /// Each test runs in a separate process, and closes all descriptors of that process.
-@Suite("A host that closes every descriptor it finds")
+@Suite("A host that closes every descriptor that it finds")
 struct ClosedDescriptorTests {
     @Test("a loop whose descriptors were closed reports an error, performs jobs and can be stopped")
     func closeAll() async {
@@ -75,7 +75,7 @@ struct ClosedDescriptorTests {
         }
     }
 
-    @Test("a loop does not change files that the host opens with the numbers of its closed descriptors")
+    @Test("a loop does not change files that the host opens with the numbers of the loop's closed descriptors")
     func reusedNumbers() async {
         await #expect(processExitsWith: .success) {
             let runners = await InheritedDescriptors()

@@ -14,7 +14,7 @@ struct LoopThreadTests {
         #expect(seen.withLock { $0 } == Array(0..<1_000))
     }
 
-    @Test("a loop's thread performs jobs posted before the stop and drops later ones")
+    @Test("a loop's thread performs jobs that were posted before the stop, and drops later jobs")
     func stop() throws {
         let thread = try startLoop()
         let count = Lock(0)
@@ -25,7 +25,7 @@ struct LoopThreadTests {
         #expect(count.withLock { $0 } == 100)
     }
 
-    @Test("the error of a context that cannot be created is thrown when the loop's thread starts")
+    @Test("if the context cannot be created, the start of the loop's thread throws the error")
     func makeFails() {
         #expect(throws: SystemError(code: ENOENT, messageStart: "no desk")) {
             _ = try LoopThread<LoopContext>(
@@ -34,7 +34,7 @@ struct LoopThreadTests {
         }
     }
 
-    @Test("the context of a loop's thread is freed on that thread when it stops")
+    @Test("when a loop's thread stops, its context is freed on that thread")
     func contextEnds() throws {
         final class Witness {
             let ended: Lock<Bool>
@@ -57,7 +57,7 @@ struct LoopThreadTests {
         thread.stop()
     }
 
-    @Test("a loop's thread accepts jobs from many threads at the same time without losing one")
+    @Test("a loop's thread loses no job when many threads post jobs at the same time")
     func manyThreads() throws {
         let thread = try startLoop()
         let count = Lock(0)
@@ -74,7 +74,7 @@ struct LoopThreadTests {
 
 @Suite("A loop")
 struct LoopTests {
-    @Test("a loop calls a timer once, and again when the timer is started again")
+    @Test("a loop calls a timer once for each start of the timer")
     func timer() async throws {
         let thread = try startLoop()
         let calls: Int = await thread.event { context, done in
@@ -142,7 +142,7 @@ struct LoopTests {
         thread.stop()
     }
 
-    @Test("a loop reports a descriptor as readable as long as it has unread bytes")
+    @Test("a loop reports a descriptor as readable as long as the descriptor has unread bytes")
     func readable() async throws {
         let pair = SocketPair()
         let thread = try startLoop()
@@ -164,7 +164,7 @@ struct LoopTests {
         pair.close()
     }
 
-    @Test("a loop reports a descriptor as writable only if it is watched for that")
+    @Test("a loop reports a descriptor as writable only if a watch requests such reports")
     func writable() async throws {
         let pair = SocketPair()
         let thread = try startLoop()
@@ -188,7 +188,7 @@ struct LoopTests {
         pair.close()
     }
 
-    @Test("a loop drops the event of a watch that another callback of the iteration has cancelled")
+    @Test("if a callback cancels a watch in the same loop iteration, the loop drops the event of this watch")
     func cancelledInIteration() async throws {
         let (one, two) = (SocketPair(), SocketPair())
         let thread = try startLoop()
@@ -218,7 +218,7 @@ struct LoopTests {
         let reported: String = await thread.event { context, done in
             let old = try! context.loop.watch(first.near, .readable) { _ in done("old") }
             first.send()
-            // The descriptor is closed without cancelling its watch, and another socket gets its number.
+            // The call of dup2 closes the watched descriptor, and gives its number to another socket.
             let second = SocketPair()
             dup2(second.near, first.near)
             let new = try! context.loop.watch(first.near, .readable) { _ in done("new") }
@@ -247,7 +247,7 @@ struct LoopTests {
         thread.stop()
     }
 
-    @Test("a watch cannot be changed after its descriptor was closed without cancelling the watch")
+    @Test("a watch cannot be changed if its descriptor was closed before the watch was cancelled")
     func changeOfClosed() async throws {
         let pair = SocketPair()
         let thread = try startLoop()

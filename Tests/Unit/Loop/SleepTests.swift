@@ -5,7 +5,7 @@ import Testing
 
 @Suite("System sleep")
 struct SleepTests {
-    @Test("the time of a system sleep counts for timers: due timers fire immediately, and others fire earlier")
+    @Test("the time of a system sleep counts for timers: due timers fire immediately, and later timers fire earlier")
     func counts() async throws {
         let thread = try startLoop()
         let left: Int64 = await thread.event { context, done in

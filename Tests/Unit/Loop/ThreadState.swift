@@ -10,13 +10,13 @@ func currentThreadID() -> Int {
 /// The system call numbers of epoll_wait and epoll_pwait on x86-64, and of epoll_pwait on AArch64.
 private let waits = ["232", "281", "22"]
 
-/// Waits until the thread blocks in epoll_wait(2). Returns the timeout of that call, from /proc, or nil if the thread
-/// does not block.
+/// Waits until the thread blocks in epoll_wait(2), and returns the time-out of that call, which is read from /proc.
+/// Returns nil if the thread does not block.
 func waitLimit(ofThread id: Int) async -> Int32? {
     for _ in 0..<100_000 {
         let words = readText("/proc/self/task/\(id)/syscall").split(separator: " ")
-        // The words are the call's number, descriptor, buffer, count and milliseconds, or "running" while the thread
-        // runs.
+        // The words are the call's number, descriptor, buffer, count and milliseconds. While the thread runs, the only
+        // word is "running".
         if words.count > 4, waits.contains(String(words[0])),
             let limit = UInt64(words[4].dropFirst(2), radix: 16)
         {

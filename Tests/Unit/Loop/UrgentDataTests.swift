@@ -4,8 +4,8 @@ import Testing
 
 @Suite("Urgent data on descriptors")
 struct UrgentDataTests {
-    /// Returns both ends of a TCP connection. Urgent data of TCP (RFC 9293, section 3.8.5) cause the same event in the
-    /// loop as a trigger in /proc/pressure.
+    /// Returns both ends of a TCP connection. In the loop, urgent data of TCP (RFC 9293, section 3.8.5) causes the same
+    /// event as a trigger in /proc/pressure.
     private static func connection() -> (near: Int32, far: Int32)? {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(listener) }
@@ -24,7 +24,7 @@ struct UrgentDataTests {
         }
     }
 
-    @Test("urgent data is reported to its watchers, and plain bytes are not")
+    @Test("a watch for urgent data is notified of urgent data, and not of plain bytes")
     func urgent() async throws {
         let ends = try #require(UrgentDataTests.connection())
         defer { for end in [ends.near, ends.far] { close(end) } }
@@ -41,7 +41,7 @@ struct UrgentDataTests {
             send(ends.far, &urgent, 1, Int32(MSG_OOB))
         }
         #expect(found == .urgent)
-        // The plain byte arrived before the urgent one, and is still unread.
+        // The plain byte arrived before the urgent byte, and is still unread.
         var waiting: UInt8 = 0
         #expect(recv(ends.near, &waiting, 1, 0) == 1 && waiting == 1)
         thread.stop()

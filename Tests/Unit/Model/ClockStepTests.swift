@@ -9,7 +9,7 @@ struct ClockStepTests {
         ClockReading(wall: wall, boot: boot, bootID: id)
     }
 
-    @Test("passing time and a slewed clock are no clock step", arguments: [0, 9_000, -9_000])
+    @Test("time that passes, or a clock that is adjusted slowly, is no clock step", arguments: [0, 9_000, -9_000])
     func passes(slewed: Int64) {
         let day: Int64 = 86_400_000
         #expect(
@@ -17,14 +17,15 @@ struct ClockStepTests {
                 reading(Self.year2026, 5_000), reading(Self.year2026 + day + slewed, 5_000 + day)) == 0)
     }
 
-    @Test("within a boot, a jump of the wall clock against the boot clock is a step", arguments: [-86_400_000, 60_000])
+    @Test("within one boot, a jump of the wall clock relative to the boot clock is a clock step",
+        arguments: [-86_400_000, 60_000])
     func jumps(by distance: Int64) {
         #expect(
             ClockStep.between(
                 reading(Self.year2026, 0), reading(Self.year2026 + 1_000 + distance, 1_000)) == distance)
     }
 
-    @Test("when a clock that began in 1970 is set, the clock step has the size of the years between")
+    @Test("if a clock shows 1970 and is set to the present time, the clock step is the difference")
     func starts() {
         #expect(ClockStep.between(reading(300_000, 300_000), reading(Self.year2026, 400_000))
             == Self.year2026 - 400_000)
@@ -35,13 +36,13 @@ struct ClockStepTests {
         #expect(ClockStep.between(reading(Self.year2026, 9), reading(Self.year2026 + 5_000_000, 1, "b")) == 0)
     }
 
-    @Test("after a reboot, an earlier time is a clock step, and so is the first reading after an unset clock")
+    @Test("after a reboot, an earlier time is a clock step, and so is the first correct time of an unset clock")
     func bootsWithoutCalendar() {
         #expect(ClockStep.between(reading(Self.year2026, 9), reading(60_000, 1, "b")) == 60_000 - Self.year2026)
         #expect(ClockStep.between(reading(60_000, 9), reading(Self.year2026, 1, "b")) == Self.year2026 - 60_000)
     }
 
-    @Test("impossible clock readings are no clock step")
+    @Test("impossible clock readings cause no clock step")
     func absurd() {
         #expect(ClockStep.between(reading(.min, 0), reading(.max, 0)) == 0)
         #expect(ClockStep.between(reading(.min, 0), reading(.max, 0, "b")) == 0)

@@ -13,13 +13,13 @@ import Testing
                 versions: versions, isDaemon: isDaemon, process: 7), mayRequestExit: mayRequestExit)
     }
 
-    @Test("an older daemon is requested to exit, whether or not its protocol is the same")
+    @Test("an older daemon is requested to exit, even if its protocol is the same")
     func older() {
         #expect(action(library: 0x00_02_FF, wire: 5) == .requestExit)
         #expect(action(library: 0x00_02_FF, wire: 4) == .requestExit)
     }
 
-    @Test("an engine with the same protocol is used if it is not older, is not a daemon, or did not exit on request")
+    @Test("an engine with our protocol is used if it is not older, is embedded, or cannot be requested to exit")
     func same() {
         #expect(action(library: 0x00_03_00, wire: 5) == .proceed)
         #expect(action(library: 0x01_00_00, wire: 5) == .proceed)
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(
-        "an engine with another protocol is refused, and the message has both versions and a remedy",
+        "an engine with another protocol is refused with a message that has the versions and a remedy",
         arguments: [(UInt32(0x01_00_00), "update this program"), (UInt32(0x00_02_00), "update the program that is")])
     func refused(library: UInt32, remedy: String) throws {
         guard case .refuse(let failure) = action(library: library, wire: 4, isDaemon: false) else {

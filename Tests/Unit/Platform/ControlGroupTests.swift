@@ -8,7 +8,7 @@ import Testing
 
     private func group(_ listing: String) throws -> ControlGroup { try #require(ControlGroup(listing: listing)) }
 
-    @Test("a control group of version 2 is read from its one line")
+    @Test("a control group of version 2 is read from a listing of one line")
     func versionTwo() throws {
         #expect(try group("0::/system.slice/photos.service\n").path == "/system.slice/photos.service")
         #expect(try group("0::/\n").path == "/")
@@ -16,7 +16,7 @@ import Testing
         #expect(ControlGroup(listing: "nonsense\n") == nil)
     }
 
-    @Test("systemd's hierarchy of version 1 is used if version 2 has only the root group")
+    @Test("if the group of version 2 is the root group, systemd's group of version 1 is used")
     func versionOne() throws {
         let old = "4:freezer:/ice\n2:cpu,cpuacct:/\n1:name=systemd:/system.slice/a.service\n0::/\n"
         #expect(try group(old).path == "/system.slice/a.service")
@@ -24,7 +24,7 @@ import Testing
         #expect(try group("9:name=systemd:/\n0::/a:b.scope\n").path == "/a:b.scope")
     }
 
-    @Test("processes of one unit are stopped together, even in subgroups")
+    @Test("all processes of one unit are stopped together, even processes in subgroups")
     func units() throws {
         let service = try group("0::\(app)/photos.service")
         #expect(service.unitName == "photos.service")
@@ -33,14 +33,14 @@ import Testing
         #expect(!service.isStoppedWith(try group("0::/")))
     }
 
-    @Test("processes of one container are stopped together, but those in the root group are not")
+    @Test("processes of one container are stopped together, but processes in the root group are not")
     func containers() throws {
         #expect(try group("0::/docker/1234").isStoppedWith(group("0::/docker/1234")))
         #expect(try !group("0::/docker/1234").isStoppedWith(group("0::/docker/5678")))
         #expect(try !group("0::/").isStoppedWith(group("0::/")))
     }
 
-    @Test("the control group of a process is found, and whether the group is frozen")
+    @Test("the control group of a process is found, with the group's processes and frozen state")
     func files() throws {
         var template = Array("/tmp/backhaul-groups-XXXXXX".utf8CString)
         let made = try #require(mkdtemp(&template))
@@ -76,7 +76,7 @@ import Testing
         #expect(!ControlGroup.isFrozen(processID: getpid()))
     }
 
-    @Test("a long listing of control groups is read to its last line, which has version 2")
+    @Test("the control group of version 2 is found in the last line of a long listing")
     func longListing() throws {
         var template = Array("/tmp/backhaul-groups-XXXXXX".utf8CString)
         let path = String(cString: try #require(mkdtemp(&template)))
@@ -96,7 +96,8 @@ import Testing
         let group = try #require(ControlGroup.of(processID: 7, in: root))
         #expect(group.path == "/a.service")
         #expect(group.processes(in: root) == processes)
-        // A truncated listing could end with the id of another process, so it is not used.
+        // The last number of a truncated listing could be only the first part of an id. This part could be the id of
+        // another process. Therefore such a listing is not used.
         try write((1...20_000).map { "\($0)\n" }.joined(), to: "groups/a.service/cgroup.procs")
         #expect(group.processes(in: root).isEmpty)
     }

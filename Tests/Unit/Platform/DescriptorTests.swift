@@ -10,7 +10,7 @@ import Testing
         return number
     }
 
-    /// Returns a descriptor number that is too high to be given to a file of another test.
+    /// Returns a high descriptor number. The files that other tests open get lower numbers.
     private func highNumber(_ fromTheEnd: Int32) throws -> Int32 {
         var limit = rlimit()
         try #require(getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
@@ -19,7 +19,7 @@ import Testing
 
     private func isOpen(_ number: Int32) -> Bool { fcntl(number, F_GETFD) >= 0 }
 
-    @Test("a descriptor is closed with its last reference")
+    @Test("a descriptor is closed when its last reference is released")
     func closed() throws {
         let number = try highNumber(2)
         try #require(dup2(try openRoot(), number) == number)
@@ -29,7 +29,7 @@ import Testing
         #expect(!isOpen(number))
     }
 
-    @Test("a descriptor number that the host has closed or reopened is not ours")
+    @Test("a descriptor is not ours after the host has closed or reopened its number")
     func closedByHost() throws {
         let number = try highNumber(3)
         try #require(dup2(try openRoot(), number) == number)
@@ -45,7 +45,7 @@ import Testing
         close(other)
     }
 
-    @Test("of two descriptors with the same number and file, only the later one is ours")
+    @Test("if two descriptors have the same number and file, only the later descriptor is ours")
     func reopened() throws {
         let number = try highNumber(4)
         let root = try openRoot()
@@ -81,7 +81,7 @@ import Testing
         #expect(!descriptor.isOurs)
     }
 
-    @Test("descriptors on several threads at the same time are not confused")
+    @Test("descriptors that several threads open at the same time are all ours")
     func concurrent() throws {
         let failures = Lock(0)
         let threads = try (0..<4).map { index in

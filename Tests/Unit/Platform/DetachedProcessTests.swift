@@ -38,7 +38,7 @@ private final class Report {
 
     @Test("the starter of a detached program has no child to reap and gets no SIGCHLD")
     func noChild() throws {
-        // SIGCHLD is blocked on this thread, so it would stay pending.
+        // This thread blocks SIGCHLD. If the signal is sent, it stays pending.
         var signals = sigset_t()
         var before = sigset_t()
         sigemptyset(&signals)
@@ -54,7 +54,7 @@ private final class Report {
         #expect(sigismember(&pending, SIGCHLD) == 0)
     }
 
-    @Test("a detached program is in another session and process group, and leads neither")
+    @Test("a detached program runs in another session and process group, but is not their leader")
     func session() throws {
         let said = try Report().of("cut -d ' ' -f 1,5,6 /proc/$$/stat")
         let fields = try #require(said.first).split(separator: " ").compactMap { Int32($0) }
@@ -63,20 +63,20 @@ private final class Report {
         #expect(fields[1] != getpgrp() && fields[2] != getsid(0))
     }
 
-    @Test("a detached program inherits no descriptor, with or without close-on-exec, even if its number is high")
+    @Test("a detached program inherits no descriptor, not even a high descriptor without close-on-exec")
     func descriptors() throws {
         let low = open("/dev/null", O_RDONLY)
         try #require(low >= 0)
         defer { close(low) }
         let high = dup2(low, 900)
         defer { close(high) }
-        // Descriptor 3 belongs to `ls`, which lists the directory.
+        // `ls` itself opens descriptor 3 to list the directory.
         let said = try Report().of("exec ls /proc/self/fd")
         #expect(Set(said) == ["0", "1", "2", "3"])
         #expect(try Report().of("readlink /proc/$$/fd/0") == ["/dev/null"])
     }
 
-    @Test("a detached program neither blocks nor ignores signals, even if its starter does")
+    @Test("a detached program blocks and ignores no signal, even if its starter blocks or ignores signals")
     func signals() throws {
         var all = sigset_t()
         var before = sigset_t()
@@ -95,7 +95,7 @@ private final class Report {
         #expect(sigismember(&now, SIGUSR1) == 1)
     }
 
-    @Test("a detached program does not inherit the umask and the working directory of its starter")
+    @Test("a detached program does not inherit the umask or the working directory of its starter")
     func places() throws {
         #expect(try Report().of("umask; pwd") == ["0022", "/"])
     }
@@ -109,7 +109,7 @@ private final class Report {
         #expect(error?.description == "/no/such/program cannot be run: No such file or directory")
     }
 
-    @Test("starting a program in a missing directory fails with another error than starting a missing program")
+    @Test("if the working directory of a program is missing, the error message has the directory's path")
     func noDirectory() {
         let error = #expect(throws: SystemError.self) {
             _ = try DetachedProcess.start(program: "/bin/true", environment: [], workingDirectory: "/no/such")
@@ -118,12 +118,12 @@ private final class Report {
         #expect(error?.description == sentence)
     }
 
-    @Test("failed starts of programs leave no open descriptors")
+    @Test("a failed start of a program leaves no descriptor open")
     func nothingLeft() {
         func openCount() -> Int { (0..<1_024).count { fcntl(Int32($0), F_GETFD) >= 0 } }
         let before = openCount()
         for _ in 0..<300 { _ = try? DetachedProcess.start(program: "/no/such/program", environment: []) }
-        // Other tests open descriptors at the same time.
+        // The count may grow a little, because other tests open descriptors at the same time.
         #expect(openCount() < before + 200)
     }
 

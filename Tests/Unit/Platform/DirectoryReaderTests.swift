@@ -39,7 +39,7 @@ import Testing
         #expect(sorted(try DirectoryReader.names(in: path)) == sorted(names))
     }
 
-    @Test("names that are not UTF-8 are read as bytes, and are left out of the names as text")
+    @Test("names that are not UTF-8 are returned as bytes, but not as text")
     func bytes() throws {
         let names: [[UInt8]] = [[0xff], [0xc3, 0x28], [0xed, 0xa0, 0x80, 0x61], Array("ä".utf8), Array("...".utf8)]
         for name in names { try make(name) }
@@ -47,7 +47,7 @@ import Testing
         #expect(Set(try DirectoryReader.textNames(in: path)) == ["ä", "..."])
     }
 
-    @Test("more names than fit into one buffer of the C library are read")
+    @Test("all names are read even if they need more than one buffer of the C library")
     func many() throws {
         let names = (0..<5_000).map { Array("entry-\($0)".utf8) }
         for name in names { try make(name) }
@@ -62,12 +62,12 @@ import Testing
         #expect(seen == 7)
     }
 
-    @Test("an empty directory has no names, not even . and ..")
+    @Test("an empty directory has no names, because . and .. are skipped")
     func empty() throws {
         #expect(try DirectoryReader.names(in: path).isEmpty)
     }
 
-    @Test("reading a missing directory, or a file, fails with path and reason")
+    @Test("reading a missing directory or a file fails with an error that has the path and the reason")
     func errors() throws {
         let missing = #expect(throws: SystemError.self) { try DirectoryReader.names(in: self.path + "/none") }
         #expect(missing?.code == ENOENT)
@@ -88,7 +88,8 @@ import Testing
         }
         #expect(!read.isEmpty)
         #expect(try DirectoryReader.names(in: path).isEmpty)
-        // A removed directory cannot be read, like the directory in /proc of a process that has ended.
+        // A removed directory cannot be read. For example, a process's directory in /proc is removed when the process
+        // ends.
         #expect(rmdir(path) == 0)
         #expect(throws: SystemError.self) { try DirectoryReader.names(in: self.path) }
     }
@@ -113,12 +114,14 @@ import Testing
         }
     }
 
-    @Test("no byte after an entry's record is read, with or without a zero after its name", arguments: [1, 4, 5, 255])
+    @Test(
+        "no byte after the record of an entry is read, even if the name has no zero at its end",
+        arguments: [1, 4, 5, 255])
     func bounds(length: Int) throws {
         let page = Int(sysconf(Int32(_SC_PAGESIZE)))
         let room = try #require(mmap(nil, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
         defer { munmap(room, 2 * page) }
-        // A read after the first page ends this process.
+        // A read after the end of the first page would crash this process.
         try #require(mprotect(room + page, page, PROT_NONE) == 0)
         let start = try #require(MemoryLayout<dirent>.offset(of: \.d_name))
         let lengthPlace = try #require(MemoryLayout<dirent>.offset(of: \.d_reclen))

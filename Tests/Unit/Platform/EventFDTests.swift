@@ -9,7 +9,7 @@ import Testing
         return poll(&item, 1, 0) == 1
     }
 
-    @Test("a wake-up is readable from `set` until `clear`, even if it was set twice")
+    @Test("a wake-up is readable from the first `set` until `clear`, even after a second `set`")
     func levels() throws {
         let wake = try EventFD()
         #expect(!isReadable(wake))
@@ -32,7 +32,7 @@ import Testing
         #expect(fcntl(wake.number, F_GETFD) & FD_CLOEXEC != 0)
     }
 
-    @Test("a host's file with the number of a wake-up is neither written nor read")
+    @Test("if a host opens a file with the number of a wake-up, the wake-up does not write to the file")
     func takenOver() throws {
         let wake = try EventFD()
         var template = Array("/tmp/backhaul-wake-XXXXXX".utf8CString)

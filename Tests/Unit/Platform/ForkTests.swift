@@ -3,8 +3,8 @@ import Testing
 
 @testable import BackhaulPlatform
 
-// The Glibc module hides fork(2), because a child may call few functions. These children make only async-signal-safe
-// calls.
+// The Glibc module hides fork(2), because a forked child may call only a few functions. The children of these tests
+// make only async-signal-safe calls.
 @_silgen_name("fork") private func forkProcess() -> Int32
 
 /// Runs `body` in a forked child, and returns its exit status. `body` may only make async-signal-safe calls.
@@ -16,8 +16,8 @@ private func statusOfChild(_ body: () -> Int32) -> Int32? {
     return status >> 8
 }
 
-/// Returns whether this number means the same file in a forked child. The files are compared, because libuv opens a new
-/// pipe in every child, and the pipe gets the lowest free numbers.
+/// Returns whether the descriptor number refers to the same file in a forked child. An open number is no proof: libuv
+/// opens a new pipe in every child, and the pipe gets the lowest free numbers.
 private func isOpenInChild(_ number: Int32) -> Bool? {
     guard let file = FileIdentity(of: number) else { return nil }
     return statusOfChild { FileIdentity(of: number) == file ? 1 : 0 }.map { $0 == 1 }
@@ -59,7 +59,7 @@ private func openNull() throws -> Int32 {
         close(number)
     }
 
-    @Test("a descriptor that was added for a library is closed in a forked child until it is removed")
+    @Test("between `add` and `remove`, a library's descriptor is closed in each forked child")
     func ofLibrary() throws {
         let number = try openNull()
         ForkGuard.add(number)
@@ -69,7 +69,7 @@ private func openNull() throws -> Int32 {
         close(number)
     }
 
-    @Test("a descriptor of ours stays ours if it is also added and removed as a library's descriptor")
+    @Test("our descriptor stays ours after it was added and removed as a library's descriptor")
     func takenForLibrarys() throws {
         let descriptor = Descriptor(owning: try openNull())
         let number = descriptor.number
@@ -79,7 +79,7 @@ private func openNull() throws -> Int32 {
         #expect(isOpenInChild(number) == false)
     }
 
-    @Test("descriptors with high numbers are closed in a forked child, too")
+    @Test("our descriptors with high numbers are closed in a forked child")
     func greatNumbers() throws {
         let low = try openNull()
         defer { close(low) }
@@ -92,7 +92,7 @@ private func openNull() throws -> Int32 {
         #expect(descriptor.isOurs)
     }
 
-    @Test("an open-file-description lock ends when its process closes it, even while a forked child runs")
+    @Test("a file lock ends when the parent closes the locked file, even while a forked child runs")
     func lockClosedByParent() throws {
         var template = Array("/tmp/backhaul-lock-XXXXXX".utf8CString)
         let file = mkstemp(&template)
@@ -118,8 +118,8 @@ private func openNull() throws -> Int32 {
         // The parent's copy is closed while the child runs.
         close(descriptor.number)
         let other = open(template, O_RDWR | O_CLOEXEC)
-        // A program that another test starts now has a copy of the descriptor until its exec, so the lock may end
-        // later. A copy in the child would keep the lock.
+        // If another test starts a program now, that program has a copy of the descriptor until its exec. Therefore the
+        // lock may end later. A copy in the forked child would keep the lock until the child ends.
         let deadline = Deadline.after(milliseconds: 5_000)
         while withUnsafeMutablePointer(to: &lock, { fcntl(other, setOpenFileLock, $0) }) != 0 {
             guard !deadline.hasPassed else {

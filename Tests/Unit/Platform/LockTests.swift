@@ -6,7 +6,7 @@ import Testing
     /// A time limit that is reached only because of a defect.
     private var timeLimit: Deadline { .after(milliseconds: 30_000) }
 
-    @Test("no change that several threads make under a lock is lost")
+    @Test("if several threads change a value under a lock, no change is lost")
     func counting() throws {
         let count = Lock(0)
         let threads = try (0..<4).map { index in
@@ -16,7 +16,7 @@ import Testing
         #expect(count.withLock { $0 } == 40_000)
     }
 
-    @Test("a wait for a locked value checks each change until its condition holds")
+    @Test("a wait on a lock checks the condition after each change, until the condition is true")
     func waiting() throws {
         let count = Lock(0)
         let thread = try Thread(name: "changer") { for _ in 0..<100 { count.change { $0 += 1 } } }
@@ -24,7 +24,7 @@ import Testing
         thread.join()
     }
 
-    @Test("a wait for a locked value ends at its deadline, after one last check")
+    @Test("a wait on a lock ends at the deadline, after one last check of the condition")
     func deadline() {
         let count = Lock(0)
         let looks = Lock(0)
@@ -36,7 +36,7 @@ import Testing
         #expect(looks.withLock { $0 } >= 2)
     }
 
-    @Test("a wait for a locked value checks it once even if the deadline has passed")
+    @Test("a wait on a lock checks the condition one time even if the deadline has passed")
     func passedDeadline() {
         let value = Lock(7)
         #expect(value.wait(until: .after(milliseconds: -1)) { $0 } == 7)

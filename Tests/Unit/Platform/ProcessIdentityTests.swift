@@ -21,7 +21,7 @@ import Testing
         #expect(ProcessIdentity.current.startTime > 0)
     }
 
-    @Test("a process that started later with the same id is another process")
+    @Test("a process with the same id but a later start or another boot is another process")
     func laterProcess() {
         var other = ProcessIdentity.current
         other.startTime += 1
@@ -31,7 +31,7 @@ import Testing
         #expect(!rebooted.isAlive)
     }
 
-    @Test("a killed process is not alive, whether it is reaped or not")
+    @Test("a killed process is not alive, even before it is reaped")
     func killed() throws {
         let child = try startChild()
         let identity = try #require(ProcessIdentity.of(processID: child))

@@ -20,7 +20,7 @@ final class TimeZoneWatchTests {
         rmdir(directory)
     }
 
-    @Test("each time the link of the time zone is removed, made or replaced, this is reported")
+    @Test("each removal, creation and replacement of the time zone's link is reported")
     func links() {
         for _ in 0..<3 {
             unlink(directory + "/localtime")
@@ -41,7 +41,7 @@ final class TimeZoneWatchTests {
         #expect(watch.takeChanges() == .none)
     }
 
-    @Test("a removed directory ends the watch of the time zone, and a missing directory cannot be watched")
+    @Test("the removal of the directory ends the watch of the time zone; a missing directory cannot be watched")
     func end() {
         unlink(directory + "/localtime")
         rmdir(directory)

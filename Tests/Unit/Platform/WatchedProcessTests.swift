@@ -44,7 +44,7 @@ struct WatchedProcessTests {
         #expect(kill(-group, 0) == -1)
     }
 
-    @Test("a process that has ended, or a later one with the same id, cannot be watched")
+    @Test("a process that has ended cannot be watched, even if a later process has the same id")
     func another() throws {
         var identity = try start("exec sleep 600")
         #expect(kill(identity.processID, SIGKILL) == 0)
@@ -56,7 +56,7 @@ struct WatchedProcessTests {
         #expect(WatchedProcess(identity) == nil)
     }
 
-    @Test("a watched process in this process's group is killed without this process")
+    @Test("if a watched process in our process group is killed, our own process continues")
     func own() throws {
         var process: pid_t = 0
         var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("sleep"), strdup("600"), nil]

@@ -13,7 +13,7 @@ import Testing
         var batches: [Int] = []
     }
 
-    @Test("a worker performs its jobs in order on one thread, and before `close` returns")
+    @Test("a worker performs its jobs in order, and all of them before `close` returns")
     func order() throws {
         let seen = Lock<[Int]>([])
         let worker = try Worker(name: "ordered", make: { 0 })
@@ -43,12 +43,12 @@ import Testing
         #expect(sizes.withLock { $0 } == [1, 50])
     }
 
-    @Test("a worker whose context cannot be created fails with the context's error")
+    @Test("if the creation of a worker's context fails, the worker fails with the same error")
     func failingContext() {
         #expect(throws: Mistake.self) { try Worker<Int>(name: "failing", make: { throw Mistake() }) }
     }
 
-    @Test("a closed worker refuses jobs, and closing it again is harmless")
+    @Test("a closed worker refuses jobs, and a second close has no effect")
     func closed() throws {
         let worker = try Worker(name: "closed", make: { 0 })
         worker.close()
@@ -67,7 +67,7 @@ import Testing
         #expect(isDone.wait(until: Self.timeLimit) { $0 ? true : nil } == true)
     }
 
-    @Test("a released worker performs its jobs and ends")
+    @Test("a worker without references performs its jobs and ends")
     func released() throws {
         final class Token: Sendable {
             let isGone: Lock<Bool>
@@ -84,7 +84,7 @@ import Testing
         #expect(isPerformed.withLock { $0 })
     }
 
-    @Test("all signals are blocked on the library's threads, and the mask of the starting thread is unchanged")
+    @Test("the library's threads block all signals, and the thread that starts them keeps its signal mask")
     func signals() throws {
         var before = sigset_t()
         pthread_sigmask(SIG_SETMASK, nil, &before)

@@ -67,7 +67,7 @@ struct ActivityTests {
         #expect(window == ActivityWindow(begin: 1_000 + Self.hour, toleranceMilliseconds: UInt64(Self.hour / 2)))
     }
 
-    @Test("the start of an activity enqueues its stored request, with the end of the window as latest start")
+    @Test("a started activity enqueues its stored request, whose latest start is the end of the window")
     func task() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -103,7 +103,7 @@ struct ActivityTests {
         #expect(record.task.request.options.policy.constraints == .none)
     }
 
-    @Test("an activity without a request makes an event, and its session needs the host until the acknowledgement")
+    @Test("an activity without a request makes an event; the session needs its host until the acknowledgement")
     func event() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -125,7 +125,7 @@ struct ActivityTests {
         #expect(try store.info(session)?.hasActivity == false)
     }
 
-    @Test("while the event of a window is unacknowledged, later windows make no event")
+    @Test("while the event of an activity is unacknowledged, its later windows make no event")
     func acknowledged() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -145,7 +145,7 @@ struct ActivityTests {
         #expect(try store.events(of: session).map(\.kind) == [.activity("other"), .activity("sync")])
     }
 
-    @Test("an activity that does not repeat makes an event even while an earlier event is unacknowledged")
+    @Test("an activity that does not repeat makes an event even if an earlier event is unacknowledged")
     func single() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -157,7 +157,7 @@ struct ActivityTests {
         #expect(try store.events(of: session).count == 2)
     }
 
-    @Test("an activity is not started again from an outdated reading of the store")
+    @Test("an outdated record of an activity does not start the activity again")
     func once() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -168,7 +168,7 @@ struct ActivityTests {
         #expect(try store.events(of: session).count == 1)
     }
 
-    @Test("an activity starts no task while its last task has not ended")
+    @Test("an activity starts no new task before its last task has ended")
     func living() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -184,7 +184,7 @@ struct ActivityTests {
         #expect(try start(store, free, at: 4 * Self.hour) != nil)
     }
 
-    @Test("one start replaces all missed windows, and the next window begins at a multiple of the interval")
+    @Test("an activity starts only one time for all missed windows, and its later windows keep their times")
     func missed() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -206,7 +206,7 @@ struct ActivityTests {
         #expect(try infos(store, session).isEmpty)
     }
 
-    @Test("setting an activity again keeps its next window unless its first time or interval changes")
+    @Test("an activity that is set again gets a new window only if its first time or interval changes")
     func again() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -239,7 +239,7 @@ struct ActivityTests {
         #expect(try infos(store, session)[0].lastTask == task)
     }
 
-    @Test("an activity can be removed only once, and invalidating a session removes all of its activities")
+    @Test("a second removal of an activity fails, and an invalidated session loses all its activities")
     func removed() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -274,7 +274,7 @@ struct ActivityTests {
         try set(store, activity("7"), session)
     }
 
-    @Test("a clock step moves the windows of an interval, but not a window with a stated time")
+    @Test("a clock step moves the windows of an activity, except a first window with a stated time")
     func jump() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

@@ -46,7 +46,7 @@ struct AttemptTests {
         try store.run { (transaction) throws(Failure) in try transaction.attempts.all(of: task, in: session) }
     }
 
-    @Test("attempts are listed oldest first, as recorded; their default URL is that of the request")
+    @Test("attempts are listed as recorded, oldest first; an attempt without a URL gets the request's URL")
     func listed() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -60,7 +60,7 @@ struct AttemptTests {
         #expect(try store.tasks(of: session)[0].attempts == 3)
     }
 
-    @Test("at most a hundred attempts are kept: the first one and the newest")
+    @Test("at most a hundred attempts of a task are kept: the first attempt and the 99 newest")
     func many() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -101,7 +101,7 @@ struct AttemptTests {
         #expect(try attempts(store, task, session).isEmpty)
     }
 
-    @Test("the attempts of an unknown task, or of another session's task, are not found")
+    @Test("listing the attempts of an unknown task or of another session's task fails")
     func notFound() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -111,7 +111,7 @@ struct AttemptTests {
         #expect(throws: Failure.self) { try attempts(store, TaskID(rawValue: 99), session) }
     }
 
-    @Test("attempts are kept after the acknowledgement while their task is in the history")
+    @Test("after the acknowledgement, attempts are kept while their task is in the history")
     func acknowledged() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

@@ -34,7 +34,7 @@ struct BodyReturnTests {
     }
 
     @Test(
-        "the consumed file of a failed or cancelled task is listed from the acknowledgement to its return",
+        "after a failed or cancelled task is acknowledged, its consumed file is listed for return",
         arguments: [TaskState.failed, .cancelled])
     func listedByAcknowledgement(state: TaskState) throws {
         let store = try TestStore(scratch.path)
@@ -57,7 +57,7 @@ struct BodyReturnTests {
         #expect(try listed(store) == [] && leftovers(store) == ["c-1"])
     }
 
-    @Test("a consumed file is not listed for its return while its old name exists")
+    @Test("a consumed file is listed for return only after its old name is gone")
     func oldName() throws {
         let store = try TestStore(scratch.path)
         let (session, task) = try enqueue(store)
@@ -69,7 +69,7 @@ struct BodyReturnTests {
         #expect(try listed(store).map(\.task) == [task])
     }
 
-    @Test("a file that the host has claimed is not listed for its return")
+    @Test("a consumed file that the host has claimed is not listed for return")
     func claimed() throws {
         let store = try TestStore(scratch.path)
         let (session, task) = try enqueue(store)

@@ -54,14 +54,15 @@ struct ChallengeTests {
         }
     }
 
-    @Test("tasks that wait for the same realm share one challenge and one event, and are not ready")
+    @Test("tasks that wait for the same realm share one challenge and one event, and none of them is ready")
     func shared() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
         let ids = try store.enqueue((0..<4).map { .numbered($0) }, in: session)
         let first = try #require(try park(store, ids[0]))
         #expect(first.isNew)
-        // The deadline is seven days after the enqueue at 2,000. The time now is 2,500, which is 10 on the boot clock.
+        // The task was enqueued at 2,000 ms, and its deadline is seven days later. It is 2,500 ms now, and the boot
+        // clock shows 10 ms.
         #expect(first.nextDue == Int64(604_799_510))
         #expect(try park(store, ids[1])?.isNew == false)
         #expect(try park(store, ids[2], realm: nil)?.isNew == true)
@@ -102,7 +103,7 @@ struct ChallengeTests {
         #expect(failure?.status == .notFound)
     }
 
-    @Test("if the host has responded to a known challenge meanwhile, a task does not open it again")
+    @Test("a task does not reopen a challenge to which the host has already responded")
     func answeredMeanwhile() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -119,7 +120,7 @@ struct ChallengeTests {
         #expect(try waiting(store) == ids)
     }
 
-    @Test("all tasks of a challenge wait again when the server rejects the credential")
+    @Test("if the server rejects the credential, all tasks of the challenge wait again")
     func reopened() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -139,7 +140,7 @@ struct ChallengeTests {
         #expect(try waiting(store).isEmpty)
     }
 
-    @Test("all tasks of a challenge fail when the host refuses it, and the round ends")
+    @Test("if the host refuses a challenge, all its tasks fail and the round ends")
     func refused() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -160,7 +161,7 @@ struct ChallengeTests {
         try store.acknowledge(session, .through(events[2].id))
     }
 
-    @Test("parked tasks can be suspended, cancelled and ended, and the last of them closes the challenge")
+    @Test("parked tasks can be suspended, cancelled and ended; the last of these changes closes the challenge")
     func closed() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -215,7 +216,7 @@ struct ChallengeTests {
         #expect(task?.task.bytesReceived == 5)
     }
 
-    @Test("a task is parked without an attempt if the challenge is still open")
+    @Test("a task is parked without an attempt only while the challenge is open")
     func unasked() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -248,7 +249,7 @@ struct ChallengeTests {
         #expect(next == 82)
     }
 
-    @Test("parked tasks still wait after a reboot, with a deadline on the new boot clock")
+    @Test("parked tasks still wait after a reboot, and get a deadline on the new boot clock")
     func otherBoot() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

@@ -11,7 +11,7 @@ import Testing
 struct ChecksumTests {
     let scratch = Scratch()
 
-    @Test("64 changed bytes at random places of the database are reported or have no effect", arguments: 0..<200)
+    @Test("damage to 64 random bytes of the database is reported or has no effect", arguments: 0..<200)
     func randomBytes(round: Int) throws {
         let filled = try FilledStore.shared.get()
         var random = SeededGenerator(seed: UInt64(round))
@@ -20,7 +20,7 @@ struct ChecksumTests {
         try filled.expectContentsOrDamage(bytes, at: scratch.path)
     }
 
-    @Test("one changed bit of any page is reported or has no effect")
+    @Test("one changed bit in a page is reported or has no effect")
     func oneBitOfEachPage() throws {
         let filled = try FilledStore.shared.get()
         var random = SeededGenerator(seed: 1)
@@ -32,7 +32,7 @@ struct ChecksumTests {
         }
     }
 
-    @Test("each changed byte of the database's header, or of the first page's checksum, is reported")
+    @Test("a changed byte in the database's header or in the first page's checksum is reported")
     func firstPage() throws {
         let filled = try FilledStore.shared.get()
         for place in Array(0..<100) + Array(FilledStore.pageSize - 8..<FilledStore.pageSize) {
@@ -45,7 +45,7 @@ struct ChecksumTests {
         }
     }
 
-    @Test("a page that is replaced by the next page is reported or has no effect")
+    @Test("if a page is overwritten with the next page, the damage is reported or has no effect")
     func replacedByNext() throws {
         let filled = try FilledStore.shared.get()
         let size = FilledStore.pageSize
@@ -71,11 +71,11 @@ struct ChecksumTests {
         }
     }
 
-    @Test("the failure for a damaged page names the page's number and a remedy, and the store is not used again")
+    @Test("the failure for a damaged page has the page's number and a remedy, and later calls fail")
     func message() throws {
         let filled = try FilledStore.shared.get()
         var bytes = filled.bytes
-        // Damages all pages except the first ones, which an engine reads when it starts.
+        // Damages all pages except the first hundred pages, because an engine reads some of these when it starts.
         for page in stride(from: 100 * FilledStore.pageSize, to: bytes.count, by: FilledStore.pageSize) {
             bytes[page + 2_000] ^= 1
         }
@@ -105,15 +105,15 @@ struct WALCheckTests {
         return path
     }
 
-    @Test("a changed byte of the log is reported, or loses only the last transaction")
+    @Test("a changed byte in the log is reported, or only the last transaction is lost")
     func changedByte() async throws {
         let path = await killedStore(tasks: 20)
         let database = FilledStore.file(path + "/" + Schema.fileName)
         let log = FilledStore.file(path + "/" + Schema.walName)
         var random = SeededGenerator(seed: 7)
         var reports = 0
-        // The changed bytes are all bytes of the log's header, and in each fourth frame one byte of the frame's header
-        // and one of its page.
+        // The test changes each byte of the log's header. In each fourth frame, it changes one byte of the frame's
+        // header and one byte of the frame's page.
         let frame = 24 + FilledStore.pageSize
         let places =
             Array(0..<32)
@@ -138,7 +138,7 @@ struct WALCheckTests {
         #expect(reports > places.count / 2)
     }
 
-    @Test("a log that is cut within its last transaction is not damaged, and loses only that transaction")
+    @Test("if the log is cut within its last transaction, the store opens and lacks only that transaction")
     func cut() async throws {
         let path = await killedStore(tasks: 3)
         let log = path + "/" + Schema.walName
@@ -147,7 +147,7 @@ struct WALCheckTests {
     }
 }
 
-/// A closed store of 1,000 tasks, half of which have ended.
+/// A closed store with 1,000 tasks. Half of the tasks have ended.
 struct FilledStore {
     static let pageSize = 4_096
     static let shared = Result { try FilledStore() }

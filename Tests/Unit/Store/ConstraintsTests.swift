@@ -4,7 +4,7 @@ import Testing
 @testable import BackhaulStore
 
 extension Request {
-    /// Returns a request with this preset, if any.
+    /// Returns a request with this preset. If the preset is nil, the request has no constraints.
     static func stating(_ number: Int, _ preset: ConstraintPreset?, priority: Int32 = 0) -> Request {
         .numbered(number) { request in
             if let preset { request.options.policy.constraints.preset = preset }
@@ -64,7 +64,7 @@ struct ConstraintsTests {
         ])
     }
 
-    @Test("the first waiting task with certain constraints is found even behind other tasks")
+    @Test("the first waiting task with given constraints is found even if other tasks are before it")
     func firstStating() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -104,7 +104,7 @@ struct ConstraintsTests {
         #expect(change.held == 1)
     }
 
-    @Test("tasks with equal constraints share a row, and tasks without constraints have none")
+    @Test("in a session, tasks with equal constraints share a row, and tasks without constraints have no row")
     func shared() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -120,7 +120,7 @@ struct ConstraintsTests {
         #expect(elsewhere.map(\.session) == [other] && elsewhere[0].id != stated[0].id)
     }
 
-    @Test("a known key with another policy is a conflict, but a known key with other starts is accepted")
+    @Test("a known idempotency key conflicts with another policy, but not with other start times")
     func conflict() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -182,7 +182,7 @@ struct ConstraintsTests {
         #expect(stated.map(\.constraints.stated.preset) == [nil, .overnight])
     }
 
-    @Test("ready tasks with different constraints come in order of priority, then of age")
+    @Test("ready tasks are ordered by priority and then by age, even if their constraints differ")
     func readyTasks() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -214,7 +214,7 @@ struct ConstraintsTests {
         #expect(counts.allSatisfy { $0.session == session })
     }
 
-    @Test("unused constraints are deleted, and an enqueue above their limit is refused")
+    @Test("an enqueue above the limit of constraints is refused, and unused constraints are deleted")
     func limit() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

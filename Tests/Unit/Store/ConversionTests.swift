@@ -6,13 +6,14 @@ import Testing
 
 @testable import BackhaulStore
 
-/// These databases have no valid checksums: an earlier version made them, or another SQLite copied or changed them.
+/// The databases of these tests have no valid checksums. Either an earlier version made them, or a SQLite without
+/// checksums copied or changed them.
 @Suite("Conversion of databases to checksums")
 struct ConversionTests {
     let scratch = Scratch()
     private var file: String { scratch.path + "/" + Schema.fileName }
 
-    /// Runs the statements with a SQLite that writes no checksums, as the shell of SQLite does.
+    /// Runs the statements with a SQLite that writes no checksums. The shell of SQLite is such a program.
     private func withPlainSQLite(_ path: String, _ statements: String...) throws {
         var database: OpaquePointer?
         defer { sqlite3_close(database) }
@@ -35,7 +36,7 @@ struct ConversionTests {
         #expect(sqlite3_backup_finish(backup) == SQLITE_OK)
     }
 
-    /// Checks that the store is complete and has checksums, also after it was used and opened again.
+    /// Checks that the store is complete and has checksums. Then uses the store, opens it again and repeats the checks.
     private func expectConverted(_ filled: FilledStore, path: String? = nil) throws {
         let path = path ?? scratch.path
         for _ in 0..<2 {
@@ -55,7 +56,8 @@ struct ConversionTests {
         #expect(#expect(throws: Failure.self) { try TestStore(path) }?.status == .storeDamaged)
     }
 
-    /// Returns the names in the directory, except the shared memory that another SQLite leaves when it is killed.
+    /// Returns the names of the files in the directory. The file of the shared memory is excluded, because it remains
+    /// after a SQLite without checksums was killed.
     private func names(_ path: String) throws -> [String] {
         try DirectoryReader.textNames(in: path).filter { !$0.hasSuffix("-shm") }.sorted()
     }
@@ -64,7 +66,7 @@ struct ConversionTests {
         filled.tables.map { "DELETE FROM main.\($0); INSERT INTO main.\($0) SELECT * FROM checked.\($0);" }.joined()
     }
 
-    /// Makes a database as earlier versions have written it.
+    /// Makes a database in the form that earlier versions wrote.
     private func makePlain(_ filled: FilledStore) throws {
         try FilledStore.write(filled.bytes, to: scratch.path)
         let marks = "PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = \(Schema.migrations.count)"
@@ -104,7 +106,7 @@ struct ConversionTests {
         #expect(answers == ["ok", "24000000"])
     }
 
-    @Test("a database from an earlier version whose engine was killed is converted with its log")
+    @Test("if an engine of an earlier version was killed, its database is converted together with the log")
     func earlierWithLog() async throws {
         let filled = try FilledStore.shared.get()
         try makePlain(filled)
@@ -122,7 +124,7 @@ struct ConversionTests {
         try expectConverted(filled)
     }
 
-    @Test("a database that another program copied by a backup or VACUUM INTO is converted")
+    @Test("a copy that another program made by a backup or VACUUM INTO is converted")
     func copied() throws {
         let filled = try FilledStore.shared.get()
         let original = scratch.path + "/original"
@@ -141,7 +143,7 @@ struct ConversionTests {
         }
     }
 
-    @Test("a backup of a database that was just converted is converted")
+    @Test("a backup of a converted database is converted")
     func copiedTwice() throws {
         let filled = try FilledStore.shared.get()
         try makePlain(filled)
@@ -162,7 +164,7 @@ struct ConversionTests {
         try expectConverted(filled)
     }
 
-    /// Makes a store whose engine was killed and has left a log.
+    /// Makes a store that has the log of a killed engine.
     private func makeKilled() async throws {
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = scratch.path as String] in
             let filled = try FilledStore.shared.get()
@@ -174,7 +176,7 @@ struct ConversionTests {
         #expect(FilledStore.file(file + "-wal").count > FilledStore.pageSize)
     }
 
-    @Test("a database is converted after another program has moved the log of a killed engine into it")
+    @Test("if another program moves a killed engine's log into the database, the database is converted")
     func logMoved() async throws {
         let filled = try FilledStore.shared.get()
         try await makeKilled()
@@ -211,7 +213,9 @@ struct ConversionTests {
         #expect(FilledStore.file(file) == before)
     }
 
-    @Test("after a conversion that was killed at any moment, the next engine converts the database", arguments: 0..<16)
+    @Test(
+        "if an engine is killed at any moment of a conversion, the next engine converts the database",
+        arguments: 0..<16)
     func killedConversion(round: Int) async throws {
         let filled = try FilledStore.shared.get()
         try makePlain(filled)

@@ -107,13 +107,13 @@ struct DatabaseTests {
         #expect(refusal()?.status == .storeDamaged)
     }
 
-    @Test("garbage in the middle of a database is reported as damage when it is read, without a crash")
+    @Test("garbage in the middle of a database causes no crash, and is reported when it is read")
     func garbage() throws {
         let session = try makeStore(tasks: 5_000)
         var status = stat()
         stat(file, &status)
         let page = 4_096
-        // The garbage is after the first pages of all tables, which an engine reads when it starts.
+        // The garbage begins after the first pages of all tables, because an engine reads these pages when it starts.
         for offset in stride(from: page * 100, to: Int(status.st_size) - page, by: page) {
             overwrite(at: offset, with: (0..<page).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ offset) })
         }
@@ -146,7 +146,7 @@ struct DatabaseTests {
         }
     }
 
-    @Test("returning memory releases every prepared statement, and no freed statement is used")
+    @Test("a connection that releases memory frees all prepared statements and uses none of them again")
     func memoryGivenBack() async throws {
         await #expect(processExitsWith: .success) { [path = scratch.path as String, file = file as String] in
             _ = try StoreDirectory.open(path: path).openFile(Schema.fileName)
@@ -154,7 +154,8 @@ struct DatabaseTests {
             let queries = (0..<200).map { Query("SELECT \($0)") }
             for query in queries { try connection.run(query) }
             #expect(connection.preparedTexts.count == 200)
-            // M_PERTURB of mallopt(3) fills freed memory with the byte 2, by which SQLite marks a statement in use.
+            // M_PERTURB of mallopt(3) fills freed memory with the byte 2. SQLite marks a statement in use with the same
+            // byte.
             typealias Option = @convention(c) (Int32, Int32) -> Int32
             let setOption = unsafeBitCast(try #require(dlsym(nil, "mallopt")), to: Option.self)
             _ = setOption(-6, 2)
@@ -202,7 +203,7 @@ struct DatabaseTests {
         }
     }
 
-    @Test("delays of an earlier boot are dropped, because they are times of that boot's clock")
+    @Test("delays from an earlier boot are removed, because the clock of that boot measured them")
     func otherBoot() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -222,7 +223,7 @@ struct DatabaseTests {
         #expect(try other.run { (transaction) throws(Failure) in try transaction.lanes.ready().count } == 1)
     }
 
-    @Test("device numbers of an earlier boot are dropped, and those of this boot are kept")
+    @Test("device numbers from an earlier boot are removed, and device numbers of this boot are kept")
     func otherDevices() throws {
         var store = try TestStore(scratch.path)
         let session = try store.session()

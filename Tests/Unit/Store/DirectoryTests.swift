@@ -27,7 +27,7 @@ struct DirectoryTests {
         #expect(try StoreDirectory.open(path: path + "//").path == path)
     }
 
-    @Test("a store's directory has mode 0700 and its files have mode 0600, whatever the umask is")
+    @Test("with any umask, a store's directory has mode 0700 and its files have mode 0600")
     func umasks() async throws {
         for mask in [mode_t(0), 0o777] {
             let path = scratch.path + "/\(mask)"
@@ -62,7 +62,7 @@ struct DirectoryTests {
         #expect(refusal(file + "/store")?.status == .storeUnavailable)
     }
 
-    @Test("a store may have a longer path than SQLite accepts")
+    @Test("the path of a store may be longer than the paths that SQLite accepts")
     func longPath() throws {
         var long = scratch.path
         while long.utf8.count < 3_700 {
@@ -91,7 +91,7 @@ struct DirectoryTests {
         }
     }
 
-    @Test("a directory is refused for a user who does not own it", .enabled(if: geteuid() == 0))
+    @Test("a directory that belongs to another user is refused", .enabled(if: geteuid() == 0))
     func otherUser() async throws {
         mkdir(path, 0o755)
         chmod(scratch.path, 0o711)
@@ -152,7 +152,7 @@ struct DirectoryTests {
 struct LockTests {
     let scratch = Scratch()
 
-    @Test("the store lock has one holder, and is released with its last reference")
+    @Test("the store lock has one holder at a time, and is released with the last reference to it")
     func exclusive() throws {
         let directory = try StoreDirectory.open(path: scratch.path)
         #expect(directory.lockHolder() == nil)
@@ -166,7 +166,7 @@ struct LockTests {
         #expect(try directory.acquireLock() != nil)
     }
 
-    @Test("the store lock excludes other processes, and is released when its process ends, even by kill -9")
+    @Test("the store lock excludes other processes, and ends with its process, even after kill -9")
     func processes() async throws {
         let directory = try StoreDirectory.open(path: scratch.path)
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = scratch.path as String] in
@@ -200,20 +200,20 @@ struct LockTests {
             lock = nil
             var byte: UInt8 = 0
             #expect(read(ends[0], &byte, 1) == 1)
-            // The child still runs, and could still have a copy of the lock's descriptor.
+            // The child still runs. If the child had a copy of the lock's descriptor, the lock would not be free.
             #expect(try directory.acquireLock() != nil)
             kill(child, SIGKILL)
             waitpid(child, nil, 0)
         }
     }
 
-    @Test("a released lock is free immediately, even if a starting process has a copy of its descriptor")
+    @Test("a released store lock is free immediately, even if a child process has a copy of the descriptor")
     func copies() throws {
         let directory = try StoreDirectory.open(path: scratch.path)
         var copy: Int32 = -1
         do {
             let lock = try #require(try directory.acquireLock())
-            // A child process has this copy between fork and exec.
+            // A child process has such a copy between fork and exec.
             copy = try #require(
                 (3..<32_768).first { number in
                     var ours = stat()
@@ -228,7 +228,7 @@ struct LockTests {
         close(copy)
     }
 
-    @Test("a lock on a removed lock file does not count")
+    @Test("a lock on a removed lock file does not prevent a new lock")
     func removed() throws {
         let directory = try StoreDirectory.open(path: scratch.path)
         let old = try #require(try directory.acquireLock())

@@ -5,8 +5,8 @@ import Testing
 
 @testable import BackhaulStore
 
-/// In each test, one process writes and is killed, and another process reads the store afterwards. The first process
-/// notes confirmed work in a file. Kill -9 does not lose the kernel's copy of this file.
+/// In each test, one process writes to the store and is killed, and another process reads the store afterwards. The
+/// first process writes notes about confirmed work to a file. The kernel keeps these notes after kill -9.
 @Suite("Durability")
 struct DurabilityTests {
     let scratch = Scratch()
@@ -22,7 +22,7 @@ struct DurabilityTests {
     }
 
     @Test(
-        "confirmed chunks of an enqueue survive kill -9, and each chunk is in the store whole or not at all",
+        "confirmed chunks of requests survive kill -9, and no chunk is stored only in part",
         arguments: 1...6)
     func killed(round: Int) async throws {
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = scratch.path as String, round = round as Int] in
@@ -31,7 +31,7 @@ struct DurabilityTests {
             let session = try store.session()
             let confirmed = Lock(0)
             let victim = try BackhaulPlatform.Thread(name: "killer") {
-                // The process is killed after some confirmations, at any moment of the store thread's work.
+                // The process is killed after some confirmations, while the store's thread works.
                 _ = confirmed.wait(until: nil) { $0 >= round * 7 ? true : nil }
                 kill(getpid(), SIGKILL)
             }
@@ -72,7 +72,7 @@ struct DurabilityTests {
         #expect(try store.info(session)?.liveTasks == UInt64(found.count * 10))
     }
 
-    @Test("confirmed ends and acknowledgements survive kill -9, and the counters match the rows")
+    @Test("confirmed ends and confirmed acknowledgements survive kill -9, and the counters match the rows")
     func ends() async throws {
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = scratch.path as String] in
             let notes = open(path + "/notes", O_WRONLY | O_CREAT | O_APPEND, 0o600)

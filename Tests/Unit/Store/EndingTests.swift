@@ -14,7 +14,7 @@ struct EndingTests {
         }
     }
 
-    @Test("tasks that end together have one event each, in the given order, and the round ends once")
+    @Test("tasks that end together make one event each, in the given order, and the round ends one time")
     func order() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

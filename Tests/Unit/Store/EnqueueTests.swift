@@ -35,7 +35,7 @@ struct EnqueueTests {
         #expect(record.task.intent == nil)
     }
 
-    @Test("an existing destination file is refused for a new task, but not for a request that finds its task")
+    @Test("if the destination file exists, a new task is refused, but a known idempotency key is accepted")
     func occupiedDestination() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -83,7 +83,7 @@ struct EnqueueTests {
         #expect(try store.info(session)?.liveTasks == 2)
     }
 
-    @Test("an idempotency key finds the state of its task, and the task's event until it is acknowledged")
+    @Test("an enqueue with a known key returns the task's state and its unacknowledged end event")
     func standing() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -106,7 +106,7 @@ struct EnqueueTests {
         #expect(try found() == existing(.succeeded))
     }
 
-    @Test("the same idempotency key with another request is refused with the name of the field", arguments: [
+    @Test("a known idempotency key with another request is refused with the name of the changed field", arguments: [
         "url", "destination", "if_exists", "priority", "flags", "mode", "headers", "user_data",
     ])
     func keyConflict(field: String) throws {
@@ -162,7 +162,7 @@ struct EnqueueTests {
         #expect(try store.enqueue([.numbered(1)], in: other).count == 1)
     }
 
-    @Test("a chunk of requests that has the same destination twice is refused as a whole")
+    @Test("a chunk with two requests for the same destination is refused as a whole")
     func twice() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -192,7 +192,7 @@ struct EnqueueTests {
         }
     }
 
-    @Test("each origin has its own lane, and an enqueue returns only the lanes with startable tasks")
+    @Test("each origin has its own lane, and an enqueue returns only lanes with tasks that can start")
     func lanes() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

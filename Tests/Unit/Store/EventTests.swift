@@ -20,7 +20,7 @@ struct EventTests {
         return outcome
     }
 
-    @Test("the end of a task is one event with the whole outcome")
+    @Test("the end of a task makes one event with the whole outcome")
     func event() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -105,7 +105,7 @@ struct EventTests {
         #expect(try store.events(of: session).allSatisfy { $0.id > newest })
     }
 
-    @Test("one event follows the last end of a round, and the next enqueue begins the next round")
+    @Test("a round makes one event after its last task has ended, and the next enqueue begins a new round")
     func rounds() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -122,7 +122,7 @@ struct EventTests {
         #expect(events.map { $0.kind == .sessionFinished } == [false, false, true, false, true])
     }
 
-    @Test("cancelling the last tasks of a round ends the round, too")
+    @Test("a round ends if its last tasks are cancelled")
     func cancelledRound() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -137,7 +137,7 @@ struct EventTests {
         #expect(try store.info(session)?.liveTasks == 0)
     }
 
-    @Test("only events that exist can be acknowledged")
+    @Test("the acknowledgement of an event that does not exist is refused")
     func unknownEvents() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -165,7 +165,7 @@ struct EventTests {
         #expect(try store.events(of: theirs).count == 2)
     }
 
-    @Test("acknowledging an event returns an unclaimed kept file for removal, but not a claimed one")
+    @Test("an acknowledgement returns an unclaimed kept file for removal, but not a claimed file")
     func kept() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -205,7 +205,7 @@ struct EventTests {
         #expect(gone?.status == .notFound)
     }
 
-    @Test("files that are no longer needed are listed until they are removed, even in the next engine")
+    @Test("unneeded files are listed until they are removed, even after the store is opened again")
     func leftovers() throws {
         let ids: [TaskID]
         do {
@@ -227,7 +227,7 @@ struct EventTests {
         #expect(rest == [leftovers[1]])
     }
 
-    @Test("the path of a kept file is correct after the closed store was moved")
+    @Test("after a closed store is moved, the paths of its kept files are correct")
     func movedStore() throws {
         let session: SessionID
         let id: TaskID
@@ -243,7 +243,7 @@ struct EventTests {
         #expect(try store.events(of: session)[0].task?.outcome.path == "\(scratch.path)/after/kept/\(id.rawValue)")
     }
 
-    @Test("a poll returns at most the requested number of events, and at most the bytes of a frame")
+    @Test("a poll returns no more events than requested, and no more than fit in a frame")
     func bounded() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

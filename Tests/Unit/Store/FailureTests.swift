@@ -16,7 +16,7 @@ private let foreignKeyError = SQLITE_CONSTRAINT | 3 << 8
 
 @Suite("Failures of SQLite")
 struct FailureTests {
-    @Test("failures of SQLite have a status of the API", arguments: [
+    @Test("each failure of SQLite becomes a status of the API", arguments: [
         (SQLITE_FULL, 0, .storeFull), (writeError, EDQUOT, .storeFull), (writeError, EIO, .engineFailed),
         (syncError, EIO, .engineFailed), (SQLITE_CORRUPT, 0, .storeDamaged), (SQLITE_NOTADB, 0, .storeDamaged),
         (checksumError, 0, .storeDamaged), (checksumError, ENOSPC, .storeDamaged),
@@ -57,7 +57,7 @@ struct HeaderBlobTests {
         #expect(try HeaderBlob.unpack(HeaderBlob.pack(fields)) == fields)
     }
 
-    @Test("unpacking header fields that are truncated anywhere fails")
+    @Test("packed header fields that are truncated within a field are reported as damaged")
     func damaged() throws {
         let bytes = try #require(HeaderBlob.pack([HeaderField("Name", "value"), HeaderField("Other", "more")]))
         for count in 1..<bytes.count where count != 17 {

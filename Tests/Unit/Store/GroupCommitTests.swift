@@ -84,7 +84,7 @@ struct GroupCommitTests {
         #expect(results == (0..<500).map { .success($0) })
     }
 
-    @Test("if a call does not fit into a full database, the call fails; with more space, calls succeed again")
+    @Test("a call that does not fit into a full database fails; with more space, calls succeed again")
     func full() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -104,7 +104,7 @@ struct GroupCommitTests {
         #expect(try store.enqueue((0..<4_000).map { .numbered($0) }, in: session).count == 4_000)
     }
 
-    @Test("on a full disk new work fails, and work that is already durable is kept", .enabled(if: Tmpfs.isAllowed))
+    @Test("on a full disk, new enqueues fail and earlier tasks are kept", .enabled(if: Tmpfs.isAllowed))
     func fullDisk() throws {
         let disk = try #require(Tmpfs(at: scratch.path, size: "2m"))
         let store = try TestStore(scratch.path + "/store")
@@ -139,7 +139,7 @@ struct GroupCommitTests {
         withExtendedLifetime(disk) {}
     }
 
-    @Test("closing the store performs earlier calls, and later calls fail")
+    @Test("a store performs all earlier calls before it closes, and later calls fail")
     func closed() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -157,7 +157,7 @@ struct GroupCommitTests {
         #expect(try TestStore(scratch.path).tasks(of: session).count == 20)
     }
 
-    @Test("the log is moved into the database only after it has grown")
+    @Test("the log is moved into the database only after the log has grown to a certain size")
     func checkpoint() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -179,7 +179,7 @@ struct GroupCommitTests {
         #expect(logState()[0] < 45 << 20)
     }
 
-    @Test("if a host closes all descriptors, the store does not write to files that the host opens then")
+    @Test("if a host closes all descriptors, the store writes no byte to files that the host opens later")
     func closedDescriptors() async throws {
         await #expect(processExitsWith: .success) { [path = scratch.path as String] in
             let store = try TestStore(path + "/store")

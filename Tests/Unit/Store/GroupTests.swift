@@ -15,7 +15,7 @@ struct GroupTests {
         events.compactMap { event in if case .groupFinished(let group) = event.kind { group } else { nil } }
     }
 
-    @Test("one event follows the last end of a group, and counts the outcomes of the group's tasks")
+    @Test("after all tasks of a group have ended, one event has the counts of their outcomes")
     func finishes() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -32,7 +32,7 @@ struct GroupTests {
         #expect(try store.info(session)?.events == 4)
     }
 
-    @Test("the event of a group's end comes after the last task and before the end of the round")
+    @Test("the event of a group comes after the event of its last task and before the end of the round")
     func order() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -47,7 +47,7 @@ struct GroupTests {
         #expect(change?.events == events)
     }
 
-    @Test("the ends of tasks without a group make no event of a group")
+    @Test("the end of a task without a group makes no group event")
     func none() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -55,7 +55,7 @@ struct GroupTests {
         #expect(try store.events(of: session).map(\.kind).dropFirst() == [.sessionFinished])
     }
 
-    @Test("a group that gets new tasks after its end ends again, with new counts")
+    @Test("a group that gets new tasks after its end makes a second event with new counts")
     func again() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -66,7 +66,7 @@ struct GroupTests {
         #expect(finished(try store.events(of: session)) == [one, one])
     }
 
-    @Test("cancelling ends each group once, after all tasks of the group have ended")
+    @Test("if tasks are cancelled, a group ends one time, after the end of its last task")
     func cancel() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -132,7 +132,7 @@ struct GroupTests {
         #expect(try store.tasks(of: session).map(\.group) == ["album", "album", "album", "album", nil])
     }
 
-    @Test("a task that is found by its idempotency key is counted once, and makes no new group")
+    @Test("a task that a second enqueue finds by its key is counted one time and makes no new group")
     func repeated() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -144,7 +144,8 @@ struct GroupTests {
         let task = try store.enqueue([request], in: session)[0]
         try store.end(task)
         #expect(finished(try store.events(of: session)).count == 1)
-        // The task's event is acknowledged, but not the end of its round, so the key still finds the task.
+        // The event of the task is acknowledged, but the event for the end of the round is not. So the key still finds
+        // the task.
         try store.acknowledge(session, .ids([try store.events(of: session)[0].id]))
         #expect(try store.enqueue([request], in: session) == [task])
         #expect(try groups(of: store) == 0)

@@ -48,7 +48,7 @@ struct HistoryTests {
         }
     }
 
-    @Test("a task in the history has the fields of its earlier listing")
+    @Test("a task in the history is listed with the same fields as before its acknowledgement")
     func same() throws {
         let store = try TestStore(scratch.path)
         let session = try session(store, limit: 10)
@@ -85,7 +85,7 @@ struct HistoryTests {
         #expect(try count(store, "attempts") == 10)
     }
 
-    @Test("the history keeps the newest tasks if an acknowledgement has more tasks than its limit")
+    @Test("if one acknowledgement exceeds the limit of the history, the history keeps the newest tasks")
     func large() throws {
         let store = try TestStore(scratch.path)
         let session = try session(store, limit: 10)
@@ -95,7 +95,7 @@ struct HistoryTests {
         #expect(try history(store, session).map(\.id) == all.suffix(10))
     }
 
-    @Test("the history counts a task that ends late as new, even if its id is low")
+    @Test("the history counts a task with a late end as new, even if the task has a low id")
     func lateEnd() throws {
         let store = try TestStore(scratch.path)
         let session = try session(store, limit: 10)
@@ -109,7 +109,7 @@ struct HistoryTests {
         #expect(ids.first == late && ids.count == 10)
     }
 
-    @Test("without a limit the history keeps no task, and attempts are removed with their task")
+    @Test("a session without a history limit keeps no acknowledged task and no attempt")
     func none() throws {
         let store = try TestStore(scratch.path)
         let session = try session(store, limit: nil)
@@ -133,7 +133,7 @@ struct HistoryTests {
         #expect(try count(store, "attempts") == left)
     }
 
-    @Test("the history of a session is removed with the session, but other sessions keep theirs")
+    @Test("a removed session loses its history, but other sessions keep their history")
     func removed() throws {
         let store = try TestStore(scratch.path)
         let session = try session(store, limit: 10)

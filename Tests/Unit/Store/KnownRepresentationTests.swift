@@ -38,7 +38,7 @@ struct KnownRepresentationTests {
         }
     }
 
-    @Test("a known representation is that of the recorded response, for one session, destination and URL")
+    @Test("a known representation of one session, destination and URL has the validators of the response")
     func version() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -54,7 +54,7 @@ struct KnownRepresentationTests {
         #expect(try known(store, session, path: Self.path + "x") == nil)
     }
 
-    @Test("a known representation is replaced by a later one, and removed by a response without validators")
+    @Test("a later response replaces a known representation; a response without validators removes it")
     func later() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -96,7 +96,7 @@ struct KnownRepresentationTests {
         #expect(task?.task.intent == intent)
     }
 
-    @Test("a mismatch stays recorded after later failures")
+    @Test("a size mismatch stays recorded after a later failure of another kind")
     func mismatch() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

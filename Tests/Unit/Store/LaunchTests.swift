@@ -44,7 +44,7 @@ struct LaunchTests {
         try store.run { [application] (transaction) throws(Failure) in try transaction.launches.find(application) }
     }
 
-    @Test("a launch command is stored as registered; a new one keeps the current launch and resets its failures")
+    @Test("a launch command is stored; a new command keeps the current launch and resets the backoff")
     func commands() throws {
         let store = try TestStore(scratch.path)
         try register(store, command)
@@ -90,7 +90,7 @@ struct LaunchTests {
         #expect(ids == [1, 2, 3])
     }
 
-    @Test("completing a session ends its launch, but a session with unread events still needs its host")
+    @Test("a completed session is removed from its launch, and listed again if it has unacknowledged events")
     func completes() throws {
         let store = try TestStore(scratch.path)
         try register(store, command)
@@ -109,7 +109,7 @@ struct LaunchTests {
         #expect(try complete() == [false, false, false])
     }
 
-    @Test("after a reboot a launch is due immediately without its process, and its count stays")
+    @Test("after a reboot, a launch has no process, is due immediately, and keeps its count of launches")
     func anotherBoot() throws {
         let saved = try beforeAnotherBoot()
         let reopened = try #require(try stored(try TestStore(scratch.path)))
@@ -119,7 +119,8 @@ struct LaunchTests {
         #expect(reopened.current?.token == saved.current?.token)
     }
 
-    /// Stores a launch with a running host, and closes the store. The next opening takes place as after a reboot.
+    /// Stores a launch with a running host, and closes the store. The stored boot id is changed, as if the computer had
+    /// rebooted.
     private func beforeAnotherBoot() throws -> StoredLaunch {
         let store = try TestStore(scratch.path)
         try register(store, command)

@@ -22,7 +22,7 @@ struct Measurements {
         print("\(what): \(count) in \(Int(time * 1_000)) ms, \(rate) a second; at most \(memoryPeak()) of memory")
     }
 
-    /// The peak of resident memory, VmHWM of proc(5).
+    /// The peak of resident memory: the field VmHWM of proc(5).
     private func memoryPeak() -> String {
         guard let file = fopen("/proc/self/status", "r") else { return "?" }
         defer { fclose(file) }
@@ -97,7 +97,7 @@ struct Measurements {
         printRate("close", 1, seconds { store.close() })
     }
 
-    @Test("the speed of durable enqueues of one task each is printed")
+    @Test("the speed of durable enqueues, each with one task, is printed")
     func single() throws {
         let scratch = Scratch()
         let store = try TestStore(scratch.path)

@@ -8,7 +8,7 @@ import Testing
 struct MigrationTests {
     let scratch = Scratch()
 
-    /// Rows as version 3 has written them: a session with a lane, tasks, options, an event and a history.
+    /// Rows in the form that version 3 wrote: a session with a lane, tasks, options, an event and a history.
     private static let rows = """
         INSERT INTO sessions (id, application, identifier, connections_per_origin, maximum_running_tasks,
             first_retry_delay_ms, longest_retry_delay_ms, request_timeout_ms, resource_timeout_ms, created_ms, round,
@@ -61,7 +61,7 @@ struct MigrationTests {
         #expect(infos.allSatisfy { $0.earliestStartMilliseconds == nil && $0.latestStartMilliseconds == nil })
     }
 
-    @Test("the default list of retried statuses of version 3 becomes the new default, and any other list stays")
+    @Test("version 3's default list of retried statuses becomes the new default, and other lists stay")
     func retryStatuses() throws {
         let other = """
             INSERT INTO sessions (id, application, identifier, connections_per_origin, maximum_running_tasks,

@@ -4,7 +4,7 @@ import Testing
 
 @testable import BackhaulStore
 
-@Suite("Files of a store that are removed or replaced while it is open")
+@Suite("Removed and replaced files of an open store")
 struct MissingFileTests {
     let scratch = Scratch()
     private var path: String { scratch.path + "/store" }
@@ -15,7 +15,7 @@ struct MissingFileTests {
         rename(other, "\(path)/\(name)")
     }
 
-    @Test("a change of the store fails with the name of a missing or replaced file, and ends the store", arguments: [
+    @Test("after a file is removed or replaced, a change fails with the file's name and ends the store", arguments: [
         (Schema.fileName, false), (Schema.fileName, true), (Schema.walName, false), (Schema.walName, true),
     ])
     func files(name: String, isReplaced: Bool) throws {
@@ -54,7 +54,7 @@ struct MissingFileTests {
         #expect(try TestStore(path).tasks(of: session).count == 1)
     }
 
-    @Test("a change fails if another directory has the store's path, and the moved store keeps its contents")
+    @Test("if another directory takes the path of a moved store, changes fail and the contents stay")
     func directory() throws {
         let store = try TestStore(path)
         let session = try store.session()

@@ -7,7 +7,7 @@ import Testing
 struct NetworkTests {
     let scratch = Scratch()
 
-    @Test("settings of a network are stored until all are removed")
+    @Test("the settings of a network are stored until the last of them is removed")
     func settings() throws {
         let store = try TestStore(scratch.path)
         var home = NetworkSettings(name: "home")
@@ -31,7 +31,7 @@ struct NetworkTests {
         #expect(try set(NetworkSettings(name: "unknown")) == [phone])
     }
 
-    @Test("saved byte usage replaces earlier values, and stays after its session is removed")
+    @Test("a saved count of bytes replaces the earlier count, and stays after its session is removed")
     func usage() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

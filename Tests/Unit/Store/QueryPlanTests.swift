@@ -5,13 +5,14 @@ import Testing
 
 @testable import BackhaulStore
 
-/// Checks the query plan of every statement. The test prepares the statements by calling the methods of a transaction.
-/// It must prepare at least as many statements as the tables declare, so that it includes new ones.
+/// Checks the query plan of every statement. The test calls the methods of a transaction, which prepare the statements.
+/// At least as many statements must be prepared as the tables declare. So the test fails if a new statement is not
+/// prepared.
 @Suite("Query plans")
 struct QueryPlanTests {
     let scratch = Scratch()
 
-    /// Tables that stay small with any number of tasks. A statement may scan them.
+    /// Tables that stay small even if the store has many tasks. A statement may scan these tables.
     private static let small: Set<String> = [
         "sessions", "lanes", "selected", "running", "clients", "applied", "meta", "pending", "intents", "leftovers",
         "sqlite_sequence", "challenges", "kept_answers", "launches", "launched_sessions", "limits", "constraints",
@@ -353,11 +354,12 @@ struct QueryPlanTests {
             }
             return (texts.count, plans)
         }
-        // The connection also prepares statements that no table declares: BEGIN, COMMIT and the one that writes the
-        // first page.
+        // The connection also prepares statements that no table declares: BEGIN, COMMIT and the statement that writes
+        // the first page.
         #expect(statements >= declaredStatements)
         for plan in plans {
-            // A clock step changes the times of all live and of all rescheduled tasks, so its statements may scan them.
+            // A clock step changes the times of all live tasks and all rescheduled tasks. So its statements may scan
+            // these tasks.
             if plan.contains("SET enqueued_ms = enqueued_ms +") || plan.contains("request_options_rescheduled") {
                 continue
             }

@@ -51,7 +51,7 @@ struct RefreshTests {
 
     private let token = [HeaderField("authorization", "new")]
 
-    @Test("refreshed headers go to all present tasks of the origin that allow a refresh, and not to later tasks")
+    @Test("refreshed headers apply to present tasks with a refresh option, but not to later tasks")
     func headers() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -80,7 +80,7 @@ struct RefreshTests {
         #expect(try store.events(of: session).isEmpty)
     }
 
-    @Test("a second refresh adds headers, and default handling leaves the request unchanged")
+    @Test("a second refresh adds headers, and a declined refresh changes no header")
     func twice() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -109,7 +109,7 @@ struct RefreshTests {
         #expect(try store.enqueue([keyed], in: session) == ids)
     }
 
-    @Test("a refreshed URL is for one task, which moves to the new origin without its headers")
+    @Test("a refreshed URL moves only one task to the new origin, and removes the headers of this task")
     func urls() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -136,7 +136,7 @@ struct RefreshTests {
         var stays: Bool
     }
 
-    @Test("a task with a new URL keeps its checkpoint if that has a strong entity tag and a size", arguments: [
+    @Test("a task with a new URL keeps only a checkpoint that has a strong entity tag and a size", arguments: [
         Left(tag: "\"a\"", size: 9, stays: true), Left(tag: "\"a\"", size: nil, stays: false),
         Left(modified: "Fri, 20 Nov 2026 08:00:00 GMT", size: 9, stays: false),
     ])
@@ -156,7 +156,7 @@ struct RefreshTests {
         #expect(try stored(store, ids[0]).checkpoint?.finalURL == (left.stays ? "" : nil))
     }
 
-    @Test("released tasks wait again when the first of them finds its refreshed headers expired")
+    @Test("if one of the released tasks needs another refresh, all of them wait again")
     func again() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

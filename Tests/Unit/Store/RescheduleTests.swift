@@ -57,7 +57,7 @@ struct RescheduleTests {
         }
     }
 
-    @Test("removing the earliest start makes a task ready and ends its wait record")
+    @Test("a task whose earliest start is removed becomes ready, and its wait record ends")
     func sooner() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -70,7 +70,7 @@ struct RescheduleTests {
         #expect(try startable(store, at: 30_000) == [id])
     }
 
-    @Test("a ready task that gets an earliest start waits for it")
+    @Test("a ready task that gets an earliest start waits until that time")
     func later() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -86,7 +86,7 @@ struct RescheduleTests {
         #expect(try waits(store, session, id, now: 95_000) == ["earliestStart 30000-90000"])
     }
 
-    @Test("a task whose earliest start is moved keeps its wait record")
+    @Test("a waiting task whose earliest start changes keeps its wait record")
     func moved() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -97,7 +97,7 @@ struct RescheduleTests {
         #expect(try waits(store, session, id, now: 80_000) == ["earliestStart 20000-70000"])
     }
 
-    @Test("a task that gets another earliest start after the first has passed has two wait records")
+    @Test("if a later time replaces an earliest start that has passed, the task has two wait records")
     func again() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -115,7 +115,7 @@ struct RescheduleTests {
         let change = try reschedule(store, session, Rescheduling(earliest: .to(90_000)), at: 30_000, running: [id])
         #expect(change.count == 1 && change.nextDue == nil)
         #expect(try waits(store, session, id, now: 31_000) == [])
-        // The attempt of the task is over: it was stopped or has failed.
+        // From here on, the task does not run, because its attempt was stopped or has failed.
         #expect(try startable(store, at: 40_000).isEmpty)
         #expect(try task(store, session).reason == .earliestStart)
         #expect(try waits(store, session, id, now: 41_000) == ["earliestStart 40000-"])
@@ -123,7 +123,7 @@ struct RescheduleTests {
         #expect(try startable(store, at: 90_000) == [id])
     }
 
-    @Test("a task with a retry and an earliest start waits for the later time, with one reason at a time")
+    @Test("a task with a retry delay and an earliest start waits for the later time, with one reason at a time")
     func retried() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -144,7 +144,7 @@ struct RescheduleTests {
         #expect(try waits(store, session, id, now: 50_000) == ["retry 21000-40000", "earliestStart 40000-"])
     }
 
-    @Test("a suspended task that gets an earliest start waits for it after a resume")
+    @Test("a suspended task that gets an earliest start waits until that time after a resume")
     func suspended() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -172,7 +172,7 @@ struct RescheduleTests {
         #expect(try store.tasks(of: session).allSatisfy { $0.latestStartMilliseconds == nil })
     }
 
-    @Test("a task loses its preset at its latest start, and gets it back if the latest start is postponed")
+    @Test("a task loses its preset at its latest start, and regains the preset if that time is postponed")
     func latest() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -190,7 +190,7 @@ struct RescheduleTests {
         #expect(moved.tasks == [id: stated.id])
     }
 
-    @Test("changed starts survive a reboot, and their wait records are in the history")
+    @Test("a changed earliest start survives a reboot, and the history has its wait record")
     func lasting() throws {
         let session: SessionID
         let id: TaskID

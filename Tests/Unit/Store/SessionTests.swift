@@ -42,7 +42,7 @@ struct SessionTests {
         }
     }
 
-    @Test("a session's configuration is stored, and attaching needs only the identifier")
+    @Test("a session's configuration is stored, and a handle needs only the identifier to attach")
     func remembered() throws {
         let first: OpenedSession
         do {
@@ -62,7 +62,7 @@ struct SessionTests {
         #expect(third.configuration == configuration)
     }
 
-    @Test("a session that the same handle creates again is reported as new again")
+    @Test("if the same handle creates a session two times, both results report a new session")
     func repeated() throws {
         let store = try TestStore(scratch.path)
         #expect(try create(store, configuration, .of(1)).isNew)
@@ -93,7 +93,7 @@ struct SessionTests {
         #expect(unknown?.status == .notFound)
     }
 
-    @Test("the identifiers of sessions are compared by bytes, within their application")
+    @Test("identifiers of sessions are compared by bytes, and each application has its own sessions")
     func identifiers() throws {
         let store = try TestStore(scratch.path)
         let mine = try create(store, SessionConfiguration(identifier: "caf\u{E9}"), .of(1)).id
@@ -116,7 +116,7 @@ struct SessionTests {
         #expect(other?.status == .notFound)
     }
 
-    @Test("a second consumer is refused, and the failure has the first one's process; other roles are accepted")
+    @Test("a second consumer is refused with the process of the first consumer; other roles are accepted")
     func inUse() throws {
         let store = try TestStore(scratch.path)
         let id = try create(store, configuration, .of(1)).id
@@ -132,7 +132,7 @@ struct SessionTests {
         #expect(try store.info(id)?.consumer == Int64(getpid()))
     }
 
-    @Test("only the holder of a session's claim can release it, and then another consumer can have the claim")
+    @Test("only the consumer that has the claim can release it; then another consumer can get the claim")
     func released() throws {
         let store = try TestStore(scratch.path)
         let id = try create(store, configuration, .of(1)).id
@@ -151,7 +151,7 @@ struct SessionTests {
         #expect(throws: Failure.self) { try attach(store, .of(1)) }
     }
 
-    @Test("a claim stays when its engine ends, and is released with its client")
+    @Test("a claim stays after the engine ends, and is released when the client is released")
     func outlives() throws {
         do {
             let store = try TestStore(scratch.path)
@@ -220,7 +220,7 @@ struct SessionTests {
         })
     }
 
-    @Test("an invalidated session can be attached to read its events, but not created again")
+    @Test("a handle can attach to an invalidated session, but cannot create the session again")
     func invalidated() throws {
         let store = try TestStore(scratch.path)
         let id = try create(store, configuration, .of(1)).id

@@ -31,7 +31,7 @@ struct StartTests {
         #expect(try reason(store, session) == .slot)
     }
 
-    @Test("a task past its earliest start waits only for a slot")
+    @Test("a task whose earliest start has passed waits only for a slot")
     func come() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -51,7 +51,7 @@ struct StartTests {
         #expect(try reason(store, session) == .earliestStart)
     }
 
-    @Test("a resume, or the highest priority, does not skip the earliest start")
+    @Test("a task waits for its earliest start even after a resume or with the highest priority")
     func resume() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -62,7 +62,7 @@ struct StartTests {
         }
     }
 
-    @Test("a suspended task that is resumed waits for its earliest start again", arguments: [false, true])
+    @Test("a suspended task waits for its earliest start after a resume", arguments: [false, true])
     func suspended(fromTheStart: Bool) throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -118,7 +118,7 @@ struct StartTests {
         #expect(try reason(store, session) == .earliestStart)
     }
 
-    @Test("a task past its latest start is marked as such, even if it is enqueued after that time")
+    @Test("a task is marked when its latest start has passed, even if this happened before the enqueue")
     func latest() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -163,7 +163,7 @@ struct StartTests {
         #expect(second.next == nil && second.constraints == first.constraints)
     }
 
-    @Test("tasks that wait for a budget are evaluated in batches, in order")
+    @Test("tasks that wait for a budget are evaluated in order and in batches")
     func evaluatedInBatches() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -192,7 +192,7 @@ struct StartTests {
         #expect(try delayed().map(\.task) == [ids[4_999]])
     }
 
-    @Test("waiting tasks are overdue in the order of their deadlines, with their own time-outs and suspensions")
+    @Test("overdue tasks are listed by deadline, which includes the task's time-out and suspended time")
     func overdue() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

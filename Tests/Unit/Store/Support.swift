@@ -26,7 +26,7 @@ final class Scratch: Sendable {
     }
 }
 
-/// An open store, with functions that wait for their results.
+/// An open store. Its functions wait until the store has returned their results.
 final class TestStore: Sendable {
     let directory: StoreDirectory
     let thread: StoreThread
@@ -94,7 +94,7 @@ final class TestStore: Sendable {
         }
     }
 
-    /// Returns the constraints of each task that states some, in the order of the tasks.
+    /// Returns the constraints of those tasks that have constraints, in the order of the tasks.
     func constraints(of tasks: [TaskID]) throws -> [StoredConstraints] {
         try tasks.compactMap { id in
             try run { (transaction) throws(Failure) in
@@ -146,7 +146,7 @@ extension Event {
     }
 }
 
-/// Calls fork(2), which Swift does not import. Tests need it to check what a forked child inherits.
+/// Calls fork(2), which Swift does not import. Tests need this call to check what a forked child inherits.
 func fork() -> pid_t {
     typealias Fork = @convention(c) () -> pid_t
     return unsafeBitCast(dlsym(nil, "fork"), to: Fork.self)()

@@ -61,7 +61,7 @@ struct TaskTests {
         }
     }
 
-    @Test("live tasks keep a daemon running unless they are suspended or wait for a credential")
+    @Test("a live task keeps a daemon running, except if it is suspended or waits for a credential")
     func keepADaemon() throws {
         let store = try TestStore(scratch.path)
         func wait() throws -> Bool {
@@ -100,7 +100,7 @@ struct TaskTests {
         #expect(try stored(store, ids[2]).request.priority == 50)
     }
 
-    @Test("tasks are not ready while they are suspended, delayed or ended")
+    @Test("suspended, delayed and ended tasks are not ready")
     func leftOut() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -145,7 +145,7 @@ struct TaskTests {
         #expect(try next() == nil)
     }
 
-    @Test("an attempt is stored, and an attempt without a failure keeps the last failure")
+    @Test("each attempt is stored; after an attempt without a failure, the task keeps its last failure")
     func attempts() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -221,7 +221,7 @@ struct TaskTests {
         #expect(try store.events(of: session) == before)
     }
 
-    @Test("a control command changes and counts only selected live tasks that are in another state")
+    @Test("a control command counts only the selected live tasks that it changes")
     func controls() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -240,7 +240,7 @@ struct TaskTests {
         #expect(try store.tasks(of: session).map(\.state) == [.waiting, .cancelled, .cancelled, .cancelled])
     }
 
-    @Test("a selection by state distinguishes running tasks from waiting ones")
+    @Test("a selection by state distinguishes running tasks from waiting tasks")
     func running() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -294,7 +294,7 @@ struct TaskTests {
         #expect(failure?.status == .notFound)
     }
 
-    @Test("listings of tasks continue from a cursor, in the order of ids, with tasks in all states")
+    @Test("listings continue after a cursor, are ordered by id, and include tasks in all states")
     func pages() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

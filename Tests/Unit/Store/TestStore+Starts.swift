@@ -2,7 +2,7 @@ import BackhaulModel
 
 @testable import BackhaulStore
 
-/// Code for the tests of earliest and latest starts. The wall clock shows 20,000 ms, and the boot clock 10,000 ms.
+/// Helpers for tests of earliest and latest starts. The wall clock is at 20,000 ms, the boot clock at 10,000 ms.
 extension TestStore {
     func enqueue(
         _ session: SessionID, earliest: Int64? = nil, latest: Int64? = nil, number: Int = 1,

@@ -23,7 +23,7 @@ struct WaitTests {
         }
     }
 
-    @Test("a task has the wait records of its constraints, its lane, its session and itself")
+    @Test("the wait records of a task include those of its constraints, its lane and its session")
     func scopes() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -52,7 +52,7 @@ struct WaitTests {
         #expect(try waits(store, other, plain, now: 1) == nil)
     }
 
-    @Test("a task has the wait records of its old constraints only up to its latest start")
+    @Test("a task has the wait records of its earlier constraints only until its latest start")
     func latestStart() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -96,7 +96,7 @@ struct WaitTests {
         #expect(sentences == ["70 %", "it waits", "60 %"])
     }
 
-    @Test("wait records for starts, suspensions, retries and challenges come from the rows of the task itself")
+    @Test("a task's own rows give its wait records for starts, suspensions, retries and challenges")
     func own() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -148,7 +148,7 @@ struct WaitTests {
         #expect(listed.suffix(2) == ["suspended 40000-45000", "suspended 50000-"])
     }
 
-    @Test("a session keeps a thousand wait records besides its open ones")
+    @Test("a session keeps about a thousand ended wait records, and all open wait records")
     func bounded() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

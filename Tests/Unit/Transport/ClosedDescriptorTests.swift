@@ -16,8 +16,8 @@ struct ClosedDescriptorTests {
             let server = try RawServer { connection in
                 _ = connection.readRequest()
                 connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
-                // The thread never returns. Otherwise the server would close a descriptor number that it does not own
-                // any more.
+                // This thread never returns. If it returned, the server would close a descriptor number that the server
+                // does not own any more.
                 while true { sleep(60) }
             }
             let broken = Lock(false)
@@ -35,8 +35,8 @@ struct ClosedDescriptorTests {
                 recorder.transfer = try? client.transport.start(request(url), recorder)
             }
             runners.closeOthers()
-            // The host opens sockets with the closed numbers. A byte that the library sends would arrive in one of
-            // them.
+            // The host opens sockets with the closed numbers. A byte that the library sends would arrive at one of
+            // these sockets.
             var ends: [[Int32]] = []
             for _ in 0..<20 {
                 var pair: [Int32] = [-1, -1]
@@ -63,7 +63,7 @@ struct ClosedDescriptorTests {
         }
     }
 
-    @Test("if the host closes a transfer's socket, the transfer fails with `connectionLost`; the next one succeeds")
+    @Test("if the host closes a socket, its transfer fails with `connectionLost`; the next transfer succeeds")
     func one() async {
         await #expect(processExitsWith: .success) {
             let requests = Lock(0)

@@ -10,7 +10,7 @@ import Testing
 struct ConnectionReuseTests {
     static let stray = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nstray"
 
-    @Test("a connection is reused if the server has sent only its responses")
+    @Test("a connection is reused if the server has sent only responses to requests")
     func clean() async throws {
         try await withServer { connection in
             while connection.readRequest() != nil {
@@ -24,7 +24,7 @@ struct ConnectionReuseTests {
         }
     }
 
-    @Test("a connection is not reused after an unexpected response", arguments: [
+    @Test("a connection is not reused after unexpected bytes", arguments: [
         Self.stray, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", "\r\n", "H",
     ])
     func strayWhileIdle(stray: String) async throws {
@@ -59,8 +59,8 @@ struct ConnectionReuseTests {
         }, body)
     }
 
-    /// The bytes may be the rest of an earlier response that arrived after the request.
-    @Test("a reused connection is replaced by a new one if its next response is not HTTP", arguments: [
+    /// Such bytes can be the rest of an earlier response, which arrived after the next request was sent.
+    @Test("if the response on a reused connection is not HTTP, the request uses a new connection", arguments: [
         "0123456789\r\n", "\r\n\r\n", "HTTP/1.1 200 OK\r\nbroken\r\n\r\n",
     ])
     func brokenResponse(bytes: String) async throws {
@@ -74,7 +74,7 @@ struct ConnectionReuseTests {
         }
     }
 
-    @Test("a request on a reused connection fails if its response is HTTP but contradicts itself")
+    @Test("a request on a reused connection fails if the response is HTTP with contradictory fields")
     func contradiction() async throws {
         let response = "HTTP/1.1 302 Found\r\nLocation: /a\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n"
         try await withBrokenReuse(by: response) { server, transferClient in
@@ -85,7 +85,7 @@ struct ConnectionReuseTests {
         }
     }
 
-    @Test("a request that must not be repeated fails if its response on a reused connection is not HTTP")
+    @Test("a request that must not be repeated fails if the response on a reused connection is not HTTP")
     func brokenResponseToPost() async throws {
         try await withBrokenReuse(by: "0123456789\r\n") { server, transferClient in
             _ = await transferClient.fetch(server.url)
@@ -97,7 +97,7 @@ struct ConnectionReuseTests {
         }
     }
 
-    @Test("a connection is not reused if additional bytes came with a response", arguments: [
+    @Test("a connection is not reused if additional bytes came after a response", arguments: [
         "HTTP/1.1 204 No Content\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
         "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\ngood\r\n0\r\n\r\n",

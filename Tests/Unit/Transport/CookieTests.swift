@@ -5,8 +5,8 @@ import Testing
 
 @Suite("Cookies")
 struct CookieTests {
-    /// Returns the closure of a server that sets the cookies of a path. The body of its responses is the request's
-    /// Cookie fields.
+    /// Returns a closure for a server. The server sets the cookies of the requested path. The body of each response has
+    /// the Cookie fields of the request.
     private static func server(_ cookies: [String: [String]]) -> @Sendable (RawServer.Connection) -> Void {
         { connection in
             while let head = connection.readRequest() {
@@ -30,7 +30,7 @@ struct CookieTests {
         return await transferClient.fetch(one, cookies: jar).text
     }
 
-    @Test("a server gets its cookies back, also after a redirect, and other servers do not get them")
+    @Test("a server gets its cookies back, even after a redirect; other servers do not get these cookies")
     func redirect() async throws {
         try await withServer(Self.server(["/go": ["a=1; Path=/", "b=2; Path=/elsewhere"]])) { server, transferClient in
             let (jar, other) = (CookieBox(), CookieBox())
@@ -43,7 +43,7 @@ struct CookieTests {
         }
     }
 
-    @Test("the cookies of a request's headers and those of the jar are sent in one field")
+    @Test("the cookies of a request's headers and the cookies of the jar are sent in one field")
     func own() async throws {
         try await withServer(Self.server(["/set": ["a=1"]])) { server, transferClient in
             let jar = CookieBox()
@@ -54,7 +54,7 @@ struct CookieTests {
         }
     }
 
-    @Test("cookies for other domains, or that break the rules of their name prefix, are refused", arguments: [
+    @Test("cookies for other domains and cookies that break the rules of their name prefix are refused", arguments: [
         "a=1; Domain=example.org", "a=1; Domain=com", "a=1; Domain=0.0.1", "__Host-a=1; Path=/", "__Secure-a=1",
     ])
     func refused(_ cookie: String) async throws {
@@ -93,7 +93,7 @@ struct CookieTests {
     }
 }
 
-/// A jar that belongs to the loop's thread of the transfer client.
+/// A cookie jar that belongs to the loop thread of the transfer client.
 final class CookieBox: @unchecked Sendable {
     // Unchecked: only that thread uses the jar.
     var jar: CookieJar?

@@ -17,15 +17,15 @@ struct DelegateCallTests {
 
     enum Moment: CaseIterable, Sendable { case head, bytes }
 
-    @Test("a delegate may cancel its transfer, and gets no more calls", arguments: Moment.allCases)
+    @Test("a delegate that cancels its transfer gets no more calls", arguments: Moment.allCases)
     func cancel(moment: Moment) async throws {
         try await withServer(Self.serve) { server, transferClient in
             let url = server.url
             let record: TransferRecord = await transferClient.event { client, done in
                 let recorder = RecordingDelegate()
                 client.kept.append(recorder)
-                // When this second transfer ends, all calls for the first transfer would have arrived without the
-                // cancel.
+                // Without the cancellation, all calls for the first transfer would arrive before this second transfer
+                // ends.
                 let witness = RecordingDelegate()
                 client.kept.append(witness)
                 witness.onEnd = { _ in done(recorder.record) }
@@ -133,7 +133,7 @@ struct DelegateCallTests {
         }
     }
 
-    @Test("a delegate may pause its transfer without losing or repeating bytes")
+    @Test("if a delegate pauses its transfer, no byte is lost or repeated")
     func pause() async throws {
         try await withServer(Self.serve) { server, transferClient in
             let record = await transferClient.fetch(request(server.url)) { recorder, client in
@@ -151,9 +151,9 @@ struct DelegateCallTests {
         }
     }
 
-    @Test("a delegate may pause its transfer for longer than the request timeout")
+    @Test("a delegate may pause its transfer for longer than the request time-out")
     func pausedTimeout() async throws {
-        // The body is created before the request timeout starts.
+        // The body is created before the request time-out starts.
         _ = Self.body
         try await withServer(Self.serve) { server, transferClient in
             var request = request(server.url)
@@ -173,7 +173,7 @@ struct DelegateCallTests {
         }
     }
 
-    @Test("a paused transfer may be cancelled at once after it was resumed")
+    @Test("a paused transfer may be cancelled immediately after its resume")
     func cancelPaused() async throws {
         try await withServer(Self.serve) { server, transferClient in
             let url = server.url
@@ -196,7 +196,7 @@ struct DelegateCallTests {
         }
     }
 
-    @Test("a delegate may close the transport, and then no delegate gets more calls", arguments: ClosingMoment.allCases)
+    @Test("after a delegate closes the transport, no delegate gets more calls", arguments: ClosingMoment.allCases)
     func close(moment: ClosingMoment) async throws {
         try await withServer(Self.serve) { server, transferClient in
             let url = server.url
@@ -246,7 +246,7 @@ struct DelegateCallTests {
         }
     }
 
-    @Test("many transfers at once deliver the right bytes, while some of them are cancelled at random times")
+    @Test("many concurrent transfers deliver the right bytes, even if some of them are cancelled")
     func many() async throws {
         try await withServer(Self.serve) { server, transferClient in
             let url = server.url

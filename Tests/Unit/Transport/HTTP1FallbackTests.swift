@@ -28,7 +28,7 @@ struct HTTP1FallbackTests {
     }
 
     @Test(
-        "A bad response or TLS failure of a request over a fallback to HTTP/1.1 counts as a lost connection",
+        "During a fallback to HTTP/1.1, a bad response or a TLS failure counts as a lost connection",
         arguments: [Status.badResponse, .tlsFailed])
     func isLost(_ status: Status) {
         let failure = HTTP1Fallback.failure(Failure(status, "words", domain: .curl, detail: 1), of: origin)
@@ -39,7 +39,7 @@ struct HTTP1FallbackTests {
     }
 
     @Test(
-        "Other failures of a request over a fallback to HTTP/1.1 keep their status",
+        "During a fallback to HTTP/1.1, other failures keep their status",
         arguments: [Status.requestTimeout, .connectionFailed, .connectionLost])
     func isKept(_ status: Status) {
         let failure = Failure(status, "words")

@@ -1,6 +1,6 @@
 import BackhaulTransport
 
-/// Runs `body` with a server, which calls `serve` for each connection, and with a transfer client.
+/// Runs `body` with a server and a transfer client. The server calls `serve` for each connection.
 func withServer(
     _ serve: @escaping @Sendable (RawServer.Connection) -> Void,
     _ body: (RawServer, TransferClient) async throws -> Void
@@ -25,7 +25,7 @@ func withNginx(_ files: [String: [UInt8]], _ body: (Nginx, TransferClient) async
     try await body(nginx, transferClient)
 }
 
-/// Returns pseudorandom bytes, so that a shifted or repeated chunk is found.
+/// Returns pseudorandom bytes. In such bytes, a test finds each shifted or repeated chunk.
 func pattern(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
     var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
     return (0..<count).map { _ in

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The metrics of a request", .enabled(if: Nginx.isInstalled, "nginx is not installed"))
 struct MetricsTests {
-    @Test("the metrics of a first request have all phases in order, addresses and byte counts")
+    @Test("the metrics of a first request have addresses, byte counts, and the times of all phases in order")
     func first() async throws {
         try await withNginx(["small": pattern(1_000)]) { nginx, transferClient in
             let record = await transferClient.fetch(request(nginx.tlsURL + "/small", caFile: nginx.caFile))
@@ -25,7 +25,7 @@ struct MetricsTests {
         }
     }
 
-    @Test("the metrics of a request on a reused connection have no times of lookup and connect")
+    @Test("the metrics of a request on a reused connection have no times for the lookup and the connect")
     func reused() async throws {
         try await withNginx(["small": pattern(1_000)]) { nginx, transferClient in
             let one = request(nginx.tlsURL + "/small", caFile: nginx.caFile)
@@ -46,7 +46,7 @@ struct MetricsTests {
         }
     }
 
-    @Test("the metrics of a redirected request are those of the last hop, with the number of redirects")
+    @Test("the metrics of a redirected request describe the last hop and have the number of redirects")
     func redirected() async throws {
         try await withNginx(["small": pattern(10)]) { nginx, transferClient in
             let metrics = await transferClient.fetch(nginx.url + "/down").metrics
@@ -54,7 +54,7 @@ struct MetricsTests {
         }
     }
 
-    @Test("the metrics of a refused connection have no times of a request")
+    @Test("the metrics of a refused connection have no times for a request")
     func refused() async throws {
         let transferClient = try TransferClient()
         defer { transferClient.close() }

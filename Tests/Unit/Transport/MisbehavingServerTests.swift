@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A misbehaving server")
 struct MisbehavingServerTests {
-    @Test("a transfer ends at the request timeout if the server sends no byte")
+    @Test("a transfer ends at the request time-out if the server sends no byte")
     func silent() async throws {
         try await withServer { connection in
             _ = connection.readRequest()
@@ -20,7 +20,7 @@ struct MisbehavingServerTests {
         }
     }
 
-    @Test("a transfer ends at the request timeout if the server never completes the TLS handshake")
+    @Test("a transfer ends at the request time-out if the server never completes the TLS handshake")
     func silentHandshake() async throws {
         try await withServer { connection in
             connection.waitForEnd()
@@ -33,7 +33,7 @@ struct MisbehavingServerTests {
         }
     }
 
-    @Test("a transfer that stalls during the body delivers the received bytes, and ends at the request timeout")
+    @Test("a transfer that stalls during the body delivers the received bytes, and ends at the request time-out")
     func stalled() async throws {
         try await withServer { connection in
             _ = connection.readRequest()
@@ -166,7 +166,7 @@ struct MisbehavingServerTests {
         }
     }
 
-    @Test("a switch of protocols without a request is a protocol error")
+    @Test("a switch of protocols that the client did not request is a protocol error")
     func switching() async throws {
         try await withServer { connection in
             _ = connection.readRequest()

@@ -2,8 +2,8 @@ import BackhaulPlatform
 import CLinux
 import Glibc
 
-/// Runs nginx on free ports of loopback, with its own folder and a certificate of a test authority. nginx ends when the
-/// process that started it ends or crashes.
+/// Runs nginx on free ports of loopback, with its own folder and a certificate of a test authority. When the process
+/// that started nginx ends or crashes, nginx ends, too.
 final class Nginx: Sendable {
     static let program: String? = ["/usr/sbin/nginx", "/usr/bin/nginx"].first { (path: String) in
         access(path, X_OK) == 0
@@ -22,7 +22,8 @@ final class Nginx: Sendable {
 
     enum NginxError: Error { case noFolder, noCertificates, doesNotStart }
 
-    /// `files`: the names and contents of the served files. They are also available under /slow/, at 100 KB per second.
+    /// `files`: the names and contents of the served files. Under /slow/, nginx serves the same files at 100 KB per
+    /// second.
     init(files: [String: [UInt8]]) throws {
         var template = Array("/tmp/backhaul-nginx-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw NginxError.noFolder }
@@ -55,8 +56,8 @@ final class Nginx: Sendable {
         throw NginxError.doesNotStart
     }
 
-    /// Waits until nginx has written its process id, which means that it listens. Returns false if nginx has exited. A
-    /// connection would be no proof, because another server may have the port.
+    /// Waits until nginx has written its process id. From then on, nginx listens. Returns false if nginx has exited. A
+    /// successful connection would be no proof, because another server can have the port.
     private static func listens(_ server: Shell, _ folder: String) -> Bool {
         while access(folder + "/nginx.pid", F_OK) != 0 {
             guard server.isRunning else { return false }

@@ -32,9 +32,9 @@ struct NginxTests {
         }
     }
 
-    @Test("all transfers succeed, even if they are more than the server allows on one connection")
+    @Test("all transfers succeed even if the server closes each connection after some requests")
     func connectionsEnd() async throws {
-        // nginx closes each connection after 1,000 requests, for HTTP/2 with a GOAWAY.
+        // nginx closes each connection after 1,000 requests. For HTTP/2, nginx sends a GOAWAY frame before it closes.
         try await withNginx(Self.files) { nginx, transferClient in
             for base in [nginx.url, nginx.tlsURL] {
                 let request = request(base + "/small", caFile: nginx.caFile)
@@ -45,7 +45,7 @@ struct NginxTests {
         }
     }
 
-    @Test("a range request gets a 206 if its validator matches, and otherwise a 200 with the whole file")
+    @Test("a range request gets a 206 if the validator matches, or else a 200 with the whole file")
     func ranges() async throws {
         try await withNginx(Self.files) { nginx, transferClient in
             let whole = await transferClient.fetch(nginx.url + "/large")
@@ -63,14 +63,14 @@ struct NginxTests {
         }
     }
 
-    @Test("a certificate of an untrusted authority is a permanent failure")
+    @Test("a certificate of an untrusted authority causes a permanent failure")
     func untrusted() async throws {
         try await withNginx(Self.files) { nginx, transferClient in
             let record = await transferClient.fetch(nginx.tlsURL + "/small")
             #expect(record.failure?.status == .tlsFailed)
             #expect(record.isTransient == false)
             #expect(record.heads == 0)
-            // A request that trusts the authority does not change what the next request trusts.
+            // If one request trusts the authority, the next request still does not trust the authority.
             let trusted = await transferClient.fetch(request(nginx.tlsURL + "/small", caFile: nginx.caFile))
             #expect(trusted.end == .complete)
             let again = await transferClient.fetch(nginx.tlsURL + "/small")
@@ -78,7 +78,7 @@ struct NginxTests {
         }
     }
 
-    @Test("each name of the certificate is accepted", arguments: ["127.0.0.1", "localhost"])
+    @Test("each name in the server's certificate is accepted", arguments: ["127.0.0.1", "localhost"])
     func ownName(name: String) async throws {
         try await withNginx(Self.files) { nginx, transferClient in
             let record = await transferClient.fetch(
@@ -88,7 +88,7 @@ struct NginxTests {
     }
 
     // libcurl resolves names below "localhost" to loopback (RFC 6761, section 6.3).
-    @Test("a certificate for another name is a permanent failure", arguments: ["127.0.0.2", "other.localhost"])
+    @Test("a certificate for another name causes a permanent failure", arguments: ["127.0.0.2", "other.localhost"])
     func otherName(name: String) async throws {
         try await withNginx(Self.files) { nginx, transferClient in
             let record = await transferClient.fetch(
@@ -118,7 +118,7 @@ struct NginxTests {
         }
     }
 
-    @Test("a paused HTTP/2 transfer does not delay other transfers on its connection, and loses no bytes")
+    @Test("a paused HTTP/2 transfer loses no bytes and does not delay other transfers on its connection")
     func pausedStream() async throws {
         try await withNginx(Self.files) { nginx, transferClient in
             let (tlsURL, caFile) = (nginx.tlsURL, nginx.caFile)

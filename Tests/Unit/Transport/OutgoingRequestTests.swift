@@ -45,8 +45,8 @@ struct OutgoingRequestTests {
     func slowServer() async throws {
         let size = 6 << 20
         try await withServer({ connection in
-            // The client does not notice when the server reads bytes that the server's kernel has buffered. So this
-            // buffer is small.
+            // The server's kernel buffers the bytes that the server has not read. The client does not notice when the
+            // server reads these bytes. So the buffer is small.
             var room: Int32 = 32 << 10
             setsockopt(connection.descriptor, SOL_SOCKET, SO_RCVBUF, &room, socklen_t(MemoryLayout<Int32>.size))
             _ = connection.readRequest()
@@ -85,7 +85,7 @@ struct OutgoingRequestTests {
 }
 
 extension pollfd {
-    /// Polls only for the end of the connection.
+    /// Creates an entry that polls only for the end of the connection.
     fileprivate init(descriptor: Int32) {
         self.init(fd: descriptor, events: Int16(0x2000), revents: 0)
     }

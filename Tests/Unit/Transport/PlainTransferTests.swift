@@ -53,7 +53,7 @@ struct PlainTransferTests {
         }
     }
 
-    @Test("a transfer requests a whole file without a range and without content codings")
+    @Test("a transfer of a whole file sends no range and accepts no content coding")
     func plainRequest() async throws {
         try await withServer { connection in
             _ = connection.readRequest()
@@ -70,7 +70,7 @@ struct PlainTransferTests {
         }
     }
 
-    @Test("a transfer requests the rest of a file with a range and its validator")
+    @Test("a transfer requests the rest of a file with a range and the file's validator")
     func rest() async throws {
         try await withServer { connection in
             _ = connection.readRequest()
@@ -89,7 +89,7 @@ struct PlainTransferTests {
         }
     }
 
-    @Test("a transfer sends the host's headers, also those with an empty value")
+    @Test("a transfer sends the host's headers, even a header with an empty value")
     func headers() async throws {
         try await withServer { connection in
             _ = connection.readRequest()
@@ -118,7 +118,7 @@ struct PlainTransferTests {
         }
     }
 
-    @Test("a transfer does not start with another origin than that of its URL")
+    @Test("a transfer does not start if its origin differs from the origin of its URL")
     func foreignOrigin() async throws {
         try await withServer { _ in } _: { server, transferClient in
             var request = request(server.url)

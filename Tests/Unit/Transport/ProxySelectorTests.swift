@@ -46,14 +46,14 @@ struct ProxySelectorTests {
         Case("http://b", ["http_proxy": "p:1", "no_proxy": "b"], "http://p:1", exceptions: "a"),
     ]
 
-    @Test("the configured proxy has precedence over the environment's, and exceptions over both", arguments: cases)
+    @Test("configured proxies and exceptions have precedence over those of the environment", arguments: cases)
     func chosen(_ one: Case) throws {
         let origin = try URLParser.origin(of: one.url)
         let route = try ProxySelector.route(to: origin, one.configuration) { one.variables[$0] }
         #expect(route?.url == one.route)
     }
 
-    @Test("a proxy's user and password come from the configuration, or else from the variable's URL")
+    @Test("a proxy's user and password come from the configuration, or else from the environment's URL")
     func user() throws {
         let origin = try URLParser.origin(of: "http://a")
         var configuration = ProxyConfiguration()
@@ -64,7 +64,9 @@ struct ProxySelectorTests {
         #expect(own == ProxyRoute(url: "http://p:1", user: "other", password: "secret"))
     }
 
-    @Test("an invalid proxy URL is reported without its text", arguments: ["ftp://secret@p", "http://", "://secret"])
+    @Test(
+        "the failure for an invalid proxy URL does not show the URL",
+        arguments: ["ftp://secret@p", "http://", "://secret"])
     func unreadable(_ text: String) throws {
         let origin = try URLParser.origin(of: "http://a")
         let failure = try #require(throws: Failure.self) {
@@ -74,7 +76,7 @@ struct ProxySelectorTests {
         #expect(failure.message.contains("http_proxy") && !failure.message.contains("secret"))
     }
 
-    @Test("a SOCKS proxy has no origin to which a challenge could belong")
+    @Test("an HTTP proxy has an origin for its challenges, and a SOCKS proxy has none")
     func names() {
         #expect(ProxyRoute(url: "http://p:1").origin == "http://p:1")
         #expect(ProxyRoute(url: "https://p:443").origin == "https://p:443")

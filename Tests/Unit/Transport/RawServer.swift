@@ -16,7 +16,7 @@ final class RawServer: Sendable {
         var arrivals = 0
     }
 
-    /// One accepted connection, with blocking calls.
+    /// One accepted connection. Its calls block.
     struct Connection: Sendable {
         let descriptor: Int32
         let port: UInt16
@@ -52,7 +52,7 @@ final class RawServer: Sendable {
             return true
         }
 
-        /// Counts that bytes have arrived at the client. `waitForArrivals` waits for this count.
+        /// Adds one to the count of arrivals at the client. `waitForArrivals` waits for this count.
         func noteArrival() { state.change { $0.arrivals += 1 } }
 
         /// Waits until the client closes the connection.
@@ -61,7 +61,7 @@ final class RawServer: Sendable {
             while recv(descriptor, &byte, 1, 0) > 0 {}
         }
 
-        /// Makes the later close of the connection send an RST.
+        /// Prepares the connection: when it is closed later, the kernel sends an RST.
         func reset() {
             var linger = linger(l_onoff: 1, l_linger: 0)
             setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
@@ -112,7 +112,7 @@ final class RawServer: Sendable {
 
     var url: String { "http://127.0.0.1:\(port)" }
 
-    /// The heads of the requests so far.
+    /// The heads of all requests that the server has received so far.
     var requests: [String] { state.withLock { $0.requests } }
 
     func waitForRequests(_ count: Int) {

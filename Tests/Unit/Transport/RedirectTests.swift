@@ -61,7 +61,7 @@ struct RedirectTests {
         }
     }
 
-    @Test("redirects in a circle are refused after the limit")
+    @Test("redirects in a circle are refused when the limit of redirects is exceeded")
     func circle() async throws {
         try await withServer { connection in
             while connection.readRequest() != nil { connection.send(Self.redirect(to: "/again")) }
@@ -92,7 +92,7 @@ struct RedirectTests {
 
     @Test("a redirect to another origin drops the host's headers for all later hops, but not the range")
     func otherOrigin() async throws {
-        // The first server redirects to the second server, and the second server back to the first.
+        // The first server redirects to the second server, and the second server redirects back to the first server.
         let other = try RawServer { connection in
             guard let head = connection.readRequest() else { return }
             let back = head.split(separator: " ")[1].dropFirst()
@@ -135,7 +135,7 @@ struct RedirectTests {
         }
     }
 
-    @Test("a redirect without Location is a final response, and so is a 304", arguments: [
+    @Test("a redirect without Location and a 304 are final responses", arguments: [
         "HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n",
         "HTTP/1.1 304 Not Modified\r\nLocation: /elsewhere\r\n\r\n",
     ])

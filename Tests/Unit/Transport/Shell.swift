@@ -2,14 +2,14 @@ import BackhaulPlatform
 import CLinux
 import Glibc
 
-/// Runs a shell script in a child process. The script must end when its standard input ends. This happens when `end` is
-/// called, or when this process ends.
+/// Runs a shell script in a child process. The script must end when its standard input ends. The standard input ends
+/// when `end` is called, or when this process ends.
 final class Shell: Sendable {
     private let process: pid_t
-    /// The writing end of the script's standard input. Nil after it is closed.
+    /// The writing end of the script's standard input, or nil after this end is closed.
     private let leash: Lock<Int32?>
 
-    /// A mutex for starts. Without it, a child that starts at the same time could inherit the leash of another child.
+    /// A mutex for starts. Without the mutex, a child could inherit the leash of a child that starts at the same time.
     private static let starting = Lock(())
 
     init(_ script: String, _ arguments: [String]) throws(SystemError) {
@@ -59,7 +59,8 @@ final class Shell: Sendable {
         posix_spawn_file_actions_init(&actions)
         posix_spawn_file_actions_adddup2(&actions, ends[0], 0)
         for output in [Int32(1), 2] { posix_spawn_file_actions_addopen(&actions, output, "/dev/null", O_WRONLY, 0) }
-        // The threads of Swift's runtime block signals, and child processes inherit the mask.
+        // The threads of Swift's runtime block signals, and child processes inherit the signal mask. So the mask is
+        // emptied.
         var attributes = posix_spawnattr_t()
         var none = sigset_t()
         sigemptyset(&none)

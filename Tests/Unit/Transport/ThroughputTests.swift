@@ -6,8 +6,8 @@ import CLinux
 import Glibc
 import Testing
 
-/// Measures the transport without store and disk, and discards the bytes. It shows the cost of libcurl on our loop. Use
-/// it for measuring and profiling in a release build (`swift test -c release -Xswiftc -enable-testing --filter
+/// Measures the transport without store and disk, and discards the bytes. The result shows the cost of libcurl on our
+/// loop. To measure and profile, run it in a release build (`swift test -c release -Xswiftc -enable-testing --filter
 /// ThroughputTests`).
 ///
 /// BACKHAUL_THROUGHPUT="http://127.0.0.1:8080/ 10000 32 CA-FILE" fetches http://127.0.0.1:8080/0 to …/9999, 32 at once.

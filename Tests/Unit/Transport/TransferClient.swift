@@ -26,7 +26,7 @@ final class RecordingDelegate: TransferDelegate {
     var record = TransferRecord()
     var transfer: Transfer?
     var onHead: (Transfer) -> BodyPlan = { _ in .receive }
-    /// Returns false to pause the transfer without taking the bytes.
+    /// Returns whether the delegate accepts the bytes. If it does not accept them, the transfer pauses.
     var acceptsBytes: (Transfer) -> Bool = { _ in true }
     var onBytes: (Transfer) -> Flow = { _ in .go }
     var onEnd: (TransferRecord) -> Void = { _ in }
@@ -77,7 +77,7 @@ struct TransferClient: Sendable {
 
     func close() { thread.stop() }
 
-    /// Runs `body` on the loop's thread. Waits until `body` calls its closure, and returns the value that it passes.
+    /// Runs `body` on the loop's thread. Waits until `body` calls its closure, and returns the closure's argument.
     func event<Value: Sendable>(
         _ body: @escaping @Sendable (TransportContext, @escaping (Value) -> Void) -> Void
     ) async -> Value {
@@ -92,7 +92,8 @@ struct TransferClient: Sendable {
         }
     }
 
-    /// Waits until all posted jobs, and the work that they added for the end of the loop iteration, are done.
+    /// Waits until all posted jobs are done. Then waits for the work that these jobs added for the end of the loop
+    /// iteration.
     func settle() async {
         for _ in 0..<2 { let _: Bool = await event { _, done in done(true) } }
     }
@@ -141,8 +142,8 @@ struct TransferClient: Sendable {
         }
     }
 
-    /// Performs the requests one after the other, each as soon as the previous one has ended. So no connection is idle
-    /// for long, even on a busy machine.
+    /// Performs one request at a time. Each request starts as soon as the previous request has ended. So no connection
+    /// is idle for long, even on a busy machine.
     func fetchInTurn(_ requests: [TransferRequest]) async -> [TransferRecord] { await fetchAll(requests, atOnce: 1) }
 
     func fetch(_ url: String) async -> TransferRecord {

@@ -19,7 +19,7 @@ struct TransferFailureTests {
         }
     }
 
-    @Test("no libcurl code means an internal error after the server has sent bytes")
+    @Test("after the server has sent bytes, no libcurl code becomes an internal error")
     func serversCauseNoInternalError() {
         for number in 1..<UInt32(CURL_LAST.rawValue) {
             for headIsWhole in [false, true] {
@@ -41,7 +41,7 @@ struct TransferFailureTests {
                 == TransferFailure.Classification(.badResponse, transient: false))
     }
 
-    @Test("the received bytes distinguish a lack of memory from a header line that is too long", arguments: [
+    @Test("the number of received bytes distinguishes a lack of memory from a too long header line", arguments: [
         (Int64?(200), false, Status.outOfResources, true),
         (Int64?(100 << 10), false, .badResponse, false),
         (nil, false, .outOfResources, true),
@@ -56,7 +56,7 @@ struct TransferFailureTests {
                 == TransferFailure.Classification(status, transient: isTransient))
     }
 
-    @Test("a libcurl code for a lack of memory in nghttp2 means a lack of memory")
+    @Test("libcurl's code for a lack of memory in nghttp2 becomes the status `outOfResources`")
     func memoryForHTTP2() {
         let report = FailureReport(CURLE_RECV_ERROR, reason: "nghttp2_session_mem_recv() returned -901:Out of memory")
         #expect(
@@ -159,7 +159,7 @@ struct HeadCollectorTests {
     }
 
     @Test(
-        "a head with a malformed status line has no status and does not trap",
+        "a head with a malformed status line causes no crash and has no status",
         arguments: ["HTTP/1.1", "HTTP/1.1 abc"])
     func oddStatus(line: String) {
         let (head, step) = collect([line, ""])

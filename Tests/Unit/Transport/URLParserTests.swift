@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A URL")
 struct URLParserTests {
-    @Test("the origin of a URL has the default port and is in lower case", arguments: [
+    @Test("the origin of a URL is in lower case, and has the default port if the URL has no port", arguments: [
         ("https://example.org/a?b#c", "https://example.org:443"),
         ("http://example.org", "http://example.org:80"),
         ("HTTPS://Example.ORG:8443/", "https://example.org:8443"),
@@ -98,7 +98,7 @@ struct RedirectDecisionTests {
         #expect(try !decide("/b", from: secure, keepsHeaders: false).keepsHeaders)
     }
 
-    @Test("a redirect from https to http is refused, and one from http to https is allowed")
+    @Test("a redirect from https to http is refused, but a redirect from http to https is allowed")
     func downgrade() throws {
         #expect(try decide("https://a/", from: plain).origin == secure)
         #expect {

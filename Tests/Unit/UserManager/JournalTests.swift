@@ -4,7 +4,7 @@ import Testing
 @testable import BackhaulUserManager
 
 @Suite struct JournalTests {
-    @Test("a message reaches the journal with its fields, except those with invalid names")
+    @Test("a message reaches the journal with all fields that have valid names")
     func message() {
         let scratch = Scratch()
         let listener = SilentSocket(path: scratch.path + "/socket", type: SOCK_DGRAM)
@@ -32,7 +32,7 @@ import Testing
         #expect((listener.receive()?.count ?? 0) > Journal.maximumTextSize)
     }
 
-    @Test("sending to the journal does not block if there is no journal, or if its queue is full")
+    @Test("sending to the journal does not block if the journal is missing or has a full queue")
     func absent() {
         let scratch = Scratch()
         let path = scratch.path + "/socket"

@@ -3,7 +3,7 @@ import Testing
 @testable import BackhaulUserManager
 
 @Suite struct LingeringTests {
-    @Test("a user lingers if logind has a file for it")
+    @Test("lingering is on for a user if logind has a file with the user's name")
     func noted() {
         let scratch = Scratch()
         let of = {

@@ -14,7 +14,7 @@ import Testing
         }
     }
 
-    @Test("a user manager is not found if its bus is missing, or if its socket has no listener")
+    @Test("a user manager is not found if the socket of its bus is missing or has no listener")
     func absent() {
         let scratch = Scratch()
         #expect(status("unix:path=\(scratch.path)/bus") == .notFound)
@@ -24,7 +24,7 @@ import Testing
         #expect(status("unix:path=" + String(repeating: "x", count: 300)) == .notFound)
     }
 
-    @Test("a bus that never replies causes a time-out, and its descriptor is closed")
+    @Test("a bus that never replies causes a time-out, and the connection's descriptor is closed")
     func hanging() {
         let scratch = Scratch()
         let silent = SilentSocket(path: scratch.path + "/bus", type: SOCK_STREAM)

@@ -23,7 +23,7 @@ final class Scratch {
     deinit { system("rm -rf '\(path)'") }
 }
 
-/// A bound socket that never replies. It accepts connections, unless it is a datagram socket.
+/// A bound socket that never replies. If it is a stream socket, it accepts connections.
 final class SilentSocket: Sendable {
     let number: Int32
 
@@ -50,7 +50,7 @@ final class SilentSocket: Sendable {
         return count < 0 ? nil : String(decoding: buffer[..<count], as: UTF8.self)
     }
 
-    /// Accepts a connection, waits until its peer closes it, and returns the bytes that the peer sent.
+    /// Accepts a connection, waits until the peer closes the connection, and returns the bytes that the peer sent.
     func receiveAll() -> String? {
         let connection = accept(number, nil, nil)
         guard connection >= 0 else { return nil }

@@ -24,11 +24,11 @@ struct ServiceTests {
             program: scratch.path + "/script", arguments: arguments)
     }
 
-    /// A line of a script that waits for the file `go`. A script that ends earlier would fail the start of its service.
+    /// A line of a script that waits for the file `go`. If a script ended earlier, the start of its service would fail.
     private let waitForFile = "while [ ! -e go ]; do sleep 0.01; done"
 
     /// Returns the text that a script has written. Waits for the whole line, because the shell creates the file before
-    /// it writes.
+    /// the line is written.
     private func file(_ name: String) throws -> String {
         var text: String?
         try until { text = contents(name); return text?.hasSuffix("\n") == true }
@@ -78,7 +78,7 @@ struct ServiceTests {
         #expect(try file("said") == words.map { "<\($0)>" }.joined() + "a b $HOME %h|\"x\"|/usr\n")
     }
 
-    @Test("a service that fails is restarted up to its limit, and is then unloaded")
+    @Test("a failing service is restarted up to its limit of starts, and is then unloaded")
     func restarts() throws {
         var service = service("echo x >>runs; \(waitForFile); exit 1")
         service.restart = .init(delayMilliseconds: 1, attempts: 3, startLimitIntervalMilliseconds: 60_000)
@@ -91,7 +91,7 @@ struct ServiceTests {
         try manager.stopService(service.name)
     }
 
-    @Test("a killed service is restarted, but not one that succeeds or exits with an excluded code")
+    @Test("a killed service is restarted; a service that succeeds or exits with an excluded code is not")
     func endings() throws {
         var service = service("echo $$ >new; mv new process; exec sleep 600")
         service.restart = .init(
@@ -112,7 +112,7 @@ struct ServiceTests {
         }
     }
 
-    @Test("several starts of one service at the same time all succeed, and only one of them starts it")
+    @Test("concurrent starts of one service all succeed, and only one of them starts the service")
     func atOnce() throws {
         let service = service("exec sleep 600")
         let outcomes = Lock<[StartedService?]>([])
@@ -130,7 +130,7 @@ struct ServiceTests {
         try manager.stopService(service.name)
     }
 
-    @Test("starting a service with a missing or unusable program fails, and no unit is left for a restart")
+    @Test("the start of a service with a missing or unusable program fails and leaves no unit")
     func missing() throws {
         var service = service("")
         service.restart = .init(delayMilliseconds: 1_000, attempts: 9, startLimitIntervalMilliseconds: 60_000)
@@ -155,7 +155,7 @@ struct ServiceTests {
     }
 
     @Test(
-        "the exit status of a process is described by a clause",
+        "the exit status of a process is described in words",
         arguments: [
             (1, 203, "/p is not there or cannot be run"), (1, 3, "/p ended at once, with exit code 3"),
             (2, 9, "/p ended at once, of signal 9"), (3, 11, "/p ended at once, of signal 11"), (0, 0, nil),
@@ -164,7 +164,7 @@ struct ServiceTests {
         #expect(ExitStatus(code: code, status: status)?.clause(of: "/p") == words)
     }
 
-    @Test("if a unit file has the name of the service, that unit is started instead")
+    @Test("if a unit file has the name of the service, the unit of that file is started instead")
     func unitFile() throws {
         let service = service("echo transient >said")
         let home = String(cString: try #require(getenv("HOME")))
@@ -196,7 +196,7 @@ struct ServiceTests {
         func count() -> Int { (0..<4096).count { fcntl($0, F_GETFD) >= 0 } }
         let before = count()
         for _ in 0..<300 { #expect(try UserManager.connect()?.state(of: "absent.service") == nil) }
-        // Other tests of the process have open descriptors, too.
+        // The count may grow, because other tests in this process open descriptors at the same time.
         #expect(count() < before + 100)
     }
 
@@ -207,7 +207,7 @@ struct ServiceTests {
         #expect(manager.version >= 200)
     }
 
-    @Test("a user manager that hangs causes a time-out, both in a call and at the connect")
+    @Test("a stopped user manager causes a time-out of calls and of new connections")
     func hangs() throws {
         let home = String(cString: try #require(getenv("HOME")))
         let note = try #require(fopen(home + "/manager.pid", "r"))

@@ -11,7 +11,7 @@ import Testing
         Dictionary(service.properties(version: version)) { $1 }
     }
 
-    @Test("a minimal service has only its program, and is unloaded when it has ended")
+    @Test("a minimal service has only the necessary properties, and is unloaded after its end")
     func least() {
         let properties = properties(service)
         #expect(Set(properties.keys) == ["Description", "ExecStart", "KillMode", "Type", "CollectMode", "AddRef"])
@@ -40,7 +40,7 @@ import Testing
         #expect(known.intersection(["Type", "CollectMode", "ExitType"]).count == newer)
     }
 
-    @Test("the times of a service's restart are in microseconds and do not overflow")
+    @Test("the restart times of a service are sent in microseconds and do not overflow")
     func restart() {
         var service = service
         service.restart = .init(

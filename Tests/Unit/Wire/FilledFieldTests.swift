@@ -3,10 +3,11 @@ import Testing
 
 @testable import BackhaulWire
 
-/// The round-trip tests must find a field that `WireRecord.code` omits. They find it only if the generator gives the
-/// field another value than the blank record has.
+/// The round-trip tests must fail if `WireRecord.code` omits a field. They fail only if the generator gives this field
+/// a value that differs from the value in the blank record.
 @Suite struct FilledFieldTests {
-    /// Returns the stored properties that have the value of the blank record in all of 100 generated records.
+    /// Makes 100 records. Returns the names of the properties that have the value of the blank record in all 100
+    /// records.
     private func unfilled<Record: WireRecord>(_ make: (inout Generator) -> Record) -> [String] {
         unfilled(Record.blank, make)
     }

@@ -14,7 +14,7 @@ import Testing
                 + [0, 0, 0, 0])
     }
 
-    @Test("the messages welcome and request exit have the same format in all protocol versions")
+    @Test("the messages `welcome` and `requestExit` have the same format in all protocol versions")
     func handingOver() throws {
         let versions = Versions(wire: 0x0102, library: 0x0A0B0C)
         let opening = Array("bhul".utf8) + [2, 1] + [0x0C, 0x0B, 0x0A, 0]

@@ -1,11 +1,11 @@
 import BackhaulModel
 import TestSupport
 
-/// Generates values of the model from a seed, so that a failure can be repeated. Extreme numbers are frequent.
+/// Generates values of the model from a seed. The same seed repeats a failure. Extreme numbers are frequent.
 struct Generator: RandomNumberGenerator {
     private var numbers: SeededGenerator
-    /// How often the generator has picked an alternative, if it was made by `filling`. Nil: it picks at random, and
-    /// optional values may be absent.
+    /// The number of picks so far, if `filling` made the generator. If nil, the generator picks at random, and optional
+    /// values can be absent.
     private var picks: Int?
 
     init(seed: UInt64) { numbers = SeededGenerator(seed: seed) }

@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test("a frame that announces more than the limit is refused before it arrives")
+    @Test("a frame whose length exceeds the limit is refused before its payload arrives")
     func tooLong() {
         let failure = clientFailure(frame([], length: UInt32(Wire.maximumFrame) + 1))
         #expect(failure?.status == .invalidArgument)
@@ -111,7 +111,7 @@ import Testing
         #expect(clientFailure(frame([], length: UInt32(Wire.maximumFrame))) == nil)
     }
 
-    @Test("a count of elements that do not fit in the rest of the frame is refused")
+    @Test("a count of more elements than fit in the rest of the frame is refused")
     func impossibleCount() {
         // The payload is a command with two sequence numbers, `enqueue`, a handle, and a count of 4,294,967,295
         // requests.
@@ -126,7 +126,7 @@ import Testing
         #expect(engineFailure(frame(payload))?.message.contains("UTF-8") == true)
     }
 
-    @Test("after a failure the frame reader repeats the failure, and reads no more messages")
+    @Test("after a failure, the frame reader repeats the failure and reads no more messages")
     func failureStays() throws {
         var reader = FrameReader()
         reader.append(frame([99]))
@@ -136,7 +136,7 @@ import Testing
         #expect(first == second)
     }
 
-    @Test("a hello of another protocol version is recognized, whatever bytes follow the version")
+    @Test("a hello of another protocol version is recognized, even if unknown bytes follow the version")
     func otherVersion() {
         let hello: [UInt8] = [1] + Array("bhul".utf8) + [7, 0, 1, 2, 3, 4, 5]
         let failure = clientFailure(frame(hello))
@@ -152,10 +152,10 @@ import Testing
         #expect(clientFailure(frame([1] + Array("http".utf8) + [1, 0]))?.status == .invalidArgument)
     }
 
-    /// Returns the first bytes of a stored reply, whose protocol version is `later` versions after the present one.
+    /// Returns the first bytes of a stored reply: the present protocol version plus `later`.
     private func version(_ later: UInt16) -> [UInt8] { [UInt8(Wire.version + later), 0] }
 
-    @Test("a damaged stored reply and one of another protocol version cause different failures")
+    @Test("a damaged stored reply and a reply of another protocol version cause different failures")
     func storedReplies() {
         #expect(throws: Failure.self) { try Wire.decodeReply([]) }
         let damaged = #expect(throws: Failure.self) { try Wire.decodeReply(version(0) + [200]) }

@@ -23,7 +23,7 @@ import Testing
         #expect(failure?.status == .tooMany)
     }
 
-    @Test("a reply that does not fit in a frame is replaced by a failure with its sequence number")
+    @Test("a reply that does not fit in a frame is replaced by a failure with the same sequence number")
     func tooLargeReply() throws {
         let events = (1...80).map { event($0, userData: Limits.userDataSize) }
         var reader = FrameReader()

@@ -14,7 +14,7 @@ import Testing
         #expect(size(type.blank) == type.minimumSize, "\(type)")
     }
 
-    @Test("the minimum size of each element of a message is the size of its blank value")
+    @Test("the minimum size of a message element is the size of the element's blank value")
     func smallestElements() {
         check(ActivityInfo.self)
         check(Attempt.self)

@@ -3,8 +3,8 @@ import BackhaulWire
 import Foundation
 import Testing
 
-/// Compares a message of each kind, with every field filled, with its recorded bytes. A change of these bytes needs a
-/// new `Wire.version`.
+/// Compares messages of each kind with their recorded bytes. Every field of these messages is filled. A change of the
+/// bytes needs a new `Wire.version`.
 @Suite struct RecordedFrameTests {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
 
@@ -33,7 +33,8 @@ import Testing
         return frames
     }
 
-    /// Returns the text of the frames: each name on its own line, and below it the bytes in hexadecimal, indented.
+    /// Returns the text of the frames. Each name is on its own line. The indented lines below the name have the bytes
+    /// in hexadecimal.
     private func text(_ frames: [(name: String, bytes: [UInt8])]) -> String {
         var lines: [String] = []
         for frame in frames {

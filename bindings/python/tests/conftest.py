@@ -1,4 +1,4 @@
-"""Makes the tests use the library that was built in this repository, unless BACKHAUL_LIBRARY names another one."""
+"""If BACKHAUL_LIBRARY is not set, makes the tests use the library that was built in this repository."""
 
 import os
 import sys

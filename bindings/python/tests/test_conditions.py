@@ -1,4 +1,4 @@
-"""Every field of constraints, networks and activities is written to C, and is read back unchanged."""
+"""Every field of constraints, networks and activities is written to a C struct, and is read back unchanged."""
 
 import gc
 from ctypes import pointer, sizeof
@@ -59,16 +59,16 @@ def same_constraints(raw):
     assert raw.quiet_hours == b"22:00-06:30"
 
 
-def test_the_constraints_of_a_policy_are_written():
+def test_the_constraints_of_a_policy_are_written_to_c():
     same_constraints(_writing_transfers.policy(Policy(constraints=CONSTRAINTS)).constraints)
 
 
-def test_a_constraint_is_accepted_by_the_name_of_its_value():
+def test_a_constraint_can_be_set_by_the_name_of_a_constant():
     raw = _writing_transfers.constraints(Constraints(preset="discretionary", maximum_thermal_state="nominal"))
     assert (raw.preset, raw.maximum_thermal_state) == (1, 1)
 
 
-def test_the_constraints_of_a_session_are_written():
+def test_the_constraints_of_a_session_are_written_to_c():
     raw = _writing_transfers.configuration(CONFIGURATION)
     gc.collect()
     same_constraints(raw.constraints)
@@ -80,7 +80,7 @@ def test_the_constraints_of_a_session_are_read_back_unchanged():
     assert _reading_transfers._configuration(_writing_transfers.configuration(CONFIGURATION)) == CONFIGURATION
 
 
-def test_starts_and_expected_sizes_of_a_request_are_written():
+def test_the_start_times_and_expected_bytes_of_a_request_are_written_to_c():
     earliest = datetime(2030, 1, 1, tzinfo=timezone.utc)
     request = Request("http://a/", earliest_start=earliest, latest_start=earliest.timestamp() + 3_600,
                       expected_bytes_received=2**63, expected_bytes_sent=1)
@@ -89,7 +89,7 @@ def test_starts_and_expected_sizes_of_a_request_are_written():
     assert (raw.expected_bytes_received, raw.expected_bytes_sent) == (2**63, 1)
 
 
-def test_starts_and_expected_sizes_of_a_task_are_read():
+def test_the_start_times_and_expected_bytes_of_a_task_are_read_from_c():
     task = _reading._task(filled(_ctypes.bh_task_info, id=1, state=1, kind=1, url=b"http://a/", reason=18,
                                  earliest_start_ms=2_000, latest_start_ms=3_000, expected_bytes_received=4))
     assert (task.earliest_start.timestamp(), task.latest_start.timestamp()) == (2, 3)
@@ -99,14 +99,14 @@ def test_starts_and_expected_sizes_of_a_task_are_read():
     assert (plain.earliest_start, plain.latest_start, plain.expected_bytes_received) == (None, None, None)
 
 
-def test_a_tasks_own_constraints_are_read():
+def test_the_own_constraints_of_a_task_are_read_from_c():
     raw = filled(_ctypes.bh_task_info, id=1, state=1, kind=1, url=b"http://a/",
                  constraints=pointer(_writing_transfers.constraints(CONSTRAINTS)))
     assert _reading._task(raw).constraints == CONSTRAINTS
     assert _reading._task(filled(_ctypes.bh_task_info, id=1, state=1, kind=1, url=b"http://a/")).constraints is None
 
 
-def test_a_start_is_a_time_none_or_unchanged():
+def test_a_start_time_can_be_a_time_none_or_time_unchanged():
     noon = datetime(2030, 1, 1, 12, tzinfo=timezone.utc)
     assert _writing.start_ms("earliest start", noon) == 1_893_499_200_000
     assert _writing.start_ms("earliest start", None) == 0
@@ -115,7 +115,7 @@ def test_a_start_is_a_time_none_or_unchanged():
         _writing.start_ms("latest start", -2)
 
 
-def test_an_ended_and_an_open_wait_record_are_read():
+def test_an_ended_and_an_open_wait_record_are_read_from_c():
     over = _reading_conditions._wait(filled(
         _ctypes.bh_wait_record, reason=11, reason_text=b"on battery", began_ms=1_000, ended_ms=5_000))
     assert (over.reason, over.reason_text) == (Reason.POWER, "on battery")
@@ -123,7 +123,7 @@ def test_an_ended_and_an_open_wait_record_are_read():
     assert _reading_conditions._wait(filled(_ctypes.bh_wait_record, reason=20, began_ms=1_000)).ended is None
 
 
-def test_a_known_and_an_unreadable_condition_are_read():
+def test_a_known_and_an_unknown_condition_are_read_from_c():
     known = _reading_conditions._condition(filled(
         _ctypes.bh_condition, kind=7, is_known=1, value=2, name=b"Home", text=b"wifi", source=b"NetworkManager",
         since_ms=9_000))
@@ -134,7 +134,7 @@ def test_a_known_and_an_unreadable_condition_are_read():
     assert (unread.value, unread.is_known, unread.since) == (None, False, None)
 
 
-def test_a_hold_is_read():
+def test_a_hold_is_read_from_c():
     hold = _reading_conditions._hold(filled(
         _ctypes.bh_hold, application=b"org.example.a", session=b"s", origin=b"http://a:80", reason=17,
         reason_text=b"slow", began_ms=1_000, next_check_ms=2_000, tasks=2**40))
@@ -143,7 +143,7 @@ def test_a_hold_is_read():
     assert (hold.began.timestamp(), hold.next_check.timestamp()) == (1, 2)
 
 
-def test_the_settings_of_a_network_are_written_and_all_its_fields_are_read():
+def test_only_the_settings_of_a_network_are_written_to_c_but_all_fields_are_read_back():
     said = Network("Hotspot", metered=True, month_starts_on=20, budget=Budget(daily=1, monthly=2**40))
     whole = replace(said, kind=NetworkKind.WIFI, is_current=True, used_today=7, day_ends_ms=1_000)
     raw = _writing_conditions.network(whole)
@@ -154,7 +154,7 @@ def test_the_settings_of_a_network_are_written_and_all_its_fields_are_read():
     assert whole.day_ends.timestamp() == 1 and whole.month_ends is None
 
 
-def test_an_activity_is_written_with_its_request():
+def test_an_activity_and_its_request_are_written_to_c():
     raw = _writing_conditions.activity(Activity(
         "feed", 3_600_000, 60_000, repeats=False, quality_of_service="utility", first=2_000_000_000.5,
         request=Request("http://a/feed", "/d", if_exists="replace", headers={"A": "b"})))
@@ -167,7 +167,7 @@ def test_an_activity_is_written_with_its_request():
     assert not _writing_conditions.activity(Activity("tell", 1_000)).request
 
 
-def test_an_activity_of_a_listing_is_read():
+def test_an_activity_in_a_listing_is_read_from_c():
     info = _reading_conditions._activity(filled(
         _ctypes.bh_activity, identifier=b"feed", interval_ms=3, tolerance_ms=2, repeats=1, quality_of_service=3,
         next_ms=1_000, next_ends_ms=2_000, last_task=9, url=b"http://a/"))
@@ -176,7 +176,7 @@ def test_an_activity_of_a_listing_is_read():
     assert (info.next.timestamp(), info.next_ends.timestamp(), info.last_started) == (1, 2, None)
 
 
-def test_the_event_of_an_activity_is_read():
+def test_the_event_of_an_activity_is_read_from_c():
     event = _reading._event(filled(_ctypes.bh_event, id=1, kind=5, activity=b"feed"), None)
     assert (event.kind, event.is_activity, event.activity, event.state) == (EventKind.ACTIVITY, True, "feed", None)
     assert Attention.ACTIVITY in Attention(17)
@@ -190,7 +190,7 @@ def test_the_event_of_an_activity_is_read():
         ({"expected_bytes_sent": -1}, "expected_bytes_sent is -1"),
     ],
 )
-def test_a_request_with_a_value_outside_the_c_range_is_refused_with_its_index(options, words):
+def test_a_value_that_c_cannot_represent_raises_an_error_with_the_index_of_its_request(options, words):
     with pytest.raises(InvalidArgument, match=words) as caught:
         _writing_transfers.requests([Request("http://a/"), Request("http://b/", **options)])
     assert caught.value.index == 1
@@ -207,7 +207,7 @@ def test_a_request_with_a_value_outside_the_c_range_is_refused_with_its_index(op
         ("quiet_hours", 22, "quiet_hours is a int instead of a str"),
     ],
 )
-def test_a_request_with_constraints_outside_the_c_range_is_refused_with_its_index(field, value, words):
+def test_a_constraint_that_c_cannot_represent_raises_an_error_with_the_index_of_its_request(field, value, words):
     policy = Policy(constraints=Constraints(**{field: value}))
     with pytest.raises(InvalidArgument, match=words) as caught:
         _writing_transfers.requests([Request("http://a/"), Request("http://b/", policy=policy)])
@@ -225,6 +225,6 @@ def test_a_request_with_constraints_outside_the_c_range_is_refused_with_its_inde
         (_writing_conditions.activity, Activity("a", 1_000, request=Request(7)), "URL is a int instead of a str"),
     ],
 )
-def test_networks_and_activities_outside_the_c_range_are_refused(write, value, words):
+def test_a_network_or_activity_that_c_cannot_represent_is_refused(write, value, words):
     with pytest.raises(InvalidArgument, match=words):
         write(value)

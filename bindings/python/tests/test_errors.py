@@ -8,7 +8,7 @@ import backhaul
 from backhaul import _errors
 from backhaul._constants import Domain, Status
 
-#: The statuses that have no class of their own.
+#: The statuses that have no exception class of their own.
 PLAIN = {Status.OK, Status.STARTED, Status.INTERNAL}
 
 
@@ -30,11 +30,11 @@ def test_every_status_has_an_exception_class(status):
         (Status.DESTINATION_EXISTS, FileExistsError),
     ],
 )
-def test_an_exception_is_also_a_built_in_exception(status, builtin):
+def test_an_exception_is_an_instance_of_the_matching_built_in_exception(status, builtin):
     assert isinstance(_errors.error_for(status), builtin)
 
 
-def test_a_status_of_a_newer_library_becomes_an_exception_of_the_base_class():
+def test_an_unknown_status_of_a_newer_library_becomes_an_exception_of_the_base_class():
     error = _errors.error_for(999, "Something new.")
     assert type(error) is backhaul.BackhaulError
     assert (error.status, str(error)) == (999, "Something new.")
@@ -48,17 +48,17 @@ def test_a_status_of_a_newer_library_becomes_an_exception_of_the_base_class():
         (Status.AUTHENTICATION_REQUIRED, backhaul.AuthenticationRequired, backhaul.TransferError),
     ],
 )
-def test_an_exception_has_its_own_class_and_a_wider_class(status, family, wider):
+def test_the_exception_class_of_a_status_is_a_subclass_of_a_wider_exception_class(status, family, wider):
     error = _errors.error_for(status)
     assert type(error) is family
     assert isinstance(error, wider)
 
 
-def test_in_use_has_the_id_of_the_other_process():
+def test_an_in_use_error_has_the_id_of_the_other_process():
     assert _errors.error_for(Status.IN_USE, domain=Domain.PROCESS, detail=4711).process == 4711
 
 
-def test_without_a_message_the_error_has_the_text_of_its_status():
+def test_an_error_without_a_message_has_the_text_of_its_status():
     assert str(_errors.error_for(Status.NOT_FOUND)) == "there is no such session, task, challenge or activity"
 
 

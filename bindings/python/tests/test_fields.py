@@ -42,11 +42,11 @@ WRITERS = {
     "bh_network": _writing_conditions.network,
     "bh_session_configuration": _writing_transfers.configuration,
 }
-#: Fields of structs that have no counterpart in Python.
+#: Names of struct fields for which Python has no field.
 NOTHING = {"struct_size", "reserved", "reserved_number"}
-#: Fields of an activity that are written and never read, because a listing does not have them.
+#: Fields of an activity that Python writes but does not read, because a listing does not have these fields.
 NOT_READ = {("bh_activity", "request"), ("bh_activity", "first_ms")}
-#: Fields of a network that are only read.
+#: Fields of a network that Python reads but does not write.
 ONLY_READ = {"kind", "is_current", "used_today", "used_this_month", "day_ends_ms", "month_ends_ms"}
 
 
@@ -64,7 +64,7 @@ def raw_of(struct):
 
 
 def with_field_set(struct, path, kind):
-    """Returns a struct in which one field is set, with a target if the field is a pointer."""
+    """Returns a struct in which one field is set. If the field is a pointer, it points to a valid object."""
     raw = raw_of(struct)
     *inner, name = path.split(".")
     owner = reduce(getattr, inner, raw)
@@ -82,7 +82,7 @@ def with_field_set(struct, path, kind):
     elif hasattr(kind, "contents"):
         setattr(owner, name, pointer_to(kind._type_))
     else:
-        # 2 is a value that is not the default of any field. For a choice it is BH_NO.
+        # The value 2 differs from the default of every field. For a choice, 2 means BH_NO.
         setattr(owner, name, 2)
     return raw
 
@@ -100,29 +100,29 @@ def fields():
 
 
 def read(reader, raw):
-    # The value of a condition is None unless `is_known` is set.
+    # If `is_known` is false, the value of a condition is read as None. So the flag is inverted here.
     if reader.struct.__name__ == "bh_condition":
         raw.is_known = not raw.is_known
     return reader(raw, None) if reader.struct.__name__ == "bh_event" else reader(raw)
 
 
 @pytest.mark.parametrize(("reader", "field", "kind"), list(fields()))
-def test_a_field_is_read(reader, field, kind):
+def test_a_field_of_a_struct_is_read_into_a_python_object(reader, field, kind):
     assert read(reader, with_field_set(reader.struct, field, kind)) != read(reader, raw_of(reader.struct))
 
 
 @pytest.mark.parametrize(("reader", "field", "kind"), [
     given for given in fields() if given.values[0].struct.__name__ in WRITERS
 ])
-def test_a_field_is_written(reader, field, kind):
+def test_a_field_of_a_python_object_is_written_to_a_struct(reader, field, kind):
     if field in ONLY_READ:
         return
     value = reader(with_field_set(reader.struct, field, kind))
     assert reader(WRITERS[reader.struct.__name__](value)) == value
 
 
-def test_every_field_of_a_request_is_written():
-    # The library would refuse this request, because some of the options exclude each other. It is only converted here.
+def test_every_field_of_a_request_is_written_to_a_struct():
+    # The test only converts this request. The library would refuse it, because some of the options exclude each other.
     request = Request(
         "http://a/", "/d", "k", {"A": "b"}, b"u", "replace", 1, suspended=True, mode=0o600, method="PUT", group="g",
         checksum="c", expected_size=1, body_file="/b", body=b"b", parts=[Part("p", "v")], body_source="snapshot",
@@ -133,7 +133,7 @@ def test_every_field_of_a_request_is_written():
     assert [name for name, *_ in raw._fields_ if not getattr(raw, name)] == []
 
 
-def test_every_field_of_an_activity_that_a_host_sets_is_written():
+def test_every_field_that_a_host_sets_in_an_activity_is_written_to_a_struct():
     activity = Activity("a", 1, 1, False, "utility", Request("http://a/"), 1.0)
     raw = _writing_conditions.activity(activity)
     unset = [name for name, *_ in raw._fields_ if not getattr(raw, name)]

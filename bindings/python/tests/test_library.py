@@ -1,4 +1,5 @@
-"""The right library is loaded, and a library with another layout is refused with a clear message."""
+"""The package loads the right library. If a library has an incompatible layout, the package refuses it with a clear
+message."""
 
 import copy
 import json
@@ -30,36 +31,36 @@ def import_with(library, *, path=None):
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
 
-def test_every_function_of_the_header_is_declared():
+def test_every_function_of_the_header_is_declared_in_python():
     declared = re.compile(r"^BH_API (?:BH_CHECK_RESULT )?(?:const )?\w+ \*?(bh_\w+)\(", re.MULTILINE)
     functions = set(declared.findall(HEADER.read_text()))
     assert functions == set(_functions.FUNCTIONS)
 
 
-def test_every_constant_of_the_header_is_known():
+def test_every_constant_of_the_header_exists_in_python():
     ours = set(_header_names.by_header_name())
     theirs = {name for name in manifest()["constants"] if not name.startswith("BH_VERSION")}
     assert theirs == ours
 
 
-def test_the_loaded_library_has_the_declared_layout():
+def test_the_loaded_library_has_the_layout_that_python_declares():
     assert _library.differences(manifest()) == []
 
 
-def test_a_library_with_a_struct_that_grew_at_its_end_is_accepted():
+def test_a_library_is_accepted_if_a_struct_has_a_new_field_at_its_end():
     newer = manifest()
     newer["structs"]["bh_event"]["size"] += 16
     newer["structs"]["bh_event"]["fields"]["something_new"] = sizeof(_ctypes.bh_event)
     assert _library.differences(newer) == []
 
 
-def test_a_library_with_a_larger_embedded_struct_is_refused():
+def test_a_library_is_refused_if_an_embedded_struct_is_larger():
     newer = manifest()
     newer["structs"]["bh_budget"]["size"] += 8
     assert _library.differences(newer) == ["bh_budget has 24 bytes instead of 16"]
 
 
-def test_a_library_with_a_new_field_in_place_of_a_reserved_one_is_accepted():
+def test_a_library_is_accepted_if_a_new_field_replaces_a_reserved_field():
     newer = manifest()
     fields = newer["structs"]["bh_constraints"]["fields"]
     fields["something_new"] = fields.pop("reserved")
@@ -76,7 +77,7 @@ def test_a_library_with_a_new_field_in_place_of_a_reserved_one_is_accepted():
         (lambda m: m["constants"].pop("BH_ROLE_CONSUME"), "BH_ROLE_CONSUME is None instead of 1"),
     ],
 )
-def test_each_difference_of_the_layout_is_reported(change, difference):
+def test_each_difference_in_the_layout_of_a_library_is_reported(change, difference):
     other = copy.deepcopy(manifest())
     change(other)
     assert _library.differences(other) == [difference]
@@ -89,13 +90,13 @@ def test_a_missing_library_raises_an_import_error_with_advice(tmp_path):
     assert "set BACKHAUL_LIBRARY" in done.stderr
 
 
-def test_a_library_other_than_backhauls_raises_an_import_error_with_its_name():
+def test_the_import_error_for_a_foreign_library_has_the_name_of_that_library():
     done = import_with("libc.so.6")
     assert done.returncode == 1
     assert "ImportError: libc.so.6 has no function bh_" in done.stderr
 
 
-def test_the_library_in_the_packages_folder_is_used(tmp_path):
+def test_a_library_in_the_folder_of_the_package_is_used(tmp_path):
     package = tmp_path / "backhaul"
     package.mkdir()
     for file in (SOURCE / "backhaul").glob("*.py"):

@@ -1,4 +1,4 @@
-"""The modules of the package do not import each other in a cycle, and asyncio is loaded only if it is needed."""
+"""The modules of the package do not import each other in a cycle. Only programs that use asyncio load it."""
 
 import ast
 import subprocess
@@ -12,8 +12,8 @@ PACKAGE = Path(backhaul.__file__).parent
 
 
 def imported(module):
-    """Yields the modules of the package that this module imports, including those that it imports only for type
-    hints."""
+    """Yields the name of each module of the package that ``module`` imports. Imports for type hints count as
+    imports."""
     for node in ast.walk(ast.parse(module.read_text())):
         if isinstance(node, ast.ImportFrom) and node.level == 1:
             yield from [node.module] if node.module else (alias.name for alias in node.names)
@@ -25,7 +25,7 @@ def test_there_are_no_import_cycles():
     assert list(TopologicalSorter(modules).static_order())  # raises CycleError if there is a cycle
 
 
-def test_all_imports_except_asyncio_are_at_the_top_of_their_module():
+def test_no_function_imports_a_module_other_than_asyncio():
     late = [
         f"{module.stem}.{function.name}"
         for module in PACKAGE.glob("*.py")
@@ -37,7 +37,7 @@ def test_all_imports_except_asyncio_are_at_the_top_of_their_module():
     assert late == []
 
 
-def test_a_blocking_program_does_not_load_asyncio():
+def test_the_import_of_the_package_does_not_load_asyncio():
     program = "import sys, backhaul; sys.exit('asyncio' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 

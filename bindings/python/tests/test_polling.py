@@ -1,4 +1,4 @@
-"""A poll waits for the right time if the engine does not reply. The tests use a fake clock."""
+"""If the engine does not reply, a poll waits for the right time. The tests use a fake clock."""
 
 import pytest
 
@@ -9,7 +9,8 @@ from backhaul._waiting import Deadline
 
 
 class Engine:
-    """A fake library. Its tickets get their replies at a given time, and only a wait moves its clock."""
+    """A fake library with a fake clock. Its tickets get their replies at a given time. Only ``bh_ticket_wait`` moves
+    the clock."""
 
     def __init__(self, status, answers_at=None):
         self.now, self._status, self._answers_at = 0.0, status, answers_at
@@ -50,14 +51,14 @@ def ask(monkeypatch):
 
 
 @pytest.mark.parametrize("seconds", [0, 1, 20])
-def test_a_stopped_engine_is_reported_at_the_deadline(ask, seconds):
+def test_a_poll_reports_a_stopped_engine_at_the_deadline(ask, seconds):
     assert ask(seconds, Status.ENGINE_UNRESPONSIVE) == (Status.ENGINE_UNRESPONSIVE, seconds)
 
 
 @pytest.mark.parametrize(("seconds", "taken"), [(0, 5), (1, 5), (20, 20), (None, 30)])
-def test_a_poll_waits_for_a_slow_engine_for_a_minimum_time(ask, seconds, taken):
+def test_a_poll_waits_at_least_five_seconds_for_a_slow_engine(ask, seconds, taken):
     assert ask(seconds, Status.TIMEOUT) == (Status.TIMEOUT, taken)
 
 
-def test_a_reply_within_the_minimum_time_is_returned(ask):
+def test_a_poll_without_a_wait_returns_a_reply_that_comes_after_four_seconds(ask):
     assert ask(0, Status.TIMEOUT, 4) == ("answer", 4)

@@ -1,4 +1,4 @@
-"""Structs of the library are converted to Python objects, which have the right values after the batch is released."""
+"""Structs of the library are converted to Python objects with the right values."""
 
 from ctypes import POINTER, Structure, c_char_p, c_uint64, cast, pointer, sizeof
 
@@ -21,7 +21,7 @@ def texts(*values):
     return (c_char_p * len(values))(*values)
 
 
-def test_a_challenge_of_an_event_is_read():
+def test_the_challenge_of_an_event_is_read():
     raw = _ctypes.bh_event(sizeof(_ctypes.bh_event), 5, kind=3)
     asked = _ctypes.bh_challenge(
         sizeof(_ctypes.bh_challenge), 7, 2, 1 | 4 | 32, b"http://proxy:3128", b"Staff only", failures=2, time_ms=1_000,
@@ -33,16 +33,16 @@ def test_a_challenge_of_an_event_is_read():
     challenge = event.challenge
     assert (challenge.id, challenge.kind, challenge.origin) == (7, ChallengeKind.PROXY, "http://proxy:3128")
     assert (challenge.realm, challenge.failures, challenge.waiting_tasks) == ("Staff only", 2, 40)
-    # The flag 32 is a scheme that only a newer library knows. It does not affect the other schemes.
+    # The flag 32 is a scheme that only a newer library knows. This flag does not affect the other schemes.
     assert Scheme.BASIC in challenge.schemes and Scheme.DIGEST in challenge.schemes
     assert challenge.time.timestamp() == 1
 
 
-def test_a_challenge_event_without_its_challenge_is_read():
+def test_a_challenge_event_without_a_challenge_is_read():
     assert _reading._event(_ctypes.bh_event(sizeof(_ctypes.bh_event), 5, kind=3), None).challenge is None
 
 
-def test_progress_of_known_and_unknown_size_is_read():
+def test_progress_is_read_with_a_known_and_with_an_unknown_size():
     size = sizeof(_ctypes.bh_progress)
     known = _reading._progress(_ctypes.bh_progress(size, 3, 2, 0, 50, 200, 10))
     assert (known.task_id, known.state, known.reason, known.fraction) == (3, TaskState.RUNNING, Reason.NONE, 0.25)
@@ -66,12 +66,12 @@ def test_a_registered_launch_command_is_read():
 
 
 class NewerInfo(Structure):
-    """A struct of a newer library, which has one more field at its end."""
+    """A struct of a newer library. It has one more field at its end."""
 
     _fields_ = [("known", _ctypes.bh_session_info), ("new", c_uint64)]
 
 
-def test_the_sessions_of_a_launch_from_a_newer_library_with_larger_items_are_read():
+def test_the_sessions_of_a_launch_are_read_even_if_a_newer_library_has_larger_structs():
     items = [NewerInfo(_ctypes.bh_session_info(sizeof(NewerInfo), name, attention=2, open_challenges=4))
              for name in (b"one", b"two")]
     pointers = (POINTER(_ctypes.bh_session_info) * 2)(*(pointer(item.known) for item in items))
@@ -85,7 +85,7 @@ def test_a_launch_without_sessions_is_read():
     assert _reading._launch(_ctypes.bh_launch(sizeof(_ctypes.bh_launch), 12, 1, 0, None, 0)).sessions == ()
 
 
-def test_engine_info_is_read():
+def test_the_description_of_an_engine_is_read():
     raw = _ctypes.bh_engine_info(sizeof(_ctypes.bh_engine_info), 42, (1 << 16) | (2 << 8) | 3, 1, 1_000, b"/s", 9, True)
     engine = _reading._engine(raw)
     assert (engine.process_id, engine.version, engine.hosting) == (42, "1.2.3", Hosting.DAEMON)
@@ -93,7 +93,7 @@ def test_engine_info_is_read():
     assert engine.started.timestamp() == 1
 
 
-def test_the_fields_of_a_session_for_consumers_and_launches_are_read():
+def test_the_consumer_fields_and_launch_fields_of_a_session_are_read():
     raw = _ctypes.bh_session_info(
         sizeof(_ctypes.bh_session_info), b"s", consumer_stopped_ms=5_000, waiting_consumers=2, launch_state=1,
         next_launch_ms=9_000, attention=8 | 4,

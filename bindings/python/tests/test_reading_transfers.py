@@ -34,7 +34,7 @@ def filled(struct, **fields):
     return struct(sizeof(struct), **fields)
 
 
-def test_a_configuration_is_read_back_unchanged():
+def test_a_written_configuration_is_read_back_unchanged():
     given = SessionConfiguration(
         "s",
         retry=RetryPolicy(jitter_percent=7, errors=RetryErrors.TLS | RetryErrors.STATUS, unsafe_methods=False,
@@ -50,7 +50,7 @@ def test_a_configuration_is_read_back_unchanged():
     assert _reading_transfers._configuration(_writing_transfers.configuration(given)) == given
 
 
-def test_limits_are_read_back_unchanged():
+def test_written_limits_are_read_back_unchanged():
     assert _reading_transfers._limits(_writing_transfers.limits(Limits(1, 2, 3, 4))) == Limits(1, 2, 3, 4)
 
 
@@ -89,7 +89,7 @@ def test_a_successful_attempt_has_no_error():
     assert (attempt.error, attempt.protocol, attempt.next_attempt) == (None, None, None)
 
 
-def test_a_finished_group_is_read():
+def test_the_event_of_a_finished_group_is_read():
     event = _reading._event(
         filled(_ctypes.bh_event, kind=4, group=b"photos", group_succeeded=3, group_failed=2, group_cancelled=1), None
     )
@@ -98,7 +98,7 @@ def test_a_finished_group_is_read():
     assert (event.task_kind, event.state) == (None, None)
 
 
-def test_an_ended_upload_is_read():
+def test_the_event_of_an_ended_upload_is_read():
     body = create_string_buffer(b"\0ok", 3)
     raw = filled(
         _ctypes.bh_event, kind=1, task_id=9, task_state=4, task_kind=2, bytes_sent=70, checksum=b"sha-256:ab",
@@ -109,7 +109,7 @@ def test_an_ended_upload_is_read():
     assert (event.checksum, event.group) == ("sha-256:ab", None)
 
 
-def test_the_url_of_a_refresh_is_read_and_not_in_its_repr():
+def test_the_url_of_a_refresh_is_read_but_the_repr_of_its_challenge_hides_it():
     challenge = _reading._challenge(
         filled(_ctypes.bh_challenge, id=1, kind=3, origin=b"https://a:443", task_id=8, url=b"https://a/?signature=1")
     )
@@ -117,7 +117,7 @@ def test_the_url_of_a_refresh_is_read_and_not_in_its_repr():
     assert "signature" not in repr(challenge)
 
 
-def test_a_task_of_the_history_is_read():
+def test_a_task_in_the_history_is_read():
     task = _reading._task(
         filled(_ctypes.bh_task_info, id=1, state=4, kind=2, url=b"http://a/", group=b"g", body_sent=5, body_size=6,
                ended_ms=2_000, path=b"/p")
@@ -126,6 +126,6 @@ def test_a_task_of_the_history_is_read():
     assert (task.ended.timestamp(), task.path) == (2, "/p")
 
 
-def test_the_progress_of_an_upload_counts_its_body():
+def test_the_progress_of_an_upload_is_the_sent_share_of_its_body():
     raw = filled(_ctypes.bh_progress, task_id=1, state=2, size=2**64 - 1, body_sent=25, body_size=100)
     assert _reading._progress(raw).fraction == 0.25

@@ -1,6 +1,7 @@
 """Runs each program of the package's README.
 
-Only https://example.org is replaced by a server of this test, and /home/me by a directory of this test.
+In each program, the test replaces https://example.org by its own server, and /home/me by its own directory. It changes
+nothing else.
 """
 
 import http.server

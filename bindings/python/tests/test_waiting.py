@@ -1,4 +1,5 @@
-"""Coroutines that wait in asyncio share descriptors, run no busy loop, and leave no reader in the event loop."""
+"""Coroutines that wait in asyncio can share a descriptor. After their wait, the event loop no longer watches the
+descriptor."""
 
 import asyncio
 import os
@@ -27,7 +28,7 @@ def test_a_readable_descriptor_wakes_all_its_waiters(pipe):
     assert asyncio.run(scenario()) == [True, True, True]
 
 
-def test_an_ended_wait_leaves_no_reader_in_the_loop(pipe):
+def test_an_ended_wait_leaves_no_reader_in_the_event_loop(pipe):
     async def scenario():
         assert not await readable(pipe[0], 0.01)
         return asyncio.get_running_loop().remove_reader(pipe[0])
@@ -35,7 +36,7 @@ def test_an_ended_wait_leaves_no_reader_in_the_loop(pipe):
     assert asyncio.run(scenario()) is False
 
 
-def test_a_cancelled_waiter_does_not_affect_the_others(pipe):
+def test_a_cancelled_waiter_does_not_affect_the_other_waiters(pipe):
     async def scenario():
         impatient = asyncio.ensure_future(readable(pipe[0], 10))
         patient = asyncio.ensure_future(readable(pipe[0], 10))
@@ -49,13 +50,13 @@ def test_a_cancelled_waiter_does_not_affect_the_others(pipe):
 
 
 @pytest.mark.parametrize("seconds", [10, None])
-def test_a_cancelled_waiter_ends_as_cancelled_even_if_the_descriptor_becomes_readable(pipe, seconds):
+def test_a_waiter_is_cancelled_even_if_its_descriptor_becomes_readable(pipe, seconds):
     async def scenario():
         waiting = asyncio.ensure_future(readable(pipe[0], seconds))
         await asyncio.sleep(0)
         os.write(pipe[1], b"x")
         # In its next iteration, the event loop finds that the descriptor is readable. One iteration later, the waiter
-        # is cancelled before it runs.
+        # is cancelled before the waiter runs.
         loop = asyncio.get_running_loop()
         loop.call_soon(loop.call_soon, waiting.cancel)
         with pytest.raises(asyncio.CancelledError):
@@ -65,7 +66,7 @@ def test_a_cancelled_waiter_ends_as_cancelled_even_if_the_descriptor_becomes_rea
     assert asyncio.run(scenario()) is False
 
 
-def test_slices_of_a_wait_are_short_enough_for_signals_and_end_with_the_deadline():
+def test_a_slice_of_a_wait_is_short_and_ends_at_the_deadline_at_the_latest():
     assert Deadline(None).slice_ms() == _waiting.SLICE_SECONDS * 1000
     assert Deadline(1e9).slice_ms() == _waiting.SLICE_SECONDS * 1000
     assert 1 <= Deadline(0.05).slice_ms() <= 50

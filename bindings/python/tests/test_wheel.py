@@ -1,4 +1,5 @@
-"""The wheel contains the library, names its platform, and works without any other installed part of Backhaul."""
+"""The wheel contains the library and the daemon, and its name has the platform. It works if no other part of Backhaul
+is installed."""
 
 import os
 import subprocess
@@ -28,12 +29,12 @@ def test_the_wheel_is_for_any_python_3_on_this_platform(wheel):
     assert wheel.name.startswith("backhaul-1.0.0-py3-none-linux_")
 
 
-def test_the_wheel_contains_the_package_its_types_the_library_and_the_daemon(wheel):
+def test_the_wheel_contains_the_typed_package_the_library_and_the_daemon(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {"backhaul/__init__.py", "backhaul/py.typed", "backhaul/libbackhaul.so.1", "backhaul/backhauld"} <= names
 
 
-def test_the_wheel_works_with_its_own_library_and_daemon(wheel, tmp_path):
+def test_an_installed_wheel_uses_its_own_library_and_daemon(wheel, tmp_path):
     installed = tmp_path / "installed"
     subprocess.run([sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--no-deps",
                     "--target", installed, wheel], check=True)
@@ -61,7 +62,7 @@ def test_the_wheel_works_with_its_own_library_and_daemon(wheel, tmp_path):
 
 
 @pytest.mark.parametrize("variable", ["BACKHAUL_LIBRARY", "BACKHAUL_DAEMON"])
-def test_without_the_library_or_the_daemon_the_wheel_is_not_built(variable, tmp_path):
+def test_the_build_of_the_wheel_fails_if_the_library_or_the_daemon_is_missing(variable, tmp_path):
     environment = {**os.environ, variable: str(tmp_path / "missing")}
     done = subprocess.run([sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir",
                            tmp_path, PACKAGE], env=environment, capture_output=True, text=True, check=False)

@@ -45,7 +45,7 @@ without_nul = st.text(st.characters(exclude_characters="\0", exclude_categories=
         max_size=20,
     )
 )
-def test_requests_are_written_unchanged(requests):
+def test_requests_are_written_to_structs_unchanged(requests):
     array = _writing_transfers.requests(requests)
     gc.collect()
     for raw, request in zip(array, requests):
@@ -76,13 +76,13 @@ def test_requests_are_written_unchanged(requests):
         (Request("http://a/", if_exists="maybe"), "say 'fail' or 'replace' or 'skip'"),
     ],
 )
-def test_a_request_with_a_value_outside_the_c_range_is_refused_with_its_index(request_, words):
+def test_a_value_that_c_cannot_represent_raises_an_error_with_the_index_of_its_request(request_, words):
     with pytest.raises(InvalidArgument, match=words) as caught:
         _writing_transfers.requests([Request("http://a/"), request_], first=100)
     assert caught.value.index == 101
 
 
-def test_a_configuration_is_written_unchanged():
+def test_a_configuration_is_written_to_a_struct_unchanged():
     rules, tls = TransferRules(resource_timeout_ms=2**63), TLS(ca_file=Path("/ca"))
     given = SessionConfiguration("gallery", rules=rules, tls=tls)
     raw = _writing_transfers.configuration(given)
@@ -90,12 +90,12 @@ def test_a_configuration_is_written_unchanged():
     assert (raw.identifier, raw.rules.resource_timeout_ms, raw.tls.ca_file) == (b"gallery", 2**63, b"/ca")
 
 
-def test_a_part_of_a_configuration_must_have_its_type():
+def test_each_part_of_a_configuration_must_have_the_right_type():
     with pytest.raises(InvalidArgument, match="a dict was given instead of a TLS"):
         _writing_transfers.configuration(SessionConfiguration("s", tls={"ca_file": "/ca"}))
 
 
-def test_a_selection_keeps_its_ids_alive():
+def test_the_struct_of_a_selection_keeps_its_array_of_ids_in_memory():
     chosen = _writing.selection(range(1, 1001), [TaskState.WAITING, TaskState.RUNNING])
     gc.collect()
     raw = chosen.contents
@@ -103,12 +103,12 @@ def test_a_selection_keeps_its_ids_alive():
     assert raw.states == 0b110
 
 
-def test_an_enumeration_member_is_written_as_its_number():
+def test_a_member_of_an_enumeration_is_written_as_its_number():
     assert _writing.number("policy", IfExists.REPLACE, _writing.UINT64) == 1
 
 
 @pytest.mark.parametrize(("given", "number"), [(None, 0), (True, 1), (False, 2)])
-def test_a_choice_is_written_as_default_yes_or_no(given, number):
+def test_none_true_and_false_are_written_as_default_yes_and_no(given, number):
     configuration = SessionConfiguration("s", sends_launch_events=given, asks_for_credentials=given)
     raw = _writing_transfers.configuration(configuration)
     assert (raw.sends_launch_events, raw.asks_for_credentials) == (number, number)
@@ -123,7 +123,7 @@ variable = without_nul.filter(lambda name: name and "=" not in name)
 
 
 @given(st.lists(without_nul, max_size=10), st.dictionaries(variable, without_nul))
-def test_a_launch_command_is_written_unchanged(arguments, environment):
+def test_a_launch_command_is_written_to_a_struct_unchanged(arguments, environment):
     command = LaunchCommand(
         Path("/usr/bin/env"), arguments, environment, Path("/srv"), attach_timeout_ms=1, first_delay_ms=2,
         longest_delay_ms=3, maximum_launches=4,
@@ -149,12 +149,12 @@ def test_a_launch_command_is_written_unchanged(arguments, environment):
         (LaunchCommand("/bin/a", maximum_launches=-1), "maximum_launches is -1"),
     ],
 )
-def test_a_launch_command_outside_the_c_range_is_refused(command, words):
+def test_a_launch_command_that_c_cannot_represent_is_refused(command, words):
     with pytest.raises(InvalidArgument, match=words):
         _writing.launch(command)
 
 
-def test_the_options_of_an_application_are_written_unchanged():
+def test_the_options_of_an_application_are_written_to_a_struct_unchanged():
     command = LaunchCommand("/bin/a", ["b"])
     raw = _writing.application_options("app", Path("/store"), Hosting.EMBEDDED, Path("/d"), command, True)
     gc.collect()
@@ -162,24 +162,24 @@ def test_the_options_of_an_application_are_written_unchanged():
     assert (raw.flags, raw.launch.contents.program, raw.launch.contents.arguments[0]) == (1, b"/bin/a", b"b")
 
 
-def test_without_options_the_fields_of_an_application_are_unset():
+def test_the_optional_fields_of_an_application_are_unset_by_default():
     raw = _writing.application_options("app", None, Hosting.DEFAULT, None, None, False)
     assert (raw.store, raw.hosting, raw.flags, raw.daemon, bool(raw.launch)) == (None, 0, 0, None, False)
 
 
-def test_a_credential_is_written_with_a_password_that_may_be_empty():
+def test_a_credential_without_a_password_is_written_with_an_empty_password():
     raw = _writing.response(user="me")
     assert (raw.kind, raw.user, raw.password, raw.header_count) == (2, b"me", b"", 0)
 
 
-def test_headers_are_written_as_a_response():
+def test_a_response_with_headers_is_written():
     raw = _writing.response(headers={"Authorization": "Bearer t"})
     gc.collect()
     assert (raw.kind, raw.header_count, raw.user) == (3, 1, None)
     assert (raw.headers[0].name, raw.headers[0].value) == (b"Authorization", b"Bearer t")
 
 
-def test_a_refusal_is_written():
+def test_a_response_that_refuses_is_written():
     assert _writing.response(refuse=True).kind == 1
 
 
@@ -190,12 +190,12 @@ def test_a_refusal_is_written():
         {"headers": {}, "refuse": True}, {"url": "http://a/", "headers": {}}, {"default": True, "refuse": True},
     ],
 )
-def test_a_response_must_be_of_exactly_one_kind(answer):
+def test_a_response_must_have_exactly_one_kind(answer):
     with pytest.raises(InvalidArgument, match="give exactly one of them"):
         _writing.response(**answer)
 
 
-def test_a_challenge_or_its_id_is_accepted_and_an_event_is_refused():
+def test_a_challenge_or_its_id_is_accepted_but_an_event_is_refused():
     asked = Challenge(7, ChallengeKind.SERVER, Scheme.BASIC, "https://a:443", None, 0, 0, 1)
     assert (_writing.challenge(asked), _writing.challenge(7)) == (7, 7)
 
@@ -207,11 +207,11 @@ def test_a_challenge_or_its_id_is_accepted_and_an_event_is_refused():
 
 
 @pytest.mark.parametrize(("seconds", "milliseconds"), [(0.5, 500), (60, 60_000), (0, 0), (1e-9, 1)])
-def test_an_interval_is_written_in_milliseconds_and_only_0_ends_the_stream(seconds, milliseconds):
+def test_an_interval_is_converted_to_milliseconds_and_only_0_seconds_become_0(seconds, milliseconds):
     assert _writing.interval_ms(seconds) == milliseconds
 
 
 @pytest.mark.parametrize("seconds", ["1", float("nan"), float("inf"), 1e9])
-def test_an_interval_that_is_no_number_of_seconds_is_refused(seconds):
+def test_an_interval_that_is_not_a_valid_number_of_seconds_is_refused(seconds):
     with pytest.raises(InvalidArgument, match="interval"):
         _writing.interval_ms(seconds)

@@ -38,7 +38,7 @@ def one(**options):
     return array, array[0]
 
 
-def test_every_option_of_a_request_is_written():
+def test_the_options_of_a_request_are_written_to_a_struct():
     _array, raw = one(
         destination=Path("/d"), method="GET", group="g", checksum="sha-256:00", expected_size=2**63,
         priority=PRIORITY_NOW, if_exists="skip", if_changed=True, named_by_server=True, ignores_digests=True,
@@ -48,7 +48,7 @@ def test_every_option_of_a_request_is_written():
     assert (raw.priority, raw.if_exists, raw.flags) == (101, 2, 1 | 2 | 4 | 8)
 
 
-def test_a_plain_request_sets_no_option():
+def test_a_request_without_options_sets_no_option_in_its_struct():
     _array, raw = one()
     assert (raw.method, raw.group, raw.checksum, raw.body_file, raw.body) == (None, None, None, None, None)
     assert (raw.expected_size, raw.body_size, raw.part_count, raw.body_source) == (0, 0, 0, 0)
@@ -56,14 +56,14 @@ def test_a_plain_request_sets_no_option():
     assert not raw.parts and not raw.policy
 
 
-def test_a_body_file_is_written_with_its_source():
+def test_a_body_file_and_its_body_source_are_written():
     _array, raw = one(body_file=Path("/photo.jpg"), body_source="consume", method="POST")
     assert (raw.body_file, raw.body_source, raw.method) == (b"/photo.jpg", 2, b"POST")
     assert one(body_file="/a", body_source=BodySource.SNAPSHOT)[1].body_source == 1
 
 
 @pytest.mark.parametrize("body", [b"", b"\0\1\2", bytearray(b"ab"), memoryview(b"cd")])
-def test_the_bytes_of_a_body_are_written_even_if_there_are_none(body):
+def test_a_body_of_bytes_is_written_even_if_it_is_empty(body):
     _array, raw = one(body=body)
     assert raw.body is not None
     assert string_at(raw.body, raw.body_size) == bytes(body)
@@ -109,14 +109,14 @@ def same_policy(raw):
     assert (rules.maximum_size, raw.bytes_per_second) == (2**41, 2**42)
 
 
-def test_a_policy_is_written_for_each_request_that_has_it():
+def test_a_policy_that_two_requests_share_is_written_for_each_of_them():
     array = _writing_transfers.requests([Request("http://a/", policy=POLICY), Request("http://b/", policy=POLICY)])
     gc.collect()
     same_policy(array[0].policy.contents)
     same_policy(array[1].policy.contents)
 
 
-def test_an_empty_policy_sets_no_field():
+def test_an_empty_policy_sets_no_field_of_its_struct():
     raw = _writing_transfers.policy(Policy())
     assert bytes(raw)[8:] == bytes(sizeof(raw) - 8)
 
@@ -166,7 +166,7 @@ def test_limits_are_written():
         ({"method": b"GET"}, "method is a bytes instead of a str"),
     ],
 )
-def test_a_request_with_a_value_outside_the_c_range_is_refused_with_its_index(options, words):
+def test_a_value_that_c_cannot_represent_raises_an_error_with_the_index_of_its_request(options, words):
     with pytest.raises(InvalidArgument, match=words) as caught:
         _writing_transfers.requests([Request("http://a/"), Request("http://b/", **options)], first=5)
     assert caught.value.index == 6
@@ -192,7 +192,7 @@ def test_a_response_to_a_challenge_is_written(answer, expected):
     assert (raw.kind, raw.url, raw.expires_ms, raw.flags) == expected
 
 
-def test_a_selection_may_be_a_group():
+def test_a_selection_can_consist_of_a_group():
     chosen = _writing.selection(None, (), "photos").contents
     assert (chosen.group, chosen.id_count, chosen.states) == (b"photos", 0, 0)
     with pytest.raises(TypeError):

@@ -1,4 +1,4 @@
-"""Makes a store of this folder, with the library and the command line of 0.4. README.md has the steps and the reason.
+"""Makes a store of this folder, with the library and the command line of 0.4. README.md describes the stores.
 
 Usage: BACKHAUL_LIBRARY=…/libbackhaul.so.0 PYTHONPATH=…/bindings/python/src make_store.py BACKHAUL BACKHAULD
 """
@@ -22,14 +22,14 @@ PLACE = Path("/var/tmp/backhaul-0.4")
 PORT = 47013
 ORIGIN = f"http://127.0.0.1:{PORT}"
 STORE, FILES = PLACE / "store", PLACE / "files"
-#: The store must look as if it was last opened in another boot, also on the machine that made it.
+#: In the dump, NO_BOOT replaces this boot id. So every machine sees a store that was last opened in another boot.
 BOOT = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
 NO_BOOT = "00000000-0000-4000-8000-000000000000"
 HERE = Path(__file__).resolve().parent
 CONTENT = bytes(range(256)) * 40
-#: 2100-01-01: a task with this start waits for as long as this fixture is used.
+#: 2100-01-01. A task with this earliest start waits during all years in which these stores are used.
 LATER = 4_102_444_800
-#: The longest time-out, ten years. The transfers of this store can be finished until it ends.
+#: The longest time-out: ten years, in milliseconds. The transfers of this store can finish within these years.
 AGES = 315_360_000_000
 FAR = "Fri, 01 Jan 2100 00:00:00 GMT"
 
@@ -140,7 +140,7 @@ def ended(session, count):
 
 
 def session_with_transfers(application):
-    """A session with tasks in every state, whose transfers the current engine finishes."""
+    """A session with tasks in every state. The current engine finishes the transfers of this session."""
     session = application.session("transfers", cookies="persistent", asks_for_credentials=True,
                                   resource_timeout_ms=AGES)
     (FILES / "consumed").write_bytes(b"consumed body\n")
@@ -182,7 +182,7 @@ def session_with_transfers(application):
     session.set_activity(bh.Activity("upkeep", 315_360_000_000, 1_000, quality_of_service="user_initiated",
                                      first=time.time() + 1))
     until(lambda: [event for event in session.poll()[0] if event.kind is bh.EventKind.ACTIVITY])
-    # Suspending syncs its bytes and stores its offset.
+    # When the task is suspended, the engine syncs the task's bytes and stores its offset.
     session.suspend([tasks["slow"]])
     until(lambda: session.task(tasks["slow"]).state is bh.TaskState.SUSPENDED)
     session.close()

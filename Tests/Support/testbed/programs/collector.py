@@ -1,10 +1,11 @@
-"""A typical host: it enqueues a list, reads and acknowledges its events, and ends when all tasks have ended.
+"""A typical host. It enqueues a list of requests, reads and acknowledges the events, and ends when all tasks have
+ended.
 
-It may be killed at any time and started again. It writes what it saw and acknowledged into a journal before its next
-step, and the test checks the journal afterwards.
+A test may kill this host at any time and start it again. The host writes each event that it saw or acknowledged into a
+journal before its next step. At the end, the test checks the journal.
 
-Usage: python -m testbed.programs.collector PLAN, a JSON file: store, hosting, session, journal, configuration, seed,
-chunk, requests.
+Usage: python -m testbed.programs.collector PLAN. The JSON file PLAN has the members store, hosting, session, journal,
+configuration, seed, chunk and requests.
 """
 
 import json
@@ -32,7 +33,7 @@ def main(plan):
 
 
 def open_session(application, plan):
-    """Attaches to the session by its identifier, or creates it."""
+    """Attaches to the session by its identifier, or creates the session if it does not exist."""
     try:
         return application.attach(plan["session"])
     except backhaul.NotFound:
@@ -40,8 +41,8 @@ def open_session(application, plan):
 
 
 def enqueue_unseen(session, plan, journal):
-    """Enqueues each request whose end was not seen. Every start does this again, because the keys prevent duplicates.
-    """
+    """Enqueues each request for which the journal has no event. Each start of this host may enqueue a request again,
+    because the idempotency keys prevent duplicates."""
     seen = journal.keys_seen()
     requests = [backhaul.Request(url, destination, key=key, user_data=key.encode())
                 for key, url, destination in plan["requests"] if key not in seen]
@@ -53,7 +54,8 @@ def collect(session, plan, journal, generator):
     keys = {key for key, _, _ in plan["requests"]}
     seen = journal.keys_seen()
     batch = []
-    # If this program was killed after its last acknowledgement and before its end, no event is left to read.
+    # If an earlier process was killed between its last acknowledgement and its end, all events are acknowledged. Then
+    # no event comes.
     for event in session.events(timeout=1 if keys <= seen else None):
         journal.write("seen", event=event.id, key=event.key, task=event.task_id, round=event.round,
                       state=event.state, status=event.status, finished=event.is_session_finished,

@@ -1,7 +1,7 @@
 """Enqueues COUNT requests in one call of the C API, and measures this process's memory.
 
-Usage: enqueue_many.py STORE COUNT. Prints the resident KiB before the call, the peak during it, and the seconds. All
-requests share their texts, so that only the library's memory grows.
+Usage: enqueue_many.py STORE COUNT. Prints the resident KiB before the call, the highest resident KiB during the call,
+and the duration of the call in seconds. All requests use the same texts in memory. So only the library's memory grows.
 """
 
 import sys
@@ -32,7 +32,7 @@ def main(store, count):
             requests = (bh_request * count)()
             for index in range(count):
                 memmove(byref(requests, index * sizeof(bh_request)), byref(request), sizeof(bh_request))
-            # Resets the peak, which was reached at the start of the interpreter.
+            # Resets the highest value, because the interpreter reached it at its start.
             Path("/proc/self/clear_refs").write_text("5")
             before, start = resident("VmRSS"), time.monotonic()
             results = take(bh_batch, library.bh_session_enqueue, session._handle.pointer, requests, count, 600_000)

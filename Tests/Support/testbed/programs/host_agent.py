@@ -1,6 +1,6 @@
-"""A host that performs the calls that a test sends to its standard input, one pickled call after another.
+"""A host that performs the calls of a test. The test sends pickled calls to the standard input, one after the other.
 
-The results are plain values. The test can observe the process from outside.
+The results are values that the test's process can unpickle. The test can observe this process from outside.
 """
 
 import _ctypes
@@ -38,7 +38,8 @@ def plain(value):
 
 
 class HostAgent:
-    """The calls that a test can make by name. Any other name is a method of the selected session."""
+    """The calls that a test can make by name. If a test uses another name, a method of the selected session is called.
+    """
 
     application = None
     sessions = ()
@@ -48,7 +49,7 @@ class HostAgent:
         self.sessions = []
 
     def session(self, identifier="gallery", **options):
-        """Creates or attaches a session, and selects it for the following methods."""
+        """Creates a session or attaches to it, and selects it for the following methods."""
         self.sessions.insert(0, self.application.session(identifier, **nested(**options)))
         return self.sessions[0].created
 
@@ -114,11 +115,10 @@ class HostAgent:
         return [plain(event) for event in found.items], found.more
 
     def wait_for(self, count=None, timeout=180):
-        """Reads events from the first unacknowledged one until the session is finished, or until `count` events are
-        read.
+        """Reads events, from the first unacknowledged event on. With `count`, it reads this number of events. Without
+        `count`, it reads until the last round of the session has finished.
 
-        The number of rounds depends on timing. So without `count`, the end of a round is left out if another round
-        follows.
+        The number of rounds depends on timing. So without `count`, the result has the end of the last round only.
         """
         events = []
         for event in self.sessions[0].events(timeout=timeout):
@@ -137,14 +137,14 @@ class HostAgent:
         return any(later.is_session_finished for later in session.poll(event.id, timeout=0).items)
 
     def started(self, name, *arguments, **options):
-        """Starts a verb and returns. Its ticket stays in the process until ``outcome``."""
+        """Starts a verb and returns. The verb's ticket stays in this process until ``outcome``."""
         self.ticket = getattr(self.sessions[0].start, name)(*arguments, **options)
 
     def outcome(self, timeout=None):
         return self.ticket.result(timeout)
 
     def start_attach(self, identifier, role):
-        """Starts to attach and returns. The ticket stays in the process until ``finish_attach``."""
+        """Starts to attach to a session and returns. The ticket stays in this process until ``finish_attach``."""
         self.ticket = self.application.start.attach(identifier, role)
 
     def finish_attach(self, timeout=30):
@@ -212,15 +212,15 @@ class HostAgent:
         return self.alarm_count
 
     def default_signals(self):
-        """Sets the dispositions of a C program: Python ignores SIGPIPE."""
+        """Sets the signal dispositions that a C program has. Python ignores SIGPIPE, and a C program does not."""
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 
     def unload(self):
-        """Calls dlclose, as plug-in hosts do, while everything is still in use."""
+        """Calls dlclose while the library is still in use. Programs with plug-ins may do this."""
         _ctypes.dlclose(backhaul._library.library._handle)
 
     def fail_allocations(self, library, first, count):
-        """Makes `count` allocations of that library fail, beginning with number `first`
+        """Makes `count` allocations of the named library fail. The first of them is allocation number `first`
         (Tests/Integration/retries/fault_injection.c)."""
         loaded = ctypes.CDLL(None)
         loaded.fail_allocations.argtypes = [ctypes.c_char_p, ctypes.c_long, ctypes.c_long]
@@ -231,16 +231,16 @@ class HostAgent:
         return ctypes.CDLL(None).allocation_count()
 
     def fail_epoll_adds(self, first, count):
-        """Makes calls of epoll_ctl(2) that add a descriptor fail."""
+        """Makes epoll_ctl(2) fail in `count` calls that add a descriptor. The first of them is call number `first`."""
         ctypes.CDLL(None).fail_epoll_adds(ctypes.c_long(first), ctypes.c_long(count))
 
     def fail_process_reads(self, first, count):
-        """Makes calls that open /proc/PID/stat fail."""
+        """Makes `count` calls fail that open /proc/PID/stat. The first of them is call number `first`."""
         ctypes.CDLL(None).fail_process_reads(ctypes.c_long(first), ctypes.c_long(count))
 
     def fetch_with(self, curl, url):
-        """Makes one transfer with another libcurl, given by its file name. Returns its CURLcode, or None if the
-        library is not installed."""
+        """Makes one transfer with the libcurl that has the file name `curl`. Returns the CURLcode, or None if this
+        libcurl is not installed."""
         try:
             other = ctypes.CDLL(curl)
         except OSError:
@@ -253,7 +253,7 @@ class HostAgent:
         return other.curl_easy_perform(easy)
 
     def inherited(self):
-        """Returns the descriptors that a started program would inherit if this process closed none."""
+        """Returns the descriptors that a new program inherits if this process closes no descriptor for it."""
         listing = "import os, json; print(json.dumps({n: os.readlink(f'/proc/self/fd/{n}') for n in os.listdir(" \
                   "'/proc/self/fd') if os.path.islink(f'/proc/self/fd/{n}')}))"
         done = subprocess.run([sys.executable, "-I", "-c", listing], close_fds=False, stdin=subprocess.DEVNULL,
@@ -261,10 +261,10 @@ class HostAgent:
         return {int(number): target for number, target in json.loads(done.stdout).items()}
 
     def fork(self):
-        """Forks a child that keeps everything that it inherited, and does not exit.
+        """Forks a child that keeps all inherited resources, and does not exit.
 
-        Returns its process id, and the errors that it got from a verb on the parent's session and from a verb on the
-        parent's application.
+        The child calls a verb with the parent's session, and a verb with the parent's application. This method returns
+        the child's process id and the errors of the two verbs.
         """
         reader, writer = os.pipe()
         child = os.fork()
@@ -282,7 +282,8 @@ class HostAgent:
             return child, pickle.load(told)
 
     def fork_and_reopen(self, store, identifier="org.example.hosts"):
-        """Forks a child that closes what it inherited, opens the application again, lists its sessions and exits."""
+        """Forks a child. The child closes the inherited session and application, opens the application again, lists the
+        sessions and exits. Returns the child's exit status and a pair of the list and the error."""
         reader, writer = os.pipe()
         child = os.fork()
         if child == 0:
@@ -303,7 +304,8 @@ class HostAgent:
 
 
 def outcome_of(function, *arguments, **options):
-    """Returns a pair of the result and the error, of which one is None."""
+    """Returns a pair: the result of the function, and its error. If the function raises no error, the error is None.
+    """
     try:
         return plain(function(*arguments, **options)), None
     except backhaul.BackhaulError as error:

@@ -1,4 +1,4 @@
-"""A program that is launched: it connects to the test, and then performs calls as host_agent.py does.
+"""A program that the engine launches. It connects to the test, and then performs the test's calls like host_agent.py.
 
 Usage: python -m testbed.programs.launched SOCKET
 """

@@ -87,7 +87,7 @@ struct ActivityControllerTests {
         #expect(!effects.contains { if case .announce = $0 { true } else { false } })
     }
 
-    @Test("the activities are read again at the time that the store returned")
+    @Test("the store returns the time at which the activities are read again")
     func waitsForWindow() throws {
         activities.check()
         try find([], next: runtime.now + 5_000)
@@ -158,7 +158,7 @@ struct ActivityControllerTests {
         #expect(announcements == 2)
     }
 
-    @Test("the start of an activity is retried a minute after it failed, and the failure is logged once")
+    @Test("a failed start of an activity is retried after a minute, and the failure is logged once")
     func failedStart() throws {
         activities.check()
         for _ in 1...3 {
@@ -195,7 +195,7 @@ struct ActivityControllerTests {
         #expect(announcements == 1)
     }
 
-    @Test("an activity waits until its last task has ended")
+    @Test("an activity waits until the task of its last start has ended")
     func livingTask() throws {
         activities.check()
         try find([activity(livingTask: 4)])
@@ -219,7 +219,7 @@ struct ActivityControllerTests {
         #expect(runtime.pendingStoreCalls == 0)
     }
 
-    @Test("the activities are read again a minute after the store could not be read")
+    @Test("if the store cannot be read, the activities are read again after a minute")
     func storeFails() throws {
         activities.check()
         try runtime.storeReturns(Result<Found, Failure>.failure(Failure(.storeFull, "no memory")))

@@ -13,7 +13,7 @@ struct BudgetAccountingTests {
     let network = Network(name: "phone", kind: .cellular)
     let session = EngineFixture.session
 
-    /// Sets a daily budget on a network that all sources agree on.
+    /// Sets a daily budget on a network on which all sources agree.
     private func limit(_ bytes: UInt64) {
         fixture.configure { $0.budget = ByteBudget(daily: bytes) }
         fixture.source.current.network = Reading(network)
@@ -24,7 +24,7 @@ struct BudgetAccountingTests {
 
     private func move(_ bytes: Int) -> [EngineEffect] { budgets.moved(bytes, by: fixture.base.task(1)) }
 
-    @Test("transferred bytes count against the budget, except those within this machine")
+    @Test("transferred bytes count against the budget, except bytes that stay within this machine")
     func counts() {
         limit(1_000_000)
         _ = move(1_000)
@@ -36,7 +36,7 @@ struct BudgetAccountingTests {
         #expect(budgets.budgets(of: session).first?.left == 999_000)
     }
 
-    @Test("a budget that is used up pauses its tasks until the holds are evaluated")
+    @Test("when a budget is used up, its tasks are paused until the holds are evaluated")
     func spent() {
         limit(1_000)
         #expect(budgets.mayMove(fixture.base.task(1)))
@@ -49,7 +49,7 @@ struct BudgetAccountingTests {
         #expect(fixture.holds.groups[ConditionsFixture.group]?.held?.first?.reason == .budget)
     }
 
-    @Test("a budget applies only on a network that all sources agree on")
+    @Test("a budget applies only on a network on which all sources agree")
     func unknownNetwork() {
         limit(1_000)
         fixture.source.pending = .network
@@ -59,7 +59,7 @@ struct BudgetAccountingTests {
         #expect(budgets.budgets(of: session).first?.left == 1_000)
     }
 
-    @Test("the network is read for a budget until ten seconds after the last byte")
+    @Test("for a budget, the network is read until ten seconds after the last byte")
     func asks() {
         limit(1_000_000)
         #expect(!budgets.updateNetworkReading())
@@ -104,7 +104,7 @@ struct BudgetAccountingTests {
         #expect(fixture.runtime.takeEffects().reloadedLater == [[1]])
     }
 
-    @Test("delayed tasks are evaluated once at the end of the loop iteration, and again after a change")
+    @Test("delayed tasks are evaluated once at the end of the loop iteration, and once more after a change")
     func evaluates() throws {
         admission.reevaluateDelayed()
         admission.reevaluateDelayed()

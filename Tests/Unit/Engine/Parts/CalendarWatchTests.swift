@@ -5,7 +5,7 @@ import Testing
 @testable import BackhaulEngine
 @testable import BackhaulStore
 
-@Suite("The calendar by which tasks age")
+@Suite("The age calendar")
 struct CalendarWatchTests {
     let runtime = FakeRuntime()
     let calendar: CalendarWatch
@@ -27,7 +27,7 @@ struct CalendarWatchTests {
         #expect(runtime.pendingStoreCalls == 0)
     }
 
-    @Test("the age calendar follows a clock step once, after the store has moved its rows")
+    @Test("after a clock step, the age calendar moves once, when the store has moved its stored times")
     func step() throws {
         let before = calendar.milliseconds
         calendar.check(Self.reading(wall: 9_000_000))
@@ -39,7 +39,7 @@ struct CalendarWatchTests {
         #expect(calendar.milliseconds - before >= 8_000_000)
     }
 
-    @Test("the age calendar does not move if the store cannot be written, and the next check retries")
+    @Test("if the store cannot be written, the age calendar does not move, and the next check retries the write")
     func storeFails() throws {
         calendar.check(Self.reading(wall: 9_000_000))
         try runtime.storeReturns(Result<Int64, Failure>.failure(Failure(.storeFull, "no space")))

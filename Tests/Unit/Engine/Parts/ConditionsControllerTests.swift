@@ -10,7 +10,7 @@ struct ConditionsControllerTests {
     let fixture = ConditionsFixture()
     var conditions: ConditionsController { fixture.conditions }
 
-    @Test("holds are evaluated once at the end of a loop iteration, even if this was scheduled twice")
+    @Test("holds are evaluated once at the end of a loop iteration, even if the evaluation was scheduled twice")
     func once() {
         conditions.scheduleReconsideration()
         conditions.scheduleReconsideration()
@@ -18,7 +18,7 @@ struct ConditionsControllerTests {
         #expect(fixture.runtime.takeEffects().count(\.isDecided) == 1)
     }
 
-    @Test("a change is evaluated before tasks start in the same loop iteration, and not again at its end")
+    @Test("a change is evaluated before tasks start in a loop iteration, and is not evaluated again at the end")
     func beforeTheStart() {
         fixture.parts.monitor.need(.power)
         fixture.source.changed()
@@ -27,7 +27,7 @@ struct ConditionsControllerTests {
         #expect(!fixture.runtime.takeEffects().has(\.isConditionsChanged))
     }
 
-    @Test("a long transfer depends on heat and sleep, even if lanes are loaded meanwhile")
+    @Test("a long transfer depends on heat and sleep, even while lanes are loaded")
     func lasting() {
         fixture.running.tasks = [fixture.base.task(1)]
         _ = conditions.note(ConditionsFixture.group)
@@ -49,7 +49,7 @@ struct ConditionsControllerTests {
         #expect(fixture.holds.dependsOnCalendar)
     }
 
-    @Test("a hold ends when its settling period is over, without another reading")
+    @Test("a hold ends after its settling period, even if no condition is read again")
     func lasted() {
         fixture.configure { $0.constraints.requiresExternalPower = true }
         fixture.source.current.externalPower = Reading(false)
@@ -61,7 +61,7 @@ struct ConditionsControllerTests {
         #expect(fixture.holds.groups[ConditionsFixture.group]?.mayStart == true)
     }
 
-    @Test("delayed tasks are evaluated again on another network")
+    @Test("when the network changes, delayed tasks are evaluated again")
     func otherNetwork() {
         _ = conditions.note(ConditionsFixture.group)
         fixture.running.tasks = [fixture.base.task(1)]
@@ -72,7 +72,7 @@ struct ConditionsControllerTests {
         #expect(conditions.conditionsChanged().has(\.isReevaluateDelayed))
     }
 
-    @Test("holds are not evaluated after close")
+    @Test("holds are not evaluated after the controller was closed")
     func closed() {
         _ = conditions.note(ConditionsFixture.group)
         conditions.close()
@@ -105,7 +105,7 @@ struct ConditionsControllerTests {
         return sleep
     }
 
-    @Test("the system is notified once that it may sleep, after the tasks have stopped")
+    @Test("after the tasks have stopped, the system is notified one time that it may sleep")
     func sleeps() {
         let saved = Saved()
         let sleep = aboutToSleep(saved)

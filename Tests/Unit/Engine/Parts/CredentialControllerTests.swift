@@ -17,7 +17,7 @@ struct CredentialControllerTests {
             waitingTasks: 1)
     }
 
-    /// Makes another task of the lane get a 401, and commits its challenge.
+    /// Lets another task of the lane get the status 401, and commits the challenge of this task.
     private func meetChallenge() {
         let authChallenge = AuthenticationChallenge(space: space, schemes: .basic, scope: "/")
         _ = credentials.noteChallenge(authChallenge, fixture.task(8))

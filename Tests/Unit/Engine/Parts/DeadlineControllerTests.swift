@@ -18,7 +18,7 @@ struct DeadlineControllerTests {
         return task
     }
 
-    @Test("every five seconds, ready tasks past their deadline are ended")
+    @Test("ready tasks whose deadline has passed are ended every five seconds")
     func ready() {
         fixture.makeReady(overdueTask(), fixture.base.task(2))
         #expect(deadlines.endOverdueReadyTasks().overdue == [1])
@@ -27,7 +27,7 @@ struct DeadlineControllerTests {
         #expect(deadlines.endOverdueReadyTasks().overdue == [1])
     }
 
-    @Test("the next deadline of held tasks is read once, and the overdue tasks end at that time")
+    @Test("the next deadline of held tasks is read once, and the overdue tasks end at that deadline")
     func held() throws {
         deadlines.tasksHeld(of: EngineFixture.session)
         deadlines.tasksHeld(of: EngineFixture.session)
@@ -92,7 +92,7 @@ struct DeadlineControllerTests {
         #expect(deadlines.untilNext != nil)
     }
 
-    @Test("the transaction for a latest start is repeated a second after it failed")
+    @Test("a failed transaction for a latest start is repeated after a second")
     func failed() throws {
         _ = deadlines.latestStart(at: Clock.wallMilliseconds - 1)
         deadlines.check()

@@ -48,7 +48,7 @@ struct EventPublisherTests {
         #expect(client.notices.isEmpty)
     }
 
-    @Test("a consumer with credit gets the announced events, which are read from the store if necessary")
+    @Test("a consumer with credit gets the announced events, even if they must be read from the store")
     func readsAhead() throws {
         let client = FakeClient(clients)
         client.attach(1, session)
@@ -64,7 +64,7 @@ struct EventPublisherTests {
         #expect(pushed.flatMap(\.self) == [event])
     }
 
-    @Test("an event for a consumer in another process causes a check whether that process is stopped")
+    @Test("after an event for a consumer in another process, the engine checks whether that process is stopped")
     func stoppedConsumer() {
         let client = FakeClient(clients)
         client.attach(1, session)

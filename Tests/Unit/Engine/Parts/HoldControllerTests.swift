@@ -10,7 +10,7 @@ struct HoldControllerTests {
     var holds: HoldController { fixture.holds }
     let group = ConditionsFixture.group
 
-    /// Evaluates the constraint groups by the current conditions.
+    /// Evaluates the constraint groups with the current conditions.
     private func evaluate() -> [EngineEffect] { fixture.conditions.reconsider() }
 
     private func needPower() {
@@ -52,7 +52,7 @@ struct HoldControllerTests {
         #expect(holds.groups[group]?.mayStart == true)
     }
 
-    @Test("a constraint group that becomes held stops its running tasks and unloads its ready tasks once")
+    @Test("when a constraint group becomes held, its running tasks stop and its ready tasks are unloaded, only once")
     func held() {
         fixture.makeReady(fixture.base.task(1))
         needPower()
@@ -89,7 +89,7 @@ struct HoldControllerTests {
         #expect(holds.groups[group]?.mayStart == true)
     }
 
-    @Test("a held constraint group that gets a second reason stops its tasks again, because probes may run")
+    @Test("when a held constraint group gets a second reason, its tasks stop again, because probes may run")
     func secondReason() {
         fixture.configure {
             $0.constraints.requiresExternalPower = true
@@ -103,7 +103,7 @@ struct HoldControllerTests {
         #expect(holds.groups[group]?.held?.reasons == [.power, .heat])
     }
 
-    @Test("a held constraint group is excluded when a lane is loaded")
+    @Test("when a lane is loaded, the tasks of held constraint groups are not loaded")
     func leftOut() {
         needPower()
         fixture.source.current.externalPower = Reading(false)

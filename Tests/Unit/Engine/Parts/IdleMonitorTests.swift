@@ -24,7 +24,7 @@ struct IdleMonitorTests {
         runtime.takeEffects().count { if case .releaseMemory = $0 { true } else { false } }
     }
 
-    @Test("an idle engine exits after its linger time if the store has no work either")
+    @Test("an idle engine exits after its linger time if the store has no work")
     func leavesWhenIdle() throws {
         let idle = idle()
         idle.mayBeIdle()
@@ -56,7 +56,7 @@ struct IdleMonitorTests {
         #expect(!exits)
     }
 
-    @Test("an engine checks again whether it is idle if the store could not be read")
+    @Test("if the store could not be read, an engine checks again whether it is idle")
     func asksAgain() throws {
         let idle = idle()
         idle.mayBeIdle()
@@ -66,7 +66,7 @@ struct IdleMonitorTests {
         #expect(runtime.takeEffects().contains { if case .mayBeIdle = $0 { true } else { false } })
     }
 
-    @Test("an engine returns memory after its last work, and once more after idle connections are closed")
+    @Test("an engine returns memory after its last work, and a second time after idle connections are closed")
     func returnsMemory() {
         let idle = idle()
         idle.noteWork()
@@ -90,7 +90,7 @@ struct IdleMonitorTests {
         #expect(memoryIsReturned == 0)
     }
 
-    @Test("an engine inside a host neither exits nor returns memory")
+    @Test("an embedded engine does not exit and does not return memory")
     func embedded() {
         let idle = idle(linger: nil)
         idle.noteWork()

@@ -11,7 +11,7 @@ struct LaunchControllerTests {
 
     // MARK: When a host is launched
 
-    @Test("a host is launched once, a second after the engine's start, when a session needs its host")
+    @Test("if a session needs its host, the host is launched once, a second after the engine's start")
     func launches() throws {
         fixture.launches.restore([fixture.launch])
         fixture.waiting = [fixture.session()]
@@ -26,7 +26,7 @@ struct LaunchControllerTests {
         #expect(fixture.started == 1)
     }
 
-    @Test("no host is launched while no session needs it")
+    @Test("no host is launched while no session needs its host")
     func notNeeded() throws {
         fixture.launches.restore([fixture.launch])
         try fixture.advance(milliseconds: 60_000)
@@ -54,7 +54,7 @@ struct LaunchControllerTests {
         #expect(fixture.started == 1)
     }
 
-    @Test("no host is launched without a command, or after the command was removed")
+    @Test("no host is launched if there is no launch command, or if the command was removed")
     func removedCommand() throws {
         fixture.waiting = [fixture.session()]
         fixture.launches.check(at: LaunchFixture.name)
@@ -68,7 +68,7 @@ struct LaunchControllerTests {
         #expect(fixture.started == 1)
     }
 
-    @Test("a host is not launched again when its command is registered again while the host runs")
+    @Test("while a host runs, a new registration of its launch command does not launch a second host")
     func registeredAgain() throws {
         try fixture.begin()
         fixture.launches.registered(nil, of: LaunchFixture.name)
@@ -79,7 +79,7 @@ struct LaunchControllerTests {
         #expect(fixture.started == 1)
     }
 
-    @Test("a launch that the store cannot write is retried a second later, and does not count")
+    @Test("if the store cannot write a launch, the launch is retried after a second and is not counted")
     func storeFails() throws {
         fixture.isFull = true
         try fixture.begin()
@@ -92,7 +92,7 @@ struct LaunchControllerTests {
 
     // MARK: Backoff
 
-    @Test("launches are repeated after growing delays, up to a maximum, if the program does not attach")
+    @Test("if the program does not attach, launches are repeated after growing delays, up to a maximum number")
     func backoff() throws {
         try fixture.begin()
         for delay: Int64 in [60_000, 120_000] {
@@ -113,7 +113,7 @@ struct LaunchControllerTests {
         #expect(!fixture.launches.isBusy)
     }
 
-    @Test("a launch has no delay after a host has connected without a launch")
+    @Test("after a host has connected without a launch, the next launch has no delay")
     func hostEndsDelay() throws {
         try fixture.begin()
         fixture.process.end()
@@ -124,7 +124,7 @@ struct LaunchControllerTests {
         #expect(fixture.started == 2)
     }
 
-    @Test("a program that cannot be started counts as a launch, and the launch info has the error")
+    @Test("if a program cannot be started, the attempt counts as a launch, and the launch info has the error")
     func cannotStart() throws {
         fixture.starter.failure = Failure(.internal, "no such file")
         try fixture.begin()
@@ -137,7 +137,7 @@ struct LaunchControllerTests {
         #expect(fixture.started == 2)
     }
 
-    @Test("the launch of an earlier engine continues, and its delay applies after its host has ended")
+    @Test("the next engine continues an earlier engine's launch, and keeps the delay after its host has ended")
     func restored() throws {
         var launch = fixture.launch
         launch.backoff.launched(now: fixture.runtime.now, LaunchPolicy(launch.command))
@@ -186,7 +186,7 @@ struct LaunchControllerTests {
         #expect(fixture.info.state == .due)
     }
 
-    @Test("a launch lasts while the host that a wrapper program has started is connected")
+    @Test("if a wrapper program starts the host, the launch lasts while the host is connected")
     func wrapper() throws {
         try fixture.begin()
         let host = FakeClient(fixture.clients, process: 2_000, launch: fixture.starter.tokens.last)
@@ -226,7 +226,7 @@ struct LaunchControllerTests {
         #expect(fixture.started == 2)
     }
 
-    @Test("the next launch keeps its delay if the server rejects the host's credentials")
+    @Test("if the server rejects the host's credentials, the next launch keeps its delay")
     func rejectedCredentials() throws {
         try fixture.begin()
         let host = try fixture.connect(isLaunched: true)
@@ -259,7 +259,7 @@ struct LaunchControllerTests {
         #expect(fixture.started == 1)
     }
 
-    @Test("no host is launched for a stopped consumer whose session does not have that option")
+    @Test("no host is launched for a stopped consumer if its session does not set `launch_if_stopped_ms`")
     func patientSession() throws {
         fixture.launches.restore([fixture.launch])
         let host = try fixture.connect(5)

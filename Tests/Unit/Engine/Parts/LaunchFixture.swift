@@ -29,7 +29,7 @@ final class LaunchFixture {
         let runtime: FakeRuntime
         private(set) var started: [FakeProcess] = []
         private(set) var tokens: [LaunchToken] = []
-        /// The failure of all following starts; nil if they succeed.
+        /// The failure of all following starts; nil if the starts succeed.
         var failure: Failure?
 
         init(_ runtime: FakeRuntime) { self.runtime = runtime }
@@ -95,7 +95,7 @@ final class LaunchFixture {
             identifier: "photos", launchIfStoppedMilliseconds: launchIfStopped, consumer: consumer, isLaunched: false)
     }
 
-    /// Restores the launch command, makes a session need its host, and advances the time by a second.
+    /// Restores the launch command, adds a session that needs its host, and advances the time by a second.
     func begin() throws {
         launches.restore([launch])
         waiting = [session()]
@@ -138,7 +138,7 @@ final class LaunchFixture {
         }
     }
 
-    /// Connects a host; with `isLaunched`, the host of the last launch.
+    /// Connects a host. If `isLaunched` is true, connects the host of the last launch.
     func connect(_ number: Int32 = 1, isLaunched: Bool = false, isObserver: Bool = false) throws -> FakeClient {
         let client = FakeClient(
             clients, process: isLaunched ? process.identity.processID : number, isObserver: isObserver,
@@ -164,8 +164,8 @@ final class LaunchFixture {
         try replyFromStore()
     }
 
-    /// Completes the host's session, which then needs no host unless `isWaiting`. With `isRepeated`, the server has
-    /// rejected the host's credentials.
+    /// Completes the host's session. Afterwards, the session needs its host only if `isWaiting` is true. If
+    /// `isRepeated` is true, the server has rejected the host's credentials.
     func complete(isRepeated: Bool = false, isWaiting: Bool = false) throws {
         isOutstanding = false
         if !isWaiting { waiting = [] }

@@ -4,13 +4,13 @@ import Testing
 @testable import BackhaulEngine
 @testable import BackhaulStore
 
-@Suite("Probes of the uplink")
+@Suite("Uplink probes")
 struct ProbeControllerTests {
     let fixture = ConditionsFixture()
     var probes: ProbeController { fixture.parts.probes }
     let key = ConditionsFixture.laneGroup
 
-    /// Makes the uplink held while tasks wait in the lane, so that an uplink probe may start.
+    /// Lets the uplink fail while tasks wait in the lane. Then an uplink probe may start.
     private func loseUplink() {
         _ = fixture.holds.add(ConditionsFixture.group)
         _ = fixture.conditions.reconsider()
@@ -29,7 +29,7 @@ struct ProbeControllerTests {
         try fixture.runtime.storeReturns((task: task, nextDue: Int64?.none))
     }
 
-    @Test("an uplink probe is the first waiting task of a lane without another hold")
+    @Test("the uplink probe is the first waiting task of a lane that has no other hold")
     func starts() throws {
         loseUplink()
         probes.probeUplink()
@@ -59,7 +59,7 @@ struct ProbeControllerTests {
         #expect(effects.has(\.isScheduleCheck))
     }
 
-    @Test("an uplink probe that finds no free slot gets the next slot that becomes free")
+    @Test("if no slot is free for an uplink probe, the probe gets the next slot that becomes free")
     func waits() throws {
         loseUplink()
         fixture.hasCapacity = false

@@ -76,7 +76,7 @@ struct ProgressPublisherTests {
         #expect(offsets(client) == [[99]])
     }
 
-    @Test("the progress of an ended task is not read if no handle watches it")
+    @Test("if no handle watches the progress of an ended task, the progress is not read")
     func unwatched() {
         publisher.ended(TaskID(rawValue: 1), of: session) {
             Issue.record("the progress was read")

@@ -25,7 +25,7 @@ struct RateLimiterTests {
         #expect(!limiter.isLimited(task, of: session))
     }
 
-    @Test("a transfer that has used its allowance is paused, and resumed later")
+    @Test("a transfer that has used up its rate limit is paused, and is resumed later")
     func resumes() {
         limiter.setRate(100_000, of: .session(session))
         limiter.moved(200_000, by: task, of: session)

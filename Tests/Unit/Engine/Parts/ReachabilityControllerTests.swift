@@ -10,7 +10,7 @@ struct ReachabilityControllerTests {
     var reachability: ReachabilityController { fixture.reachability }
     let lane = EngineFixture.lane.id
 
-    @Test("a lane without a route is held with one wait record until the first check after five seconds")
+    @Test("a lane without a route has one wait record, and is held until the first check after five seconds")
     func held() throws {
         let (millisecondsUntilCheck, effects) = reachability.hold(fixture.task(1))
         #expect(millisecondsUntilCheck == 5_000)
@@ -21,7 +21,7 @@ struct ReachabilityControllerTests {
         #expect(fixture.runtime.pendingStoreCalls == 1, "the lane has one wait record")
     }
 
-    @Test("a check releases all lanes without a route, and the next check comes later")
+    @Test("a check releases all lanes without a route, and the next check comes after a longer pause")
     func tried() throws {
         _ = reachability.hold(fixture.task(1))
         fixture.runtime.advance(milliseconds: 5_000)

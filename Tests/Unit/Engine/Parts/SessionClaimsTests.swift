@@ -33,7 +33,7 @@ struct SessionClaimsTests {
         runtime.takeEffects().compactMap { if case .opened(_, let opening, _) = $0 { opening.address } else { nil } }
     }
 
-    @Test("waiting consumers get the session in order of arrival")
+    @Test("waiting consumers get the session in the order of their arrival")
     func order() throws {
         let (first, second) = (FakeClient(clients), FakeClient(clients))
         claims.wait(opening(first))
@@ -48,7 +48,7 @@ struct SessionClaimsTests {
         #expect(claims.count(of: name) == 0)
     }
 
-    @Test("a waiting consumer requests a yield, and retries each second if the present consumer is not connected")
+    @Test("a waiting consumer requests a yield, and retries every second while the present consumer is disconnected")
     func yields() throws {
         let (consumer, waiting) = (FakeClient(clients), FakeClient(clients))
         consumer.attach(1, SessionID(rawValue: 1))
@@ -65,7 +65,7 @@ struct SessionClaimsTests {
         #expect(openings() == [waiting.address(1)])
     }
 
-    @Test("a waiting consumer keeps its place if the session is still in use")
+    @Test("if the session is still in use, a waiting consumer keeps its position in the queue")
     func staysFirst() throws {
         let (first, second) = (FakeClient(clients), FakeClient(clients))
         claims.wait(opening(first))
@@ -78,7 +78,7 @@ struct SessionClaimsTests {
         #expect(openings() == [first.address(1)])
     }
 
-    @Test("a consumer that stops waiting gets a failure, and a session granted meanwhile is released")
+    @Test("a consumer that stops waiting gets a failure, and a session that it gets meanwhile is released")
     func givesUp() throws {
         let client = FakeClient(clients)
         claims.wait(opening(client))
@@ -99,7 +99,7 @@ struct SessionClaimsTests {
         #expect(claims.count(of: name) == 0)
     }
 
-    @Test("waiting consumers retry after the claims of an earlier engine's clients have expired")
+    @Test("when the claims of an earlier engine's clients expire, waiting consumers retry")
     func absentClients() throws {
         let client = FakeClient(clients)
         claims.startReconnectTimer()
@@ -114,7 +114,7 @@ struct SessionClaimsTests {
         #expect(openings() == [client.address(1)])
     }
 
-    @Test("a waiting consumer gets a failure as its reply, unless the failure is that the session is in use")
+    @Test("a waiting consumer gets each failure as its reply, except the failure that the session is in use")
     func fails() throws {
         let client = FakeClient(clients)
         claims.wait(opening(client))

@@ -11,7 +11,7 @@ struct StoreRetriesTests {
     let runtime = FakeRuntime()
     let done = CallCounter()
 
-    @Test("work that the store could not do is repeated once, in order, a second later")
+    @Test("work that the store could not do is repeated once and in order, a second after the first failure")
     func repeats() {
         let retries = StoreRetries(runtime)
         retries.add { [done] in done.names.append("first") }
@@ -25,7 +25,7 @@ struct StoreRetriesTests {
         #expect(done.names == ["first", "second"])
     }
 
-    @Test("repeated work that fails again waits for another second")
+    @Test("if repeated work fails again, it is repeated after another second")
     func failsAgain() {
         let retries = StoreRetries(runtime)
         retries.add { [done] in
@@ -37,7 +37,7 @@ struct StoreRetriesTests {
         #expect(done.names == ["again"])
     }
 
-    @Test("work that the store could not do is not repeated after close")
+    @Test("after `close`, work that the store could not do is not repeated")
     func closed() {
         let retries = StoreRetries(runtime)
         retries.add { [done] in done.names.append("late") }

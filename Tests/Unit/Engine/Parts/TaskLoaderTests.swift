@@ -4,7 +4,7 @@ import Testing
 @testable import BackhaulEngine
 @testable import BackhaulStore
 
-@Suite("Loading tasks ahead of their slots")
+@Suite("Tasks that are loaded before they get slots")
 struct TaskLoaderTests {
     let fixture = ConditionsFixture()
     let lane = ConditionsFixture.lane.id
@@ -37,7 +37,7 @@ struct TaskLoaderTests {
         #expect(effects.deferred == [.constraintGroup(ConditionsFixture.group)])
     }
 
-    @Test("after a task has left a held group, the group's wait record ends before the task starts")
+    @Test("after a task has left a held constraint group, the group's wait record ends before the task starts")
     func left() throws {
         let (preset, past) = (ConstraintsID(rawValue: 6), ConstraintsID(rawValue: 7))
         fixture.holds.add([stated(preset) { $0.requiresExternalPower = true }, stated(past) { _ in }])

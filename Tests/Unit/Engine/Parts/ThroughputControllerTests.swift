@@ -22,7 +22,8 @@ struct ThroughputControllerTests {
         fixture.running.tasks = [fixture.base.task(1)]
     }
 
-    /// Measures one second in which the task transfers `bytes`; nil if the task does not wait for the network.
+    /// Measures one second in which the task transfers `bytes`. If `bytes` is nil, the task does not wait for the
+    /// network.
     private func measure(_ bytes: UInt64?, began: Int64? = nil) -> Bool {
         fixture.runtime.advance(milliseconds: 1_000)
         let sample = ThroughputController.Sample(
@@ -42,7 +43,7 @@ struct ThroughputControllerTests {
         #expect(fixture.holds.slow[key] != nil)
     }
 
-    @Test("a lane is not held if its transfers are young, fast, or do not wait for the network")
+    @Test("a lane is not held while its transfers are young or fast, or do not wait for the network")
     func notSlow() {
         #expect(!measure(100, began: fixture.runtime.now))
         #expect(!measure(100_000))
@@ -51,7 +52,7 @@ struct ThroughputControllerTests {
         #expect(fixture.holds.slow.isEmpty)
     }
 
-    @Test("after the pause, one task probes a slow lane")
+    @Test("after the pause, one task tests whether the slow lane is still slow")
     func probed() throws {
         becomeSlow()
         fixture.runtime.advance(milliseconds: 1_000)
@@ -74,7 +75,7 @@ struct ThroughputControllerTests {
         let effects = probes.reconsiderThroughput()
         #expect(!probes.isProbe(TaskID(rawValue: 1)))
         #expect((fixture.holds.slow[key] == nil) == isFast)
-        // A probe that is slow stops with its lane.
+        // If the probe is slow, it stops together with its lane.
         #expect(effects.deferred.isEmpty == isFast)
     }
 
@@ -88,7 +89,7 @@ struct ThroughputControllerTests {
         #expect(fixture.holds.slow.isEmpty)
     }
 
-    @Test("a slow lane is released on another network")
+    @Test("when the network changes, a slow lane is released")
     func otherNetwork() {
         becomeSlow()
         throughput.networkChanged()

@@ -21,7 +21,7 @@ struct UplinkMonitorTests {
         ["a", "b", "c"].flatMap { uplink.ended(task(at: $0 + suffix), .unreachable) }
     }
 
-    @Test("tasks for the uplink are held after failures of three origins in a row")
+    @Test("after three origins in a row have failed, tasks for the uplink are held")
     func held() {
         #expect(loseUplink().count(\.isReconsider) == 1)
         #expect(uplink.isHeld)
@@ -30,7 +30,7 @@ struct UplinkMonitorTests {
         #expect(!uplink.isHeld(for: task(at: "192.168.0.1")))
     }
 
-    @Test("failures of servers on this machine or link do not hold tasks for the uplink")
+    @Test("failures of servers on this machine or on this link do not hold tasks for the uplink")
     func local() {
         #expect(loseUplink(".local").isEmpty)
         #expect(!uplink.isHeld)
@@ -53,7 +53,7 @@ struct UplinkMonitorTests {
         #expect(!uplink.isHeld)
     }
 
-    @Test("a manual retry allows a probe of the uplink immediately")
+    @Test("a manual retry permits an uplink probe immediately")
     func probes() {
         _ = loseUplink()
         #expect(!uplink.mayProbe)

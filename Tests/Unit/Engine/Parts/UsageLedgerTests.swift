@@ -35,7 +35,7 @@ struct UsageLedgerTests {
         #expect(runtime.pendingStoreCalls == 1)
     }
 
-    @Test("the usage ledger is saved immediately at 1 MiB of unsaved bytes with a budget, one save at a time")
+    @Test("when 1 MiB of bytes with a budget is unsaved, the usage ledger is saved immediately, one save at a time")
     func savesAtOnce() throws {
         add(1 << 20, hasBudget: true)
         add(1 << 20, hasBudget: true)
@@ -45,7 +45,7 @@ struct UsageLedgerTests {
         #expect(runtime.pendingStoreCalls == 1)
     }
 
-    @Test("the usage ledger saves bytes again that the store could not write")
+    @Test("if the store could not write the usage ledger, the same bytes are saved again later")
     func savesAgain() throws {
         add(1)
         runtime.advance(milliseconds: 10_000)

@@ -37,7 +37,7 @@ struct WaitJournalTests {
         #expect(runtime.pendingStoreCalls == 1)
     }
 
-    @Test("a wait record that could not be stored is not ended")
+    @Test("if a wait record could not be stored, its end is not stored")
     func lost() throws {
         let (row, _) = journal.begin(scope, hold)
         try runtime.storeReturns(Result<WaitID, Failure>.failure(Failure(.storeFull, "no space")))
@@ -54,7 +54,7 @@ struct WaitJournalTests {
         #expect(runtime.pendingStoreCalls == 0)
     }
 
-    @Test("a wait record of an earlier engine ends after five seconds without its wait, and a duplicate immediately")
+    @Test("an earlier engine's wait record ends after five seconds without its wait, and a duplicate ends immediately")
     func endsInherited() {
         journal.inherit([inherited(7), inherited(8)])
         #expect(runtime.pendingStoreCalls == 1)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import BackhaulModel
 
-@Suite("The challenge of a 401 or 407")
+@Suite("The challenge of a 401 or 407 response")
 struct AuthenticationChallengeTests {
     private func authChallenge(
         _ fields: String..., status: Int32 = 401, proxy: String? = nil
@@ -82,13 +82,13 @@ struct AuthenticationChallengeTests {
         #expect(authChallenge("Bearer")?.space.realm == nil)
     }
 
-    @Test("a 401 without WWW-Authenticate is a challenge of an unknown scheme without a realm")
+    @Test("a 401 response without WWW-Authenticate is a challenge with an unknown scheme and no realm")
     func withoutField() {
         #expect(authChallenge()?.space.realm == nil)
         #expect(authChallenge()?.schemes == .other)
     }
 
-    @Test("a 407 is a challenge of the proxy; a 407 without a proxy and a 403 are no challenges")
+    @Test("a 407 response from a proxy is a challenge; a 407 without a proxy, or a 403, is no challenge")
     func proxy() {
         let asked = authChallenge("Basic realm=\"p\"", status: 407, proxy: "http://proxy:3128")
         #expect(asked?.space == ProtectionSpace(kind: .proxy, origin: "http://proxy:3128", realm: "p"))

@@ -2,7 +2,7 @@ import Testing
 
 @testable import BackhaulModel
 
-@Suite("Credentials that expire, and default handling")
+@Suite("Expired credentials, default handling and refreshes")
 struct CredentialLifetimeTests {
     private static let origin = "https://example.org:443"
     private let secret = ChallengeResponse.credential(user: "user", password: "open sesame")
@@ -29,7 +29,7 @@ struct CredentialLifetimeTests {
         credentials.wait(for: url, in: Self.origin, last: last.map(ChallengeID.init))
     }
 
-    @Test("a credential is used with the strongest offered scheme that it supports")
+    @Test("a credential is used with the strongest scheme that the server offers and the credential supports")
     mutating func strongest() {
         let all: [(AuthenticationSchemes, ChallengeResponse, AuthenticationSchemes)] = [
             (.basic, secret, .basic), ([.basic, .digest], secret, .digest), ([.negotiate, .digest], secret, .digest),
@@ -41,7 +41,7 @@ struct CredentialLifetimeTests {
         }
     }
 
-    @Test("an expired credential is not sent, and its tasks wait for a new one without an attempt")
+    @Test("an expired credential is not sent, and its tasks start no attempt until there is a new credential")
     mutating func tooOld() throws {
         let asked = try authChallenge()
         credentials.noteChallenge(asked, in: Self.origin)
@@ -70,7 +70,7 @@ struct CredentialLifetimeTests {
         #expect(decision == .openChallenge(failures: 0, replacing: nil))
     }
 
-    @Test("a credential that was restored from the store is sent without probing its lane")
+    @Test("a credential from the store is sent, and its lane may run several tasks at once")
     mutating func kept() {
         credentials.restore(
             StoredCredential(space: space, challenge: ChallengeID(rawValue: 4), schemes: .digest, response: secret))
@@ -81,7 +81,7 @@ struct CredentialLifetimeTests {
         #expect(decision == .openChallenge(failures: 1, replacing: ChallengeID(rawValue: 4)))
     }
 
-    @Test("a task with default handling does not wait for a later challenge; other tasks do")
+    @Test("after default handling, a task ignores a later challenge; other tasks wait for that challenge")
     mutating func without() throws {
         credentials.noteChallenge(try authChallenge(), in: Self.origin)
         credentials.commitChallenge(space, challenge: ChallengeID(rawValue: 1))
@@ -109,7 +109,8 @@ struct CredentialLifetimeTests {
         return options
     }
 
-    @Test("a refresh is due at its time, and after a 401 or 403 (for headers: of the URL's origin)", arguments: [
+    @Test("a refresh is due when a request expires, or after a 401 or 403 (headers: only from its own origin)",
+        arguments: [
         (RefreshKind.none, 401, Self.origin, false), (.headers, 401, Self.origin, true),
         (.headers, 403, Self.origin, true), (.headers, 403, "https://cdn:443", false),
         (.headers, 404, Self.origin, false),
@@ -123,7 +124,7 @@ struct CredentialLifetimeTests {
         #expect(!RefreshPolicy.isDue(options(kind), now: 100))
     }
 
-    @Test("a refresh of headers is for all tasks of the origin, and a refresh of a URL for one task")
+    @Test("all tasks of an origin share a refresh of headers; a refresh of a URL is for one task")
     func spaces() {
         #expect(headers == RefreshPolicy.space(.headers, of: TaskID(rawValue: 8), origin: Self.origin))
         #expect(address != RefreshPolicy.space(.url, of: TaskID(rawValue: 8), origin: Self.origin))
@@ -131,7 +132,7 @@ struct CredentialLifetimeTests {
         #expect(headers.failure.status == .authenticationRequired)
     }
 
-    @Test("tasks wait while a refresh of headers is open, and then one task probes the new headers")
+    @Test("while a refresh of headers is open, tasks wait; then one task tests the new headers alone")
     mutating func refreshed() {
         let asked = AuthenticationChallenge(refreshing: headers)
         #expect(credentials.wait(forRefresh: headers, isDue: false) == nil)
@@ -167,7 +168,7 @@ struct CredentialLifetimeTests {
         #expect(decision == .openChallenge(failures: 0, replacing: nil))
     }
 
-    @Test("refreshed header fields replace those of the request with the same name; a declined refresh changes none")
+    @Test("a refreshed header field replaces the field of the same name; a declined refresh changes no field")
     func laid() {
         var request = Request(url: "https://a/old")
         request.headers = [HeaderField("authorization", "old"), HeaderField("Accept", "x")]

@@ -13,7 +13,7 @@ struct SecretRedactorTests {
     private let credential = ChallengeResponse.credential(user: "user", password: "password")
     private let token = ChallengeResponse.headers([HeaderField("Authorization", "Bearer abc.def")])
 
-    @Test("a password is replaced by asterisks, as plain text and in base64 with its user name")
+    @Test("asterisks replace a password, both in plain text and in base64 together with the user name")
     func credentials() {
         let secrets = secrets(credential)
         #expect(secrets.redacted("user sent password, dXNlcjpwYXNzd29yZA==.") == "user sent ********, \(stars(20)).")
@@ -21,14 +21,14 @@ struct SecretRedactorTests {
     }
 
     @Test(
-        "a credential in base64 is recognized with its padding",
+        "a credential in base64 is recognized together with its padding",
         arguments: [("p", "dTpw"), ("pq", "dTpwcQ=="), ("pqr", "dTpwcXI="), ("ÿ~>?", "dTrDv34+Pw==")])
     func padding(_ password: String, _ encoded: String) {
         let secrets = secrets(.credential(user: "u", password: password))
         #expect(secrets.redacted("<\(encoded)>") == "<\(stars(encoded.utf8.count))>")
     }
 
-    @Test("secret values of header fields are replaced, with and without their scheme")
+    @Test("the secret of a header field is replaced, with or without a scheme such as Bearer before it")
     func headers() {
         let secrets = secrets(token, .headers([HeaderField("X-Key", "k3y!")]))
         #expect(secrets.redacted("Bearer abc.def, abc.def, k3y!, Bearer") == "\(stars(14)), \(stars(7)), ****, Bearer")
@@ -48,13 +48,13 @@ struct SecretRedactorTests {
         #expect(secrets(credential).redacted(Array("a pas".utf8), isCut: true) == Array("a pas".utf8))
     }
 
-    @Test("overlapping secrets are both replaced")
+    @Test("two secrets that overlap are both replaced")
     func overlapping() {
         let secrets = secrets(.headers([HeaderField("A", "abcdef"), HeaderField("B", "defghi")]))
         #expect(secrets.redacted("-abcdefghi-") == "-*********-")
     }
 
-    @Test("the fields of a stored head, and a URL from the server, contain no secrets")
+    @Test("the fields and the final URL of a stored response head contain no secrets")
     func heads() {
         let fields = [
             ResponseField("ETag", "\"password\""), ResponseField("link", "<password>"),

@@ -66,7 +66,7 @@ struct SessionCredentialsTests {
         #expect(!credentials.runsOneTask("https://other.org:443"))
     }
 
-    @Test("a refused credential is dropped, and the failure is counted once")
+    @Test("a refused credential is dropped, and several refusals of it count as one failure")
     mutating func dropped() throws {
         let asked = try authChallenge()
         credentials.storeResponse(challenge(1, asked), secret)
@@ -80,7 +80,7 @@ struct SessionCredentialsTests {
         expect(decision(asked, sent: number), .openChallenge(failures: 1, replacing: nil))
     }
 
-    @Test("a request that was sent without the credential, or with an older one, is sent again")
+    @Test("a request that was sent without the credential, or with an older credential, is sent again")
     mutating func again() throws {
         let asked = try authChallenge()
         credentials.noteChallenge(asked, in: Self.origin)
@@ -103,7 +103,7 @@ struct SessionCredentialsTests {
         expect(decision(asked, sent: nil), .openChallenge(failures: 0, replacing: nil))
     }
 
-    @Test("tasks whose URL is in the directory of an open challenge wait, and other tasks may run")
+    @Test("a task waits if its URL is in the directory of an open challenge; other tasks may run")
     mutating func scope() throws {
         let asked = try authChallenge()
         credentials.noteChallenge(asked, in: Self.origin)
@@ -119,7 +119,7 @@ struct SessionCredentialsTests {
         #expect(credentials.isEmpty)
     }
 
-    @Test("with several realms a task gets the credential of its URL's directory, or none")
+    @Test("if a server has several realms, a task gets the credential of its URL's directory, or no credential")
     mutating func realms() throws {
         let staff = try authChallenge()
         let board = try authChallenge("board", url: "https://example.org/files/board/1")
@@ -137,7 +137,7 @@ struct SessionCredentialsTests {
         #expect(credentials.credential(proxy: Self.origin) == nil)
     }
 
-    @Test("a proxy's credential is sent only to that proxy, and its challenge applies to each lane that received it")
+    @Test("a credential is sent only to its proxy; a proxy's challenge applies only to lanes that received it")
     mutating func proxies() throws {
         let asked = try authChallenge(proxy: "http://proxy:3128")
         credentials.noteChallenge(asked, in: Self.origin)
@@ -153,8 +153,7 @@ struct SessionCredentialsTests {
     private let proxy = "http://proxy:3128"
     private let other = "http://other.org:80"
 
-    /// Stores a credential for the proxy, which the proxy has accepted in one lane. Returns the challenge and the
-    /// number of the credential.
+    /// Stores a credential that the proxy has accepted in one lane. Returns the challenge and the credential's number.
     private mutating func serve() throws -> (AuthenticationChallenge, UInt64) {
         let asked = try authChallenge(proxy: proxy)
         for lane in [Self.origin, other] { credentials.noteChallenge(asked, in: lane) }
@@ -165,7 +164,7 @@ struct SessionCredentialsTests {
         return (asked, number)
     }
 
-    @Test("a proxy's credential that was accepted in one lane is kept when it is refused in another, which then waits")
+    @Test("if a proxy accepts a credential in lane A and refuses it in lane B, only lane B waits")
     mutating func disputed() throws {
         let (asked, number) = try serve()
         credentials.noteChallenge(asked, in: other)
@@ -176,15 +175,15 @@ struct SessionCredentialsTests {
         #expect(waits(for: "https://example.org/", in: Self.origin) == nil)
         #expect(!credentials.runsOneTask(Self.origin))
         #expect(credentials.runsOneTask(other))
-        // The credential is now refused in the first lane, too. The lane joins the open challenge, and the failure
-        // counts once.
+        // Now the proxy refuses the credential in the first lane, too. This lane joins the open challenge, and the two
+        // refusals count as one failure.
         credentials.noteChallenge(asked, in: Self.origin)
         expect(decision(asked, sent: number, in: Self.origin), .openChallenge(failures: 1, replacing: nil))
         credentials.commitChallenge(asked.space, challenge: ChallengeID(rawValue: 2))
         #expect(waits(for: "https://example.org/", in: Self.origin)?.rawValue == 2)
     }
 
-    @Test("a lane in which a good credential was refused cannot drop the next credential for other lanes")
+    @Test("after a lane refused a good credential, a refusal in this lane does not drop the next credential")
     mutating func contrary() throws {
         let (asked, first) = try serve()
         credentials.noteChallenge(asked, in: other)
@@ -198,13 +197,13 @@ struct SessionCredentialsTests {
         credentials.commitChallenge(asked.space, challenge: ChallengeID(rawValue: 3))
         #expect(credentials.credential(proxy: proxy)?.number == second)
         #expect(waits(for: "https://example.org/", in: Self.origin) == nil)
-        // A lane in which no credential was refused before can drop this one.
+        // The first lane had no refusal before, so a refusal in this lane drops the credential.
         credentials.noteChallenge(asked, in: Self.origin)
         expect(decision(asked, sent: second), .openChallenge(failures: 2, replacing: ChallengeID(rawValue: 2)))
         #expect(credentials.credential(proxy: proxy) == nil)
     }
 
-    @Test("a credential counts as refused if it is requested again after the credential of another realm")
+    @Test("if a server demands realm A, then realm B, then A again, the credential for A counts as refused")
     mutating func alternating() throws {
         let (staff, board) = (try authChallenge(), try authChallenge("board"))
         for (id, asked) in [(UInt64(1), staff), (2, board)] {
@@ -218,7 +217,7 @@ struct SessionCredentialsTests {
             .openChallenge(failures: 1, replacing: ChallengeID(rawValue: 1)))
     }
 
-    @Test("a lane that was redirected to a challenging server runs one task, and so does that server's lane")
+    @Test("if a redirect leads to a challenge, the lanes of both servers run one task at a time")
     mutating func redirected() throws {
         credentials.noteChallenge(try authChallenge(), in: "https://front.org:443")
         #expect(credentials.runsOneTask("https://front.org:443"))

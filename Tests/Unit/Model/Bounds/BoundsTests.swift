@@ -25,7 +25,7 @@ struct BoundsTests {
         #expect(readings.first?.task.rawValue == 4)
     }
 
-    @Test("pending commands use the command budget, and their replies release it")
+    @Test("a pending command uses a part of the command budget, and its reply releases this part")
     func budget() {
         var budget = CommandBudget()
         let poll = Command.poll(HandleID(rawValue: 1), after: .zero, maximum: 1)
@@ -37,7 +37,7 @@ struct BoundsTests {
         #expect(!budget.isSpent)
     }
 
-    @Test("if several commands have one sequence number, each of their replies releases the budget of one command")
+    @Test("if several commands have the same sequence number, each reply releases the budget of one command")
     func repeatedSequence() {
         var budget = CommandBudget()
         for _ in 0..<3 { budget.take(7, .sessions, size: 10) }
@@ -54,7 +54,7 @@ struct BoundsTests {
         Enqueued(task: TaskID(rawValue: task), disposition: disposition)
     }
 
-    @Test("a list of enqueue results returns its items and the length of its applied prefix")
+    @Test("a list of enqueue results returns its items, and how many items at its start were applied")
     func results() {
         let items = [
             item(5), item(6), item(9), item(8, .existing), item(9, .existing), item(0, .notApplied),

@@ -28,7 +28,8 @@ struct ActivityWindowTests {
         #expect(ActivityWindow.first(of: stated, now: start) == window)
     }
 
-    @Test("an activity starts in its window when no condition holds it, or else at the window's end", arguments: [
+    @Test("an activity starts in its window when no condition holds it, and at the latest at the window's end",
+        arguments: [
         (-1, false, false), (-1, true, false), (0, false, true), (0, true, false), (7_199_999, true, false),
         (7_200_000, true, true),
     ] as [(Int64, Bool, Bool)])
@@ -56,7 +57,7 @@ struct ActivityWindowTests {
         #expect(next(current, at: now)?.begin == start + 96 * Self.hour)
     }
 
-    @Test("an open window of an activity replaces missed windows, and waits for the conditions")
+    @Test("if a window of an activity is open after missed windows, the activity waits for its conditions")
     func missedAndOpen() {
         let window = ActivityWindow(begin: start, toleranceMilliseconds: 7_200_000)
         let now = start + 49 * Self.hour

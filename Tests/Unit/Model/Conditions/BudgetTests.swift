@@ -31,7 +31,7 @@ struct BudgetPeriodTests {
         }
     }
 
-    @Test("a budget's day begins at its first moment if the clock skips midnight")
+    @Test("if the clock skips midnight, a budget's day begins at the first time of that day")
     func noMidnight() {
         // On 4 November 2018 in São Paulo, 00:00 becomes 01:00 (from UTC-3 to UTC-2).
         let leap: Int64 = 1_541_300_400_000
@@ -40,7 +40,7 @@ struct BudgetPeriodTests {
         #expect(hours(period) == 23)
     }
 
-    @Test("a budget's day with two midnights has no gap")
+    @Test("if a day has two midnights, it is one day of a budget, and the next day follows without a gap")
     func twoMidnights() {
         // On 18 February 2018 in São Paulo, 00:00 becomes 23:00 of the day before (from UTC-2 to UTC-3).
         let back: Int64 = 1_518_919_200_000
@@ -50,7 +50,7 @@ struct BudgetPeriodTests {
         #expect(day(back + Self.hour, offset).beginMilliseconds == back + Self.hour)
     }
 
-    @Test("each computed date from 1970 to 2199 equals the date that counting the days gives")
+    @Test("each computed date from 1970 to 2199 equals the date of a count from day to day")
     func calendar() {
         var (year, month, day) = (Int64(1970), 1, 1)
         for number in Int64(0)..<84_006 {
@@ -67,8 +67,8 @@ struct BudgetPeriodTests {
         }
     }
 
-    @Test("a budget's month begins on its start day, in this calendar month or in the one before", arguments: [
-        // Today is 20 November 2026. The months start on the 1st, 20th, 21st or 28th; 0 means 1, and 31 means 28.
+    @Test("a budget's month begins on its start day, in this calendar month or in the month before", arguments: [
+        // Today is 20 November 2026. Months start on the 1st, 20th, 21st or 28th. Start day 0 means 1, and 31 means 28.
         (1, "1.11.2026", "1.12.2026"), (20, "20.11.2026", "20.12.2026"), (21, "21.10.2026", "21.11.2026"),
         (28, "28.10.2026", "28.11.2026"), (0, "1.11.2026", "1.12.2026"), (31, "28.10.2026", "28.11.2026"),
     ] as [(UInt8, String, String)])
@@ -98,7 +98,7 @@ struct ByteUsageTests {
     private let today = BudgetPeriod.day(at: Situation().now, localOffsetMilliseconds: Berlin.offset)
     private let month = BudgetPeriod.month(at: Situation().now, localOffsetMilliseconds: Berlin.offset)
 
-    @Test("the bytes used on each network are added up by day and month, for a session and in total")
+    @Test("the bytes that each network carries are added up by day and month, for each session and in total")
     func sums() {
         var usage = ByteUsage()
         usage.add(1, network: "Home", session: one, day: today.firstDay)
@@ -114,7 +114,7 @@ struct ByteUsageTests {
         #expect(usage.networks(in: month) == ["Home", "Hotspot"])
     }
 
-    @Test("the usage of a day is kept while the clock is set back")
+    @Test("if the clock is set back and later set right, the usage of the present day is kept")
     func clockGoesBack() {
         var usage = ByteUsage()
         usage.add(5, network: "Home", session: one, day: today.firstDay)
@@ -124,7 +124,7 @@ struct ByteUsageTests {
         #expect(usage.used(on: "Home", in: month) == 17)
     }
 
-    @Test("usage that is noted while the clock is years wrong does not delete the usage of this month")
+    @Test("while the clock is wrong by years, new usage does not delete the usage of this month")
     func clockIsWrong() {
         var usage = ByteUsage()
         for day in month.firstDay..<month.nextDay { usage.add(1, network: "Home", session: one, day: day) }
@@ -143,7 +143,7 @@ struct ByteUsageTests {
         #expect(usage.takeRemoved().isEmpty)
     }
 
-    @Test("changed entries of usage are returned once, and again after a failed save")
+    @Test("a changed entry of usage is returned for one save, and returned again if this save fails")
     func unsaved() {
         var usage = ByteUsage()
         usage.add(5, network: "Home", session: one, day: 1)

@@ -60,7 +60,7 @@ struct ConditionDescriptionTests {
         #expect(texts(conditions)[.externalPower] == "on battery until better has lasted 10 s")
     }
 
-    @Test("each condition is listed with the time of its last change of value; a new source is no change")
+    @Test("each condition is listed with the time at which its value last changed; a new source is no change")
     func since() {
         var conditions = Conditions.onTheRoad
         let first = ConditionDescriptions.since([:], from: nil, to: conditions, now: 1)

@@ -1,8 +1,9 @@
 import BackhaulModel
 import Testing
 
-/// Evaluates over some time whether a task runs, and records its reasons. The readings pass the filter of conditions.
-/// The task is evaluated at each change of the situation, and at the times that the filter and the decision return.
+/// Simulates a task over some time, and records when the task runs and why it waits. The readings pass through the
+/// filter of conditions. The simulation evaluates the task at each change of the situation, and at the times that the
+/// filter and the decision return.
 struct Scenario {
     /// A change of the situation, and its time in milliseconds after the start.
     typealias Change = (at: Int64, change: (inout Situation) -> Void)
@@ -73,7 +74,7 @@ struct ConditionScenarioTests {
         #expect(history == ["21:40:00 runs", "21:40:05 power", "22:00:10 runs"])
     }
 
-    @Test("flapping power stops a discretionary task only once")
+    @Test("flapping power stops a discretionary task only one time")
     func loosePlug() {
         var scenario = Scenario()
         scenario.situation.session.preset = .discretionary
@@ -112,7 +113,7 @@ struct ConditionScenarioTests {
         #expect(history == ["21:40:00 runs", "21:41:00 heat", "21:43:30 runs"])
     }
 
-    @Test("a task with the preset overnight runs at night, and after its latest start also by day")
+    @Test("a task with the preset overnight runs at night; after its latest start, it also runs by day")
     func overnight() {
         var scenario = Scenario()
         scenario.situation.session.preset = .overnight
@@ -120,7 +121,7 @@ struct ConditionScenarioTests {
         #expect(history == ["21:40:00 quietHours", "23:00:00 runs", "07:00:00 quietHours", "09:40:00 runs"])
     }
 
-    @Test("a task waits for a spent monthly budget until midnight of the 1st")
+    @Test("if a monthly budget is spent, a task waits until midnight of the 1st")
     func budget() {
         let end = 11 * 24 * S.hour
         var scenario = Scenario()
@@ -134,7 +135,7 @@ struct ConditionScenarioTests {
         #expect(history == ["21:40:00 runs", "22:40:00 budget", "00:00:00 runs"])
     }
 
-    @Test("a task waits for a low battery until the charge is five percent above the minimum")
+    @Test("if the battery is low, a task waits until the charge is five points above the minimum")
     func battery() {
         var scenario = Scenario()
         scenario.situation.session.minimumBatteryPercent = 40

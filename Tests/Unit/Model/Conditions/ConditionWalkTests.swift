@@ -1,7 +1,7 @@
 import BackhaulModel
 import Testing
 
-@Suite("Pauses and probes over hours")
+@Suite("Pauses and probes in simulations of several hours")
 struct ConditionWalkTests {
     /// Simulates a network link for some hours. `speed` returns the mean bytes per second of an hour.
     private func walk(
@@ -50,14 +50,14 @@ struct ConditionWalkTests {
         #expect(walk.moved.reduce(0, +) < 3_000 * 200)
     }
 
-    @Test("a link that has recovered is used after at most the longest pause", arguments: 1...5 as ClosedRange<UInt64>)
+    @Test("a link that has recovered is used again within the longest pause", arguments: 1...5 as ClosedRange<UInt64>)
     func recovers(seed: UInt64) {
         let walk = walk(seed, hours: 6) { $0 < 4 ? 3_000 : 200_000 }
         #expect(walk.isOpen)
         #expect(walk.moved[5] > 200_000 * 3_000)
     }
 
-    @Test("if an uplink works again for one origin, this is found after at most five minutes for each origin",
+    @Test("if an uplink works again for one of three origins, probes find this origin within 15 minutes",
         arguments: [0, 1, 2])
     func uplink(alive: Int) {
         let origins = ["a", "b", "c"].map { Origin(scheme: "https", server: "\($0).example", port: 443) }
@@ -76,7 +76,7 @@ struct ConditionWalkTests {
         #expect(probes < 25)
     }
 
-    @Test("an activity starts at most once in each interval, also if the engine often does not run",
+    @Test("an activity starts at most one time in each interval, even if the engine is often not running",
         arguments: 1...20 as ClosedRange<UInt64>)
     func activity(seed: UInt64) {
         var random = Random(seed: seed)

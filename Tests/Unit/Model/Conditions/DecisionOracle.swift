@@ -1,7 +1,7 @@
 import BackhaulModel
 
-/// A second, simple implementation of `DeferralDecision`: for each reason, whether it holds the task. The two share
-/// only value types.
+/// A second, simple implementation of `DeferralDecision`. It returns the reasons that hold a task. The two
+/// implementations share only value types.
 enum DecisionOracle {
     static func reasons(_ row: Situation) -> Set<WaitReason> {
         var reasons: Set<WaitReason> = []
@@ -55,7 +55,8 @@ enum DecisionOracle {
         return reasons
     }
 
-    /// The values of a field that session and task state themselves. These apply also after the latest start.
+    /// The values of a field that the session and the task state, without their presets. These values also apply after
+    /// the latest start.
     private static func stated<Value>(_ row: Situation, _ field: (Constraints) -> Value?) -> [Value] {
         [field(row.session), field(row.task.stated)].compactMap(\.self)
     }
@@ -64,8 +65,8 @@ enum DecisionOracle {
         row.task.stated.preset ?? (row.task.isLaunched ? .discretionary : nil)
     }
 
-    /// Whether session or task demands a condition. The field decides; if it is nil, a preset decides until the latest
-    /// start.
+    /// Whether the session or the task demands a condition. If the field is stated, the field decides. If it is nil,
+    /// the preset decides until the latest start.
     private static func demands(_ row: Situation, _ field: (Constraints) -> Bool?, preset asks: Bool) -> Bool {
         func one(_ stated: Bool?, _ preset: ConstraintPreset?) -> Bool {
             if let stated { return stated }
@@ -79,7 +80,7 @@ enum DecisionOracle {
         return preset != nil && !row.task.isPastLatestStart ? .fair : nil
     }
 
-    /// Whether the time of all rows, Friday 21:40, is in the quiet hours of session or task.
+    /// Whether Friday 21:40, the time of all rows, is in the quiet hours of the session or the task.
     private static func isQuiet(_ row: Situation) -> Bool {
         func one(_ stated: QuietHours?, _ preset: ConstraintPreset?) -> Bool {
             if let stated { return stated == quietNow }

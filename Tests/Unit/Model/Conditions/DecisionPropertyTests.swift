@@ -47,7 +47,7 @@ struct DecisionPropertyTests {
         }
     }
 
-    @Test("after its latest start, a task has no hold that it did not have before")
+    @Test("when its latest start passes, a task gets no additional hold")
     func pastLatestStart() {
         everyRow(23) { row, _ in
             var (before, after) = (row, row)
@@ -57,7 +57,7 @@ struct DecisionPropertyTests {
         }
     }
 
-    @Test("a held task has each hold that the same task would have if it ran")
+    @Test("each condition that would stop a running task also holds a task that is held already")
     func heldIsStickier() {
         everyRow(24) { row, _ in
             var free = row
@@ -76,7 +76,7 @@ struct DecisionPropertyTests {
         }
     }
 
-    @Test("the conditions that are needed at a task's start are a part of all needed conditions")
+    @Test("each condition that a task needs at its start is one of the task's needed conditions")
     func neededAtStart() {
         everyRow(27) { row, _ in
             let effective = row.effective

@@ -66,7 +66,7 @@ struct DecisionTableTests {
         table.expectNoneWrong()
     }
 
-    @Test("the decision about metered networks is right for every constraint and reading, local and remote")
+    @Test("the decision about metered networks is right for all constraints, readings and network scopes")
     func metered() {
         let table = Table()
         var random = Random(seed: 2)
@@ -95,7 +95,7 @@ struct DecisionTableTests {
         table.expectNoneWrong()
     }
 
-    @Test("the decision about the battery is right for every constraint, charge and power source, held before or not")
+    @Test("the decision about the battery is right for all constraints, charges and sources, and for held tasks")
     func battery() {
         let table = Table()
         var random = Random(seed: 4)
@@ -114,7 +114,7 @@ struct DecisionTableTests {
         table.expectNoneWrong()
     }
 
-    @Test("the decision about each kind of pressure is right for every constraint and reading, held before or not",
+    @Test("the decision about each kind of pressure is right for all constraints and readings, and for held tasks",
         arguments: [0, 1, 2])
     func pressure(kind: Int) {
         let table = Table()
@@ -137,7 +137,7 @@ struct DecisionTableTests {
         table.expectNoneWrong()
     }
 
-    @Test("the decision about kinds of networks is right for every constraint and reading, local and remote")
+    @Test("the decision about kinds of networks is right for all constraints, readings and network scopes")
     func networks() {
         let table = Table()
         var random = Random(seed: 9)
@@ -161,7 +161,7 @@ struct DecisionTableTests {
         table.expectNoneWrong()
     }
 
-    @Test("the decision about uplink, budgets and sleep is right for every reading, local and remote")
+    @Test("the decision about uplink, budgets and sleep is right for all readings and network scopes")
     func others() {
         let table = Table()
         var random = Random(seed: 11)

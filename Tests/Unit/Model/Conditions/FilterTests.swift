@@ -26,7 +26,7 @@ struct ConditionsFilterTests {
         #expect(seen.nextCheck == nil)
     }
 
-    @Test("a worse reading of power is used at once, a better one after ten seconds of settling")
+    @Test("a worse reading of power is used at once; a better reading is used after ten seconds")
     func power() {
         var filter = ConditionsFilter()
         _ = filter.take(onPower, now: 0)
@@ -42,7 +42,7 @@ struct ConditionsFilterTests {
         #expect(settled.nextCheck == nil)
     }
 
-    @Test("the settling period of an improvement that was interrupted starts again")
+    @Test("if an improvement is interrupted, its settling period starts again")
     func interrupted() {
         var filter = ConditionsFilter()
         _ = filter.take(onBattery, now: 0)
@@ -59,7 +59,7 @@ struct ConditionsFilterTests {
         #expect(filter.take(power(nil), now: 11_000).conditions == power(nil))
     }
 
-    @Test("each better level of heat has its own settling period of thirty seconds")
+    @Test("each step to a lower level of heat has its own settling period of thirty seconds")
     func levels() {
         var filter = ConditionsFilter()
         _ = filter.take(heat(.critical), now: 0)
@@ -87,7 +87,7 @@ struct ConditionsFilterTests {
         #expect(filter.take(conditions, now: 1).conditions == conditions)
     }
 
-    @Test("a bad condition that is needed only now and then does not count as flapping")
+    @Test("a bad condition that is read only at times does not count as flapping")
     func notRead() {
         var filter = ConditionsFilter()
         for round in 0..<20 as Range<Int64> {
@@ -155,7 +155,7 @@ struct ConditionsFilterTests {
         }
     }
 
-    @Test("the settling period grows after three changes, up to five minutes, and is reset by calm")
+    @Test("the settling period grows after three changes, up to five minutes; a time without changes resets it")
     func doubles() {
         var filter = ConditionsFilter()
         var now: Int64 = 0

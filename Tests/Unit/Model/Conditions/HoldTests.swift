@@ -66,7 +66,7 @@ struct HoldTests {
         #expect(situation.reasons == [.metered])
     }
 
-    @Test("a task of a launched host is discretionary, except for its stated fields")
+    @Test("a task of a launched host is discretionary, except for the fields that the task states")
     func launched() {
         let situation = Situation {
             $0.task = TaskConstraints(Constraints { $0.requiresUnmetered = false }, isLaunched: true)
@@ -75,7 +75,7 @@ struct HoldTests {
         #expect(situation.reasons == [.power])
     }
 
-    @Test("on battery power, a low battery holds tasks until it is five percent above the minimum", arguments: [
+    @Test("on battery power, a low charge holds tasks until the charge is five points above the minimum", arguments: [
         (39, false, true), (40, false, false), (44, true, true), (45, true, false),
     ] as [(UInt8, Bool, Bool)])
     func battery(percent: UInt8, wasHeld: Bool, isHeld: Bool) {
@@ -102,7 +102,7 @@ struct HoldTests {
             situation.sentences == ["the battery is at 99 %, and it waits until that is 100 %, or for external power"])
     }
 
-    @Test("serious heat holds discretionary tasks, and critical heat all tasks", arguments: [
+    @Test("serious heat holds discretionary tasks, and critical heat holds all tasks", arguments: [
         (ThermalState.fair, [], []), (.serious, [.heat], []), (.critical, [.heat], [.heat]),
     ] as [(ThermalState, [WaitReason], [WaitReason])])
     func heat(state: ThermalState, discretionary: [WaitReason], ordinary: [WaitReason]) {
@@ -115,7 +115,7 @@ struct HoldTests {
         #expect(situation.reasons == discretionary)
     }
 
-    @Test("the sentence about heat names the sensor and its limits, if known")
+    @Test("if the hottest sensor is known, the sentence about heat has the sensor's name and limits")
     func heatSentence() {
         var situation = Situation {
             $0.session.preset = .discretionary
@@ -161,7 +161,7 @@ struct HoldTests {
             ])
     }
 
-    @Test("pressure above its limit holds a task until it is five points below the limit", arguments: [
+    @Test("pressure above its limit holds a task until the pressure is five points below the limit", arguments: [
         (40, 40, false, false), (41, 40, false, true), (36, 40, true, true), (35, 40, true, false), (5, 8, true, true),
         (4, 8, true, false), (1, 1, true, true), (0, 1, true, false),
     ] as [(UInt8, UInt8, Bool, Bool)])
@@ -190,7 +190,7 @@ struct HoldTests {
             ])
     }
 
-    @Test("if session and task permit no common kind of network, the task's hold has no end time")
+    @Test("if a session and its task permit no common kind of network, the task's hold has no end time")
     func excluded() {
         let situation = Situation {
             $0.session.networks = .wifi
@@ -200,7 +200,7 @@ struct HoldTests {
         #expect(situation.holds.first?.nextCheckMilliseconds == nil)
     }
 
-    @Test("conditions of the network do not hold tasks for this machine's servers")
+    @Test("conditions of the network do not hold a task whose server is on this machine")
     func local() {
         let situation = Situation {
             $0.session = Constraints { ($0.requiresUnmetered, $0.networks) = (true, .ethernet) }
@@ -213,7 +213,7 @@ struct HoldTests {
         #expect(situation.holds.isEmpty)
     }
 
-    @Test("a portal or dead uplink holds tasks that need the uplink, unless an origin has responded", arguments: [
+    @Test("until an origin has responded, a portal or dead uplink holds the tasks that need the uplink", arguments: [
         ConnectivityState.portal, .limited,
     ])
     func portal(state: ConnectivityState) {
@@ -225,7 +225,7 @@ struct HoldTests {
         #expect(situation.holds.isEmpty)
     }
 
-    @Test("a coming sleep holds all tasks, also those for this machine's servers")
+    @Test("before the machine sleeps, all tasks are held, even a task whose server is on this machine")
     func sleep() {
         let situation = Situation {
             $0.conditions.isPreparingForSleep = Reading(true)

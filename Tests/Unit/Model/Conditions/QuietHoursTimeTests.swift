@@ -17,7 +17,7 @@ struct QuietHoursTimeTests {
         return Int(local % 10_080)
     }
 
-    /// A second implementation of quiet hours: for each minute of the week, whether it is quiet.
+    /// A second implementation of quiet hours. Returns for each minute of the week whether the minute is quiet.
     private func covered(_ hours: QuietHours) -> [Bool] {
         var minutes = [Bool](repeating: false, count: 10_080)
         for span in hours.spans {
@@ -55,7 +55,7 @@ struct QuietHoursTimeTests {
         #expect(wrong.isEmpty, "\(wrong.prefix(3))")
     }
 
-    @Test("quiet hours of the whole week never end, and empty ones never begin")
+    @Test("quiet hours of the whole week never end, and empty quiet hours never begin")
     func always() throws {
         let whole = QuietHours(spans: [.init(begin: 0, end: 720), .init(begin: 720, end: 1_440)])
         let state = whole.state(at: Berlin.spring, localOffsetMilliseconds: Berlin.offset)

@@ -15,7 +15,7 @@ struct SustainedActivityTests {
         #expect(sustained(noted: [0, 1_000, 2_000, 3_000, 4_000, 5_000], at: 5_000) == ["a"])
     }
 
-    @Test("short transfers that follow each other count as one, which ends after two idle seconds")
+    @Test("short transfers in a row count as one transfer, which ends after two idle seconds")
     func stream() {
         let begins = stride(from: Int64(0), through: 8_000, by: 2_000).map(\.self)
         #expect(sustained(noted: begins, at: 10_000) == ["a"])

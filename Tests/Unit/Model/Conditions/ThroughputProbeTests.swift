@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Probes of slow lanes")
 struct ThroughputProbeTests {
-    /// Returns two slow lanes of two origins, whose pauses are over.
+    /// Returns a link with two slow lanes of two origins. The pauses of the two lanes are over.
     private func slow() -> SlowLink {
         var link = SlowLink()
         link.pass(60, SlowLink.sample(0))
@@ -26,7 +26,7 @@ struct ThroughputProbeTests {
         #expect(holds.map { $0?.nextCheckMilliseconds } == [nil, nil])
     }
 
-    @Test("the next slow probe goes to the lane that was probed longest ago")
+    @Test("the next slow probe goes to the lane whose last probe is the oldest")
     func turns() {
         var link = slow()
         var tried: [String] = []
@@ -50,7 +50,7 @@ struct ThroughputProbeTests {
         #expect(link.watch.probe(among: Self.both, now: link.now) == "second")
     }
 
-    @Test("a fast probe does not release lanes that became slow after it began")
+    @Test("a successful slow probe does not release lanes that became slow after the probe began")
     func decidesItsOwn() {
         var link = SlowLink()
         link.pass(60, SlowLink.sample(0))
@@ -61,7 +61,7 @@ struct ThroughputProbeTests {
         #expect(link.permission() == .held(until: link.now + 300_000))
     }
 
-    @Test("a slow probe also ends if the settings of its lane change meanwhile")
+    @Test("if the settings of a lane change during its slow probe, the probe still ends with a result")
     func otherTerms() {
         var link = SlowLink()
         link.pass(60, SlowLink.sample(0), SlowLink.sample(0, "second", SlowLink.other))
@@ -73,7 +73,7 @@ struct ThroughputProbeTests {
         #expect(link.watch.probe(among: Self.both, now: link.now) == "second")
     }
 
-    @Test("a slow probe without measured time ends after a minute and releases its lane")
+    @Test("if a slow probe measures no transfer time for a minute, the probe ends and releases its lane")
     func undecided() {
         var link = slow()
         #expect(link.watch.probe(among: Self.both, now: link.now) == "lane")
@@ -84,7 +84,7 @@ struct ThroughputProbeTests {
         #expect(link.permission("second") == .probe)
     }
 
-    @Test("a slow probe whose lane was released by another network is stopped without a result")
+    @Test("if a change of the network releases a lane, the lane's slow probe stops without a result")
     func nobodys() {
         var link = slow()
         #expect(link.watch.probe(among: Self.both, now: link.now) == "lane")

@@ -1,7 +1,7 @@
 import BackhaulModel
 import Testing
 
-/// A watch of throughput, to which the test reports the bytes that each lane transfers in each second.
+/// Has a watch of throughput. A test reports to the watch how many bytes each lane transfers in each second.
 struct SlowLink {
     typealias Watch = ThroughputWatch<String>
     static let terms = Watch.Terms(
@@ -46,7 +46,7 @@ struct SlowLink {
 
 @Suite("Throughput that is too low")
 struct ThroughputTests {
-    @Test("a lane that is below its minimum rate for a minute pauses, and its sentence has the measured rate")
+    @Test("a lane pauses after a minute below its minimum rate, and its sentence has the measured rate")
     func pauses() {
         var link = SlowLink()
         link.pass(59, SlowLink.sample(3_100))
@@ -72,7 +72,7 @@ struct ThroughputTests {
         #expect(link.watch.hold("free", nil, now: link.now, unix: 0) == nil)
     }
 
-    @Test("the mean rate of bursts decides whether their lane is slow")
+    @Test("if a lane transfers in bursts, its mean rate decides whether the lane is slow")
     func bursts() {
         var link = SlowLink()
         for _ in 0..<20 {
@@ -82,7 +82,7 @@ struct ThroughputTests {
         #expect(link.changes.isEmpty)
     }
 
-    @Test("the total rate of all lanes of an origin decides whether they are slow")
+    @Test("the total rate of an origin's lanes decides whether these lanes are slow")
     func shared() {
         var link = SlowLink()
         link.pass(600, SlowLink.sample(500), SlowLink.sample(9_500, "other", SlowLink.mirror))
@@ -104,7 +104,7 @@ struct ThroughputTests {
         #expect(link.changes.count == 1)
     }
 
-    @Test("after the pause of a slow lane, one task may probe")
+    @Test("after the pause of a slow lane, one task may start as a slow probe")
     func oneProbe() {
         var link = SlowLink()
         link.pass(60, SlowLink.sample(0))
@@ -117,7 +117,7 @@ struct ThroughputTests {
         #expect(link.permission() == .held(until: nil))
     }
 
-    @Test("a fast probe releases its lane after 256 KiB")
+    @Test("a slow probe that is fast enough releases its lane after 256 KiB")
     func fastProbe() {
         var link = SlowLink()
         link.pass(60, SlowLink.sample(0))
@@ -139,7 +139,7 @@ struct ThroughputTests {
         #expect(pauses == [300, 600, 1_200, 2_400, 3_600, 3_600])
     }
 
-    @Test("a lane that is slow again soon after its probe gets a longer pause, and later the first pause")
+    @Test("a lane pauses longer if it is slow again soon after a probe; a long fast time resets the pause")
     func relapse() {
         var link = SlowLink()
         link.pass(60, SlowLink.sample(0))
@@ -170,7 +170,7 @@ struct ThroughputTests {
         #expect(link.permission() == .open)
     }
 
-    @Test("a slow probe without a result times out")
+    @Test("a slow probe without a result times out after two minutes")
     func lostProbe() {
         var link = SlowLink()
         link.pass(60, SlowLink.sample(0))
@@ -181,7 +181,7 @@ struct ThroughputTests {
         #expect(link.watch.probe(among: [("lane", SlowLink.terms)], now: link.now) == "lane")
     }
 
-    @Test("when two origins together are slow, other lanes wait, too, and one fast probe releases these")
+    @Test("if two origins are slow together, the lanes of other origins also wait until one probe is fast")
     func everything() {
         var link = SlowLink()
         link.pass(60, SlowLink.sample(2_000), SlowLink.sample(2_000, "second", SlowLink.other))
@@ -204,7 +204,7 @@ struct ThroughputTests {
         #expect(link.permission("third") == .open)
     }
 
-    @Test("another network releases all slow lanes")
+    @Test("a change to another network releases all slow lanes")
     func networkChanges() {
         var link = SlowLink()
         link.pass(60, SlowLink.sample(0))

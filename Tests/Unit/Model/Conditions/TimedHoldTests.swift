@@ -5,7 +5,7 @@ import Testing
 struct TimedHoldTests {
     private func date(_ hold: Hold?) -> Int64? { hold?.nextCheckMilliseconds }
 
-    @Test("the sentence about quiet hours has their begin and end")
+    @Test("the sentence about quiet hours has the times at which they begin and end")
     func quiet() {
         let situation = Situation { $0.session.quietHours = QuietHours("21:00-06:30") }
         #expect(situation.sentences == ["it is in its quiet hours 21:00-06:30, until 06:30 tomorrow"])
@@ -13,13 +13,13 @@ struct TimedHoldTests {
         #expect(date(situation.holds.first) == 1_795_239_000_000)
     }
 
-    @Test("the sentence about quiet hours that end on a later day names that day")
+    @Test("if quiet hours end on a later day, their sentence names this day")
     func quietForDays() {
         let situation = Situation { $0.session.quietHours = QuietHours("fri-sun 00:00-24:00") }
         #expect(situation.sentences == ["it is in its quiet hours, until Monday 00:00"])
     }
 
-    @Test("quiet hours of session and task are added together")
+    @Test("the quiet hours of a session and of its task are added together")
     func union() {
         let situation = Situation {
             $0.session.quietHours = QuietHours("21:00-23:00")
@@ -28,7 +28,7 @@ struct TimedHoldTests {
         #expect(situation.sentences == ["it is in its quiet hours 21:00-02:00, until 02:00 tomorrow"])
     }
 
-    @Test("if the quiet hours of session and task together cover the week, the task's hold has no end time")
+    @Test("if the quiet hours of session and task cover the whole week, the task's hold has no end time")
     func neverLoud() {
         let situation = Situation {
             $0.session.quietHours = QuietHours("07:00-23:00")
@@ -38,7 +38,7 @@ struct TimedHoldTests {
         #expect(date(situation.holds.first) == nil)
     }
 
-    @Test("the sentence about a spent budget has its size, its network and the begin of the next month")
+    @Test("the sentence about a spent budget has its size, its network, and the first day of the next month")
     func budget() {
         let situation = Situation { $0.budgets = [.monthOfHotspot()] }
         #expect(
@@ -49,7 +49,7 @@ struct TimedHoldTests {
         #expect(date(situation.holds.first) == 1_796_079_600_000)
     }
 
-    @Test("the hold of a task by a budget of 0 bytes has no end time")
+    @Test("if a budget is 0 bytes, its hold has no end time")
     func noBudget() {
         let situation = Situation { $0.budgets = [.monthOfHotspot(limit: 0, used: 0)] }
         #expect(situation.reasons == [.budget])
@@ -75,7 +75,7 @@ struct TimedHoldTests {
             situation.reasons == [.budget, .quietHours, .budget, .power, .metered, .portal, .heat, .sleep])
     }
 
-    @Test("the holds next change when quiet hours begin or end, or when a budget's period ends")
+    @Test("the next change of holds is the begin or end of quiet hours, or the end of a budget's period")
     func nextChange() {
         var situation = Situation()
         #expect(DeferralDecision.nextChange(situation.effective, situation.facts) == nil)
@@ -85,7 +85,7 @@ struct TimedHoldTests {
         #expect(DeferralDecision.nextChange(situation.effective, situation.facts) == situation.now + 20 * 60_000)
     }
 
-    @Test("a task that expects more bytes than its monthly budget has left waits for the next month")
+    @Test("if a task expects more bytes than are left of its monthly budget, the task waits for the next month")
     func fits() {
         let budget = BudgetUsage.monthOfHotspot(used: 4_000_000_000)
         #expect(DeferralDecision.fits(1_000_000_000, [budget]) == nil)

@@ -11,7 +11,8 @@ struct UplinkTests {
     private let c = origin("c")
     private let login = origin("login")
 
-    /// Returns a watch of the uplink after attempts to three origins, one second apart, that all ended with `ending`.
+    /// Returns a watch of the uplink after one attempt to each of three origins. The attempts are one second apart, and
+    /// each attempt has ended with `ending`.
     private func dead(_ ending: UplinkWatch.Ending = .unreachable) -> UplinkWatch {
         var watch = UplinkWatch()
         for (second, origin) in [a, b, c].enumerated() {
@@ -32,7 +33,7 @@ struct UplinkTests {
                         + "again after a pause", nextCheckMilliseconds: 60_000))
     }
 
-    @Test("two failed origins are enough for a dead uplink if no others are in use, and one is not enough")
+    @Test("if only two origins are in use and both fail, the uplink is dead; one failed origin is never enough")
     func fewOrigins() {
         var watch = UplinkWatch()
         #expect(watch.take(a, .unreachable, originsInUse: 1, now: 0) == false)
@@ -68,7 +69,7 @@ struct UplinkTests {
         #expect(watch.probe(among: [a, b, c, Self.origin("z")], now: 40_000) == a)
     }
 
-    @Test("a single 511 is ignored while other origins respond")
+    @Test("a single 511 response is ignored while other origins respond")
     func lively() {
         var watch = UplinkWatch()
         _ = watch.take(b, .responded, originsInUse: 5, now: 0)
@@ -87,7 +88,7 @@ struct UplinkTests {
         #expect(watch.state == .open)
     }
 
-    @Test("three origins that redirect to the same origin, or have an untrusted certificate, mean a portal")
+    @Test("if three origins redirect to the same origin, or have untrusted certificates, there is a portal")
     func portal() {
         #expect(dead(.redirected(to: login)).state == .portal)
         #expect(dead(.untrusted).state == .portal)
@@ -109,7 +110,7 @@ struct UplinkTests {
         #expect(watch.state == .open)
     }
 
-    @Test("a 511 means a portal, unless its origin sent a 511 before while other origins responded")
+    @Test("a 511 response means a portal; a repeated 511 is ignored while other origins respond")
     func networkAuthenticationRequired() {
         var watch = UplinkWatch()
         #expect(watch.take(a, .portal, originsInUse: 5, now: 0) == true)
@@ -141,7 +142,7 @@ struct UplinkTests {
         #expect(tried == [a, b, c, a, b, c, a, b])
     }
 
-    @Test("an uplink probe for which no task starts is not counted, and another origin is probed a second later")
+    @Test("if no task starts for an uplink probe, another origin is probed a second later, without a longer pause")
     func givenBack() {
         var watch = dead()
         #expect(watch.probe(among: [a, b], now: 12_000) == a)
@@ -160,7 +161,7 @@ struct UplinkTests {
         #expect(watch.nextProbe(now: 3_000) == 23_000)
     }
 
-    @Test("one response, or another network, releases all tasks that wait for the uplink")
+    @Test("one response, or a change to another network, releases all tasks that wait for the uplink")
     func opens() {
         var watch = dead()
         #expect(watch.take(b, .responded, originsInUse: 5, now: 5_000) == true)
@@ -170,7 +171,7 @@ struct UplinkTests {
         #expect(!watch.isHeld)
     }
 
-    @Test("a portal that the system reports is probed, but only with an https origin")
+    @Test("if the system reports a portal, the uplink probe goes only to an https origin")
     func system() {
         var watch = UplinkWatch()
         _ = watch.connectivity(.portal, now: 0)

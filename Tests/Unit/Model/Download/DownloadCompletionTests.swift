@@ -3,7 +3,7 @@ import Testing
 
 @Suite("A successful download")
 struct DownloadCompletionTests {
-    @Test("A downloaded file is sealed, its finish intent is recorded, and the file is placed, before the task ends")
+    @Test("Before the task ends, the file is sealed, its finish intent is recorded, and the file is placed")
     func small() {
         var attempt = DownloadScript()
         attempt.expect(.start, .startTransfer(offset: 0, ifRange: nil))
@@ -24,7 +24,7 @@ struct DownloadCompletionTests {
         attempt.expect(.transferComplete, .releaseSlot, .seal(size: 0))
     }
 
-    @Test("If a response has no length, its end is the end of the file")
+    @Test("If a response states no length, the file ends where the response ends")
     func unknownLength() {
         var attempt = DownloadScript()
         attempt.after(.start, .head(endless), .received(count: 70))
@@ -46,7 +46,7 @@ struct DownloadCompletionTests {
         #expect(attempt.machine.madeProgress)
     }
 
-    @Test("Many written bytes are synced before the next tick, and again after more bytes")
+    @Test("Many written bytes are synced before the next tick, and many further bytes are synced again")
     func syncs() {
         var attempt = DownloadScript(limits: .wide)
         attempt.after(.start, .head(head(200, "Content-Length: 9000", "ETag: \"a\"")), .received(count: 1_000))
@@ -93,7 +93,7 @@ struct DownloadCompletionTests {
         attempt.expect(.appended(length: 401))
     }
 
-    @Test("A transfer that a small chunk has paused resumes when the bytes are written")
+    @Test("If a small chunk pauses a transfer, the transfer resumes when all bytes are written")
     func backPressureBelowFlush() {
         var attempt = DownloadScript()
         attempt.after(.start, .head(endless), .received(count: 100), .received(count: 100), .received(count: 100))
@@ -103,7 +103,7 @@ struct DownloadCompletionTests {
         attempt.expect(.appended(length: 401), .resumeTransfer)
     }
 
-    @Test("A transfer does not block if its limit of unwritten bytes is smaller than one write")
+    @Test("If the limit of unwritten bytes is smaller than one write, the transfer still does not block")
     func smallBuffer() {
         var limits = DownloadMachine.BufferLimits.small
         limits.outstanding = 10

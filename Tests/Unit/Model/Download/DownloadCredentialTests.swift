@@ -1,7 +1,7 @@
 import BackhaulModel
 import Testing
 
-@Suite("A challenged download")
+@Suite("A download that receives a challenge")
 struct DownloadCredentialTests {
     private let authChallenge = AuthenticationChallenge(challenge)
 
@@ -16,7 +16,7 @@ struct DownloadCredentialTests {
         attempt.expect(.concluded, .closePart)
     }
 
-    @Test("A challenged download concludes when the body is too long or the connection is lost", arguments: [
+    @Test("A challenged download concludes even if the body is too long or the connection is lost", arguments: [
         DownloadMachine.Event.received(count: 50), .transferFailed(.lost, isTransient: true),
     ])
     func endless(_ event: DownloadMachine.Event) {
@@ -26,7 +26,7 @@ struct DownloadCredentialTests {
         attempt.expect(.concluded, .closePart)
     }
 
-    @Test("A challenged download fails when the challenge is refused, and leaves no part file")
+    @Test("If the challenge is refused, a challenged download fails and leaves no part file")
     func refused() throws {
         let authChallenge = try #require(authChallenge)
         var attempt = DownloadScript(from: .kept(500), asks: true)
@@ -35,14 +35,14 @@ struct DownloadCredentialTests {
         attempt.expect(.discarded, .conclude(.failed(authChallenge.failure), nil))
     }
 
-    @Test("A challenged download fails at once if its session opens no challenges")
+    @Test("If the session opens no challenges, a challenged download fails at once")
     func off() {
         var attempt = DownloadScript()
         attempt.after(.start, .head(challenge))
         attempt.expect(.transferComplete, .releaseSlot, .discardPart)
     }
 
-    @Test("A download fails after a 407 if it uses no proxy")
+    @Test("A download that uses no proxy fails after a 407 response")
     func withoutProxy() {
         var attempt = DownloadScript(asks: true)
         attempt.after(.start, .head(head(407, "Proxy-Authenticate: Basic realm=\"x\"")))

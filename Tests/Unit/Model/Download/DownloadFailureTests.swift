@@ -32,7 +32,7 @@ struct DownloadFailureTests {
         attempt.expect(.synced(length: 70), .conclude(.again(failure), .kept(70)))
     }
 
-    @Test("Bytes that cannot be resumed are dropped, and do not count as progress")
+    @Test("If a download cannot be resumed, its bytes are dropped and do not count as progress")
     func nothingToContinue() {
         var attempt = DownloadScript()
         attempt.after(.start, .head(unvalidated), .received(count: 70), .tick)
@@ -67,7 +67,7 @@ struct DownloadFailureTests {
         attempt.expect(.discarded, .conclude(.failed(.refused), nil))
     }
 
-    @Test("A response with status 503 is read to its end, and the task resumes after Retry-After")
+    @Test("A response with status 503 is read to its end, and the task resumes after the delay in Retry-After")
     func retryAfter() {
         let answer = head(503, retryAfter: 30)
         let failure = Failure(.httpStatus, "the server responded with status 503", domain: .http, detail: 503)
@@ -77,7 +77,7 @@ struct DownloadFailureTests {
         attempt.expect(.transferComplete, .releaseSlot, .conclude(.again(failure, after: 30), .kept(400)))
     }
 
-    @Test("A response with an error status is read to its end, and ends the task")
+    @Test("A response with an error status is read to its end, and then the task ends")
     func refused() {
         let failure = Failure(.httpStatus, "the server responded with status 404", domain: .http, detail: 404)
         var attempt = DownloadScript()
@@ -98,14 +98,14 @@ struct DownloadFailureTests {
         attempt.expect(.tick, .stopTransfer, .releaseSlot, .discardPart)
     }
 
-    @Test("The body of a response with an error status is read up to the size that is stored")
+    @Test("The body of a response with an error status is read up to the largest size that is stored")
     func endlessErrorBody() {
         var attempt = DownloadScript()
         attempt.after(.start, .head(head(404)), .received(count: 49))
         attempt.expect(.received(count: 1), .stopTransfer, .releaseSlot, .discardPart)
     }
 
-    @Test("A task with an error status ends with that status, even if the connection is lost during the body")
+    @Test("After an error status, the task ends with this status, even if the connection is then lost")
     func brokenErrorBody() {
         var attempt = DownloadScript()
         attempt.after(.start, .head(head(404)))
@@ -128,7 +128,7 @@ struct DownloadFailureTests {
 
 @Suite("Disk failures of a download")
 struct DiskFailureTests {
-    @Test("After a failed sync the part file is cut to its last synced length")
+    @Test("If a sync fails, the part file is cut to its last synced length")
     func failedSync() {
         var attempt = DownloadScript(from: .kept(500))
         attempt.after(.start, .opened(length: 500), .head(rest), .received(count: 100), .tick)
@@ -139,7 +139,7 @@ struct DiskFailureTests {
         attempt.expect(.concluded, .closePart)
     }
 
-    @Test("After a failed sync of a suspended task the part file is cut to its last synced length")
+    @Test("If the last sync of a suspended task fails, the part file is cut to its last synced length")
     func failedLastSync() {
         var attempt = DownloadScript(from: .kept(500))
         attempt.after(.start, .opened(length: 500), .head(rest), .received(count: 100), .stop)
@@ -148,7 +148,7 @@ struct DiskFailureTests {
             .conclude(.stopped, .kept(500, boot: "")))
     }
 
-    @Test("After a failed seal the part file is cut to its last synced length")
+    @Test("If a seal fails, the part file is cut to its last synced length")
     func failedSeal() {
         var attempt = DownloadScript(from: .kept(500))
         attempt.after(.start, .opened(length: 500), .head(rest), .received(count: 500), .transferComplete)
@@ -166,7 +166,7 @@ struct DiskFailureTests {
             .diskFailed(.full), .stopTransfer, .releaseSlot, .conclude(.again(.full, reason: .diskFull), nil))
     }
 
-    @Test("If placing a file with a finish intent fails, the file is not cut and the attempt is retried")
+    @Test("If a file has a finish intent and cannot be placed, the file is not cut, and the task is retried")
     func failedPlacing() {
         var attempt = DownloadScript(from: .kept(500))
         attempt.after(.start, .opened(length: 1_000), .sealed(.sealed), .intentRecorded)
@@ -195,7 +195,7 @@ struct DiskFailureTests {
         attempt.expect(.diskFailed(failure), .stopTransfer, .releaseSlot, .conclude(.again(failure), nil))
     }
 
-    @Test("If no descriptor is left to open the part file, the task keeps its bytes")
+    @Test("If no file descriptor is left to open the part file, the task keeps its bytes")
     func noDescriptors() {
         let failure = Failure(.outOfResources, "no descriptors")
         var attempt = DownloadScript(from: .kept(400))

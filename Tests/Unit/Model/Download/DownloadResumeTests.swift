@@ -3,7 +3,7 @@ import Testing
 
 @Suite("A resumed download")
 struct DownloadResumeTests {
-    @Test("In the same boot a download resumes after all written bytes")
+    @Test("Without a reboot, a download resumes after the last written byte")
     func sameBoot() {
         var attempt = DownloadScript(from: .kept(400))
         attempt.expect(.start, .openPart(isSameBoot: true, syncedOffset: 400))
@@ -13,14 +13,14 @@ struct DownloadResumeTests {
         attempt.expect(.transferComplete, .releaseSlot, .seal(size: 1_000))
     }
 
-    @Test("After a reboot a download resumes after the synced bytes", arguments: ["old", ""])
+    @Test("After a reboot, a download resumes after the last synced byte", arguments: ["old", ""])
     func otherBoot(_ boot: String) {
         var attempt = DownloadScript(from: .kept(500, boot: boot))
         attempt.expect(.start, .openPart(isSameBoot: false, syncedOffset: 500))
         attempt.expect(.opened(length: 500), .startTransfer(offset: 500, ifRange: "\"a\""))
     }
 
-    @Test("If a response has the known entity tag but another length, the task starts over and keeps tag and size")
+    @Test("If a response has the known entity tag but another length, the task restarts and keeps tag and size")
     func contradiction() {
         var attempt = DownloadScript(from: .kept(400))
         attempt.after(.start, .opened(length: 500))
@@ -34,7 +34,7 @@ struct DownloadResumeTests {
         #expect(metadataOnly == .kept(0, boot: ""))
     }
 
-    @Test("A task whose checkpoint has no bytes requests the whole file, and removes the checkpoint before writing")
+    @Test("If a checkpoint has no bytes, the task requests the whole file and removes the checkpoint first")
     func metadataOnly() {
         var attempt = DownloadScript(from: .kept(0, boot: ""))
         attempt.expect(.start, .openPart(isSameBoot: false, syncedOffset: 0))
@@ -63,7 +63,7 @@ struct DownloadResumeTests {
         attempt.expect(.opened(length: 1_000), .releaseSlot, .seal(size: 1_000))
     }
 
-    @Test("A 416 with the length of the part file means that the part file is complete")
+    @Test("A 416 response with the length of the part file means that the part file is complete")
     func unsatisfiable() {
         var attempt = DownloadScript(from: .kept(400, of: nil))
         attempt.after(.start, .opened(length: 500))
@@ -100,7 +100,7 @@ struct DownloadResumeTests {
         attempt.expect(.synced(length: 700), .recordCheckpoint(.kept(700, of: 800, tag: "\"b\"")))
     }
 
-    @Test("Bytes of a changed file that arrive while the old checkpoint is removed are kept")
+    @Test("If bytes of a changed file arrive during the removal of the old checkpoint, the bytes are kept")
     func bytesWhileForgetting() {
         var attempt = DownloadScript(from: .kept(500))
         attempt.after(.start, .opened(length: 500), .head(wholeOther))
@@ -110,7 +110,7 @@ struct DownloadResumeTests {
         attempt.expect(.transferComplete, .releaseSlot, .seal(size: 800))
     }
 
-    @Test("A response that ends while the old checkpoint is removed is not requested again")
+    @Test("If a response ends during the removal of the old checkpoint, the response is not requested again")
     func emptyWhileForgetting() {
         var attempt = DownloadScript(from: .kept(500))
         attempt.after(.start, .opened(length: 500))
@@ -119,7 +119,7 @@ struct DownloadResumeTests {
         attempt.expect(.forgotten, .restartPart, .releaseSlot, .seal(size: 0))
     }
 
-    @Test("After a range of another representation the task starts over from byte 0")
+    @Test("If the server sends a range of another representation, the task starts again from byte 0")
     func mixture() {
         let other = head(206, "Content-Range: bytes 500-999/1000", "ETag: \"b\"")
         var attempt = DownloadScript(from: .kept(500))
@@ -132,7 +132,7 @@ struct DownloadResumeTests {
         #expect(!attempt.machine.madeProgress)
     }
 
-    @Test("The bytes of a shorter range than requested are kept, and the next attempt requests the rest")
+    @Test("If a range is shorter than requested, its bytes are kept, and the next attempt requests the rest")
     func slice() {
         var attempt = DownloadScript(from: .kept(500))
         attempt.after(.start, .opened(length: 500))
@@ -159,7 +159,7 @@ struct DownloadResumeTests {
         }
     }
 
-    @Test("A task starts over from byte 0 if it receives more bytes than announced", arguments: [
+    @Test("If a task receives more bytes than the server announced, the task starts again from byte 0", arguments: [
         (Checkpoint?.none, whole, 1_001), (nil, head(200, "Content-Length: 0"), 1), (.kept(500), rest, 501),
         (.kept(500), head(206, "Content-Range: bytes 500-599/1000", "ETag: \"a\""), 101), (nil, whole, Int.max),
     ])

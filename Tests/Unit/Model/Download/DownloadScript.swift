@@ -1,7 +1,8 @@
 import BackhaulModel
 import Testing
 
-/// A download's state machine under test. A line of a test passes an event to it, and expects the actions that follow.
+/// The state machine of a download under test. Each line of a test passes one event to the machine, and states the
+/// expected actions.
 struct DownloadScript {
     private(set) var machine: DownloadMachine
 
@@ -24,7 +25,7 @@ struct DownloadScript {
 
     mutating func handle(_ event: DownloadMachine.Event) -> [DownloadMachine.Action] { machine.handle(event) }
 
-    /// Handles events without checking their actions. Other tests check these.
+    /// Handles events and ignores the actions that follow. Other tests check these actions.
     mutating func after(_ events: DownloadMachine.Event...) {
         for event in events { _ = machine.handle(event) }
     }
@@ -51,7 +52,7 @@ extension DownloadMachine.BufferLimits {
 }
 
 extension Checkpoint {
-    /// Returns a checkpoint of a file. Its validator is by default the entity tag "a".
+    /// Returns a checkpoint of a file. By default, the checkpoint's validator is the entity tag "a".
     static func kept(
         _ synced: UInt64, of size: UInt64? = 1_000, tag: String? = "\"a\"", date: String? = nil, boot: String = "boot"
     ) -> Checkpoint {

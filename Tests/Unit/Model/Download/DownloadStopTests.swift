@@ -23,14 +23,14 @@ struct DownloadStopTests {
         attempt.expect(.forgotten, .restartPart, .startTransfer(offset: 0, ifRange: nil))
     }
 
-    @Test("If the check for a sealed file fails, the next attempt repeats it")
+    @Test("If the check for a sealed file fails, the next attempt repeats the check")
     func lookingFails() {
         var attempt = DownloadScript(from: .kept(500), intent: .sealed)
         attempt.after(.start)
         attempt.expect(.diskFailed(.broken), .releaseSlot, .conclude(.again(.broken), .kept(500)))
     }
 
-    @Test("A task that is stopped during the check for its sealed file keeps its checkpoint")
+    @Test("If a task is stopped during the check for its sealed file, the task keeps its checkpoint")
     func leaveWhileLooking() {
         var attempt = DownloadScript(from: .kept(500), intent: .sealed)
         attempt.after(.start)
@@ -41,7 +41,7 @@ struct DownloadStopTests {
 
     // MARK: After the timeout
 
-    @Test("A task past its deadline fails and leaves no part file")
+    @Test("A task fails at its deadline and leaves no part file")
     func expired() {
         var attempt = DownloadScript(from: .kept(500))
         attempt.expect(.expire(.timedOut), .releaseSlot, .discardPart)
@@ -56,7 +56,7 @@ struct DownloadStopTests {
         attempt.expect(.sealedFileChecked(isThere: true), .releaseSlot, .place(.sealed))
     }
 
-    @Test("After the task's deadline a missing sealed file is not downloaded again")
+    @Test("After the task's deadline, a missing sealed file is not downloaded again")
     func expiredAndGone() {
         var attempt = DownloadScript(intent: .sealed)
         attempt.after(.start, .expire(.timedOut))
@@ -75,7 +75,7 @@ struct DownloadStopTests {
         attempt.expect(.concluded, .closePart)
     }
 
-    @Test("A suspended task drops bytes that cannot be resumed")
+    @Test("If a download cannot be resumed, a suspended task drops its bytes")
     func suspendedWithoutValidator() {
         var attempt = DownloadScript()
         attempt.after(.start, .head(unvalidated), .received(count: 70))
@@ -83,7 +83,7 @@ struct DownloadStopTests {
         attempt.expect(.discarded, .conclude(.stopped, nil))
     }
 
-    @Test("A task with all its bytes is finished even if it is suspended")
+    @Test("If the host suspends a task that has received all bytes, the task still finishes")
     func suspendedWhileSealing() {
         var attempt = DownloadScript()
         attempt.after(.start, .head(whole), .received(count: 1_000), .transferComplete)
@@ -93,7 +93,7 @@ struct DownloadStopTests {
 
     // MARK: Cancelled
 
-    @Test("A cancelled task leaves no part file, even if it never ran")
+    @Test("A cancelled task leaves no part file, even if the task never ran")
     func cancelledBeforeTheStart() {
         var attempt = DownloadScript()
         attempt.expect(.cancel, .releaseSlot, .discardPart)
@@ -112,7 +112,7 @@ struct DownloadStopTests {
         attempt.expect(.discarded, .conclude(.stopped, nil))
     }
 
-    @Test("A task that is cancelled while its last bytes are synced leaves no part file")
+    @Test("If a task is cancelled while its last bytes are synced, no part file is left")
     func cancelledWhileSaving() {
         var attempt = DownloadScript()
         attempt.after(.start, .head(whole), .received(count: 70), .transferFailed(.lost, isTransient: true))
@@ -121,7 +121,7 @@ struct DownloadStopTests {
         attempt.expect(.discarded, .conclude(.stopped, nil))
     }
 
-    @Test("A task that is cancelled during the seal places no file")
+    @Test("If a task is cancelled during the seal, no file is placed")
     func cancelledWhileSealing() {
         var attempt = DownloadScript()
         attempt.after(.start, .head(whole), .received(count: 1_000), .transferComplete)
@@ -130,7 +130,7 @@ struct DownloadStopTests {
         attempt.expect(.discarded, .conclude(.stopped, nil))
     }
 
-    @Test("A task that is cancelled before its intent is recorded places no file")
+    @Test("If a task is cancelled before its finish intent is recorded, no file is placed")
     func refusedIntent() {
         var attempt = DownloadScript()
         attempt.after(.start, .head(whole), .received(count: 1_000), .transferComplete, .sealed(.sealed))
@@ -138,7 +138,7 @@ struct DownloadStopTests {
         attempt.expect(.discarded, .conclude(.stopped, nil))
     }
 
-    @Test("A task that is cancelled during a failing seal leaves no part file")
+    @Test("If a task is cancelled during its seal and the seal fails, no part file is left")
     func cancelledWhileSealFails() {
         var attempt = DownloadScript(from: .kept(500))
         attempt.after(.start, .opened(length: 1_000), .cancel)
@@ -146,7 +146,7 @@ struct DownloadStopTests {
         attempt.expect(.discarded, .conclude(.stopped, nil))
     }
 
-    @Test("A task that is cancelled during its conclusion leaves no part file")
+    @Test("If a task is cancelled during its conclusion, no part file is left")
     func cancelledWhileConcluding() {
         var attempt = DownloadScript()
         attempt.after(.start, .head(whole), .received(count: 70), .transferFailed(.lost, isTransient: true))
@@ -157,7 +157,7 @@ struct DownloadStopTests {
         #expect(attempt.machine.isOver)
     }
 
-    @Test("A file that is already being placed stays after a cancel")
+    @Test("If a task is cancelled while its file is being placed, the file stays")
     func cancelledAfterPlacing() {
         var attempt = DownloadScript(intent: .sealed)
         attempt.after(.start, .sealedFileChecked(isThere: true), .cancel)

@@ -21,7 +21,7 @@ struct DownloadTermsTests {
 
     // MARK: Digests
 
-    @Test("a download's digest is computed from the first byte, and compared before the finish intent is recorded")
+    @Test("the digest covers all bytes of a download, and is compared before the finish intent is recorded")
     func checksum() {
         var attempt = DownloadScript(terms: terms { $0.checksum = right })
         attempt.after(.start)
@@ -32,7 +32,7 @@ struct DownloadTermsTests {
         #expect(attempt.machine.checksum == right)
     }
 
-    @Test("after a wrong digest the download starts over once, and then fails with the status checksum mismatch")
+    @Test("a download restarts after one wrong digest, and fails with checksum mismatch after a second one")
     func mismatch() {
         var attempt = DownloadScript(terms: terms { $0.checksum = right })
         attempt.after(.start, .head(whole), .received(count: 1_000), .transferComplete)
@@ -50,14 +50,14 @@ struct DownloadTermsTests {
         #expect(conclusion(&attempt, .discarded) == .failed(failure))
     }
 
-    @Test("a complete part file from before a crash is hashed again before it is sealed")
+    @Test("after a crash, a complete part file is hashed again before it is sealed")
     func afterCrash() {
         var attempt = DownloadScript(from: .kept(1_000), terms: terms { $0.checksum = right })
         attempt.after(.start)
         attempt.expect(.opened(length: 1_000), .hash(.sha256), .releaseSlot, .seal(size: 1_000))
     }
 
-    @Test("the bytes of an earlier attempt are hashed only when the response resumes them")
+    @Test("the bytes of an earlier attempt are hashed only if the response continues the part file")
     func resumed() {
         var attempt = DownloadScript(from: .kept(500), terms: terms { $0.checksum = right })
         attempt.after(.start)
@@ -74,7 +74,7 @@ struct DownloadTermsTests {
         200, "Content-Length: 1000", "ETag: \"a\"", "Repr-Digest: sha-256=:\(zeros):")
     private let zero = Checksum(.sha256, [UInt8](repeating: 0, count: 32))
 
-    @Test("a digest from the server is stored in the checkpoint, and compared after a crash")
+    @Test("a digest from the server is stored in the checkpoint, and is compared with the file after a crash")
     func serversDigest() {
         var attempt = DownloadScript()
         attempt.after(.start)
@@ -90,7 +90,7 @@ struct DownloadTermsTests {
         attempt.expect(.sealed(.sealed, wrong), .discardPart)
     }
 
-    @Test("a range with another digest or content coding does not resume the part file")
+    @Test("a range with another digest or content coding is not appended to the part file")
     func otherRepresentation() {
         var kept = Checkpoint.kept(500)
         kept.facts = RepresentationMetadata(digest: wrong, contentEncoding: "gzip")
@@ -117,7 +117,7 @@ struct DownloadTermsTests {
 
     // MARK: Sizes
 
-    @Test("a wrong size is found in the head, in the body or at its end, and the download starts over")
+    @Test("if the head, the body or the end of a response shows a wrong size, the download starts again")
     func size() {
         let wanted = terms { $0.expectedSize = 900 }
         var attempt = DownloadScript(terms: wanted)
@@ -152,7 +152,7 @@ struct DownloadTermsTests {
         #expect(failure.status == .sizeMismatch)
     }
 
-    @Test("a file that is too large is not downloaded, and a file without a length only up to the limit")
+    @Test("a file that is too large is not downloaded; a file of unknown length is downloaded up to the limit")
     func maximum() {
         let wanted = terms { $0.maximumSize = 900 }
         var attempt = DownloadScript(terms: wanted)
@@ -180,7 +180,7 @@ struct DownloadTermsTests {
         #expect(attempt.machine.checksum == right && attempt.machine.size == 7)
     }
 
-    @Test("a task that skips existing files sends a request if checksum or size are different", arguments: [
+    @Test("a task that skips existing files sends a request if the checksum or the size is different", arguments: [
         nil, DestinationFile(
             size: 7, checksum: Checksum(.sha256, [9])), DestinationFile(size: 7), DestinationFile(size: 8),
     ])
@@ -193,7 +193,7 @@ struct DownloadTermsTests {
 
     // MARK: Only if changed
 
-    @Test("a request excludes the known representation, and after a 304 the file stays")
+    @Test("a request excludes the known representation; after a 304 response, the file stays unchanged")
     func unchanged() {
         var attempt = DownloadScript(terms: terms { $0.isOnlyIfChanged = true })
         attempt.expect(.start, .findKnownRepresentation)
@@ -205,7 +205,7 @@ struct DownloadTermsTests {
         #expect(attempt.machine.isUnchanged && attempt.machine.size == 1_000)
     }
 
-    @Test("a request without a known representation has no condition, and a 304 is then an error")
+    @Test("if no representation is known, the request has no condition, and a 304 response is an error")
     func nothingKnown() {
         var attempt = DownloadScript(terms: terms { $0.isOnlyIfChanged = true })
         attempt.after(.start)
@@ -214,7 +214,7 @@ struct DownloadTermsTests {
         attempt.expect(.transferComplete, .releaseSlot, .discardPart)
     }
 
-    @Test("if the file changed, or the 304 is for another URL, the request is repeated without a condition")
+    @Test("if the file changed, or a 304 is for another URL, the request is repeated without a condition")
     func changedMeanwhile() {
         var attempt = DownloadScript(terms: terms { $0.isOnlyIfChanged = true })
         attempt.after(.start, .knownRepresentationFound(.known), .head(head(304)))
@@ -235,7 +235,7 @@ struct DownloadTermsTests {
 
     // MARK: Names and space
 
-    @Test("a file name from the server is checked before the body, and recorded in the finish intent")
+    @Test("a file name from the server is checked before the body arrives, and recorded in the finish intent")
     func named() {
         var attempt = DownloadScript(terms: terms { ($0.isNamedByServer, $0.refusesTakenName) = (true, true) })
         attempt.after(.start)
@@ -249,7 +249,7 @@ struct DownloadTermsTests {
         #expect(DownloadScript(intent: intent, terms: terms { $0.isNamedByServer = true }).machine.fileName == "x")
     }
 
-    @Test("free space is checked before a large file is written, and before an attempt after a full disk")
+    @Test("free space is checked before a large file is written, and before the next attempt after a full disk")
     func space() {
         var limits = DownloadMachine.BufferLimits.small
         limits.spaceCheck = 500

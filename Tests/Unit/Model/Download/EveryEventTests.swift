@@ -5,7 +5,7 @@ import Testing
 struct EveryEventTests {
     typealias Event = DownloadMachine.Event
 
-    /// Each phase of a download, with the finish intent, the kept checkpoint and the events that lead to it.
+    /// Each phase of a download, with the finish intent, the kept checkpoint and the events that lead to this phase.
     static let paths: [(phase: String, intent: FinishIntent?, kept: Checkpoint?, events: [Event])] = [
         ("ready", nil, nil, []),
         ("ready, sealed", .sealed, .kept(500), []),
@@ -71,7 +71,7 @@ struct EveryEventTests {
         }
     }
 
-    @Test("a download ignores the result of an action that it did not return")
+    @Test("a download ignores a result if the download has not returned the action for this result")
     func unasked() {
         var attempt = DownloadScript(from: .kept(500))
         attempt.after(.start, .opened(length: 0))
@@ -85,7 +85,7 @@ struct EveryEventTests {
     }
 }
 
-/// A download's state machine, and a simulation in which each of its actions succeeds.
+/// A download's state machine, and a simulation in which each action of this machine succeeds.
 private struct CompletingRun {
     var machine: DownloadMachine
     private(set) var problems: [String] = []
@@ -102,7 +102,7 @@ private struct CompletingRun {
     mutating func handle(_ event: DownloadMachine.Event) {
         switch event {
         case .transferComplete, .transferFailed: transferRuns = false
-        // The store did not commit the conclusion, so the machine must return another one.
+        // The store did not commit the conclusion, so the machine must return another conclusion.
         case .retryRefused where machine.phase == .concluding: refusals += 1
         default: break
         }

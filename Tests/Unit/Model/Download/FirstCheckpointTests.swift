@@ -1,7 +1,7 @@
 import BackhaulModel
 import Testing
 
-@Suite("Bytes that a kill may cost")
+@Suite("The first checkpoint of a download, which limits the bytes that a crash loses")
 struct FirstCheckpointTests {
     static var limits: DownloadMachine.BufferLimits {
         var limits = DownloadMachine.BufferLimits.small
@@ -23,7 +23,7 @@ struct FirstCheckpointTests {
         #expect(!attempt.machine.madeProgress)
     }
 
-    @Test("Buffered bytes of a slow small file are written when they are old, and then its checkpoint is recorded")
+    @Test("Old buffered bytes of a slow small file are written, and then the file's checkpoint is recorded")
     func aged() {
         var limits = Self.limits
         limits.aged = 50
@@ -40,7 +40,7 @@ struct FirstCheckpointTests {
         attempt.expect(.checkpointRecorded, .resumeTransfer)
     }
 
-    @Test("Only a limited number of bytes is received until the validators are recorded")
+    @Test("Until the validators are recorded, only a limited number of bytes is received")
     func backPressure() {
         var attempt = DownloadScript(limits: Self.limits)
         attempt.after(.start, .head(Self.large), .received(count: 100), .appended(length: 100))
@@ -53,7 +53,7 @@ struct FirstCheckpointTests {
         attempt.expect(.appended(length: 400))
     }
 
-    @Test("The transfer of a slow small file with many unrecorded bytes pauses until its checkpoint is recorded")
+    @Test("If a slow small file has many unrecorded bytes, its transfer pauses until its checkpoint is recorded")
     func slowTooLate() {
         var attempt = DownloadScript(limits: Self.limits)
         attempt.after(.start, .head(head(200, "Content-Length: 900", "ETag: \"a\"")), .received(count: 350))
@@ -99,7 +99,7 @@ struct FirstCheckpointTests {
         attempt.expect(.appended(length: 100), .recordCheckpoint(.kept(0, of: 9_000, tag: "\"b\"")))
     }
 
-    @Test("After a failed first sync the checkpoint has no bytes")
+    @Test("If the first sync fails, the checkpoint has no bytes")
     func failedSync() {
         var attempt = DownloadScript(limits: Self.limits)
         attempt.after(

@@ -1,8 +1,8 @@
 import BackhaulModel
 
 /// Simulates one download from its enqueue to its end, with crashes, power losses and faults. As in an engine, the
-/// machine's actions become operations of disk, store and transport. The simulation performs these one at a time, in
-/// random order.
+/// machine's actions become operations of disk, store and transport. The simulation performs these operations one at a
+/// time, in random order.
 struct DownloadWalk {
     /// The task's row in the simulated store.
     struct Row {
@@ -31,7 +31,7 @@ struct DownloadWalk {
     private(set) var server: SimulatedServer
     private var random: Random
     private var boot = 1
-    /// The number of attempts with faults. The attempts after these have no faults, so the task must end.
+    /// The number of attempts with faults. Later attempts have no faults, so the task must end.
     private let faultyAttempts: Int
     /// Whether a part file may be left at the end, because the task could not remove it.
     private var mayLeavePart = false
@@ -41,7 +41,7 @@ struct DownloadWalk {
     private var buffer: [UInt8] = []
     private var diskQueue: [SimulatedDisk.Operation] = []
     private var storeQueue: [StoreOperation] = []
-    /// Results of operations that the machine has not handled yet.
+    /// Results that the machine has not handled yet.
     private var results: [DownloadMachine.Event] = []
     private var deliveries: [SimulatedServer.Delivery]?
     private var isPaused = false
@@ -100,8 +100,8 @@ struct DownloadWalk {
         problems.append("the attempt does not end")
     }
 
-    /// Whether a sync has lost bytes and the part file is not cut yet. A crash is not safe only at this time, so the
-    /// simulation does not crash then.
+    /// Whether a failed sync has lost bytes and the part file is not cut yet. At this time alone, a crash is unsafe, so
+    /// the simulation does not crash.
     private var isBeforeCut: Bool {
         disk.hasLostBytes
             && (!diskQueue.isEmpty || results.contains { if case .diskFailed = $0 { true } else { false } })
@@ -322,7 +322,8 @@ struct DownloadWalk {
         while !diskQueue.isEmpty { performDisk() }
         while !storeQueue.isEmpty { performStore() }
         for event in results + [.tick, .cancel, .stop, .concluded, .discarded, .transferComplete] { handle(event) }
-        // If the task was cancelled after the attempt had ended, the engine removes the part file, not the machine.
+        // If the task was cancelled after the attempt had ended, the machine does not remove the part file. The engine
+        // does this.
         if row.wasCancelled, disk.part != nil, conclusionCameFirst { mayLeavePart = true }
     }
 
@@ -346,7 +347,7 @@ struct DownloadWalk {
 }
 
 extension DownloadMachine.BufferLimits {
-    /// Limits that are so small that a few hundred bytes reach all of them.
+    /// Small limits. A few hundred bytes reach each of these limits.
     static var tiny: Self {
         var limits = Self()
         limits.flush = 32

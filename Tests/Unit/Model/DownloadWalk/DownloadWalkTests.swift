@@ -2,14 +2,14 @@ import BackhaulModel
 import Glibc
 import Testing
 
-@Suite("A download through crashes, power losses, faults and changes")
+@Suite("A download with crashes, power losses, faults and changes of its file")
 struct DownloadWalkTests {
     /// The number of seeds that the test runs for each argument. The argument is the first of these seeds. The
     /// environment variable BACKHAUL_WALKS sets the number.
     static let seedsEach = getenv("BACKHAUL_WALKS").flatMap { UInt64(String(cString: $0)) } ?? 150
 
     @Test(
-        "a download with crashes and faults ends once, with a representation of the server or without a file",
+        "a download with crashes and faults ends exactly one time, with one of the server's files or no file",
         arguments: (0..<20).map { UInt64($0) * seedsEach })
     func walk(_ first: UInt64) {
         for seed in first..<first + Self.seedsEach {

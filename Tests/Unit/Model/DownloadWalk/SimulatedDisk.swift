@@ -27,7 +27,8 @@ struct SimulatedDisk {
 
     private(set) var part: File?
     private(set) var final: File?
-    /// The part file before a rename whose directory was not synced. A power loss may undo the rename.
+    /// The part file before its rename, until the directory is synced. Before this sync, a power loss may undo the
+    /// rename.
     private var partBeforeRename: File?
     private var lastInode: UInt64 = 100
     // State of the open part file, which is lost with the process.
@@ -36,7 +37,7 @@ struct SimulatedDisk {
     /// Whether an operation on the open file has failed. Until the file is opened again, all further operations fail,
     /// so that no bytes are written in place of lost bytes.
     private var isBroken = false
-    /// Whether a failed sync has lost bytes, and the file was not closed since then.
+    /// Whether a failed sync has lost bytes, and the file has not been closed since that sync.
     private(set) var hasLostBytes = false
 
     /// Whether the complete file would have its final name after a power loss.
@@ -124,8 +125,8 @@ struct SimulatedDisk {
         part?.isNamed = true
     }
 
-    /// Replaces unsynced bytes by garbage. The kernel marks pages that it could not write as clean, so a reader later
-    /// gets the bytes of the disk.
+    /// Replaces unsynced bytes by garbage. If the kernel cannot write a page, it marks the page as clean, so a reader
+    /// later gets the bytes of the disk.
     private mutating func loseUnsynced(of file: File) {
         let kept = file.bytes.indices.prefix { $0 < file.durable.count && file.bytes[$0] == file.durable[$0] }.count
         for index in kept..<file.bytes.count { part?.bytes[index] = 0xEE }
@@ -173,7 +174,7 @@ struct SimulatedDisk {
             part = nil
             return
         }
-        // Some of the unsynced bytes survive, and each of them may be garbage.
+        // Some of the unsynced bytes survive, and each of these bytes may be garbage.
         var bytes = file.durable
         let rest = max(0, file.bytes.count - bytes.count)
         for index in 0..<random.number(0...rest) {

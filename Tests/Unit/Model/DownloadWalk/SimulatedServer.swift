@@ -1,9 +1,8 @@
 import BackhaulModel
 
-/// A simulated server whose file changes, with two nodes to which requests are redirected. Its faults: it closes
-/// connections, ignores ranges or If-Range, and sends other ranges, fewer bytes or more bytes than requested. It has no
-/// fault that a client cannot detect: its headers match its bytes, and it obeys If-Range in responses without
-/// validators.
+/// A simulated server. The server's file changes, and its requests are redirected to two nodes. As faults, the server
+/// closes connections, ignores ranges or If-Range, and sends other ranges, fewer bytes or more bytes than requested. A
+/// client can detect each fault, because the headers match the bytes, and a response without validators obeys If-Range.
 struct SimulatedServer {
     /// The kind of validators in the server's responses.
     enum Style: CaseIterable {
@@ -35,8 +34,8 @@ struct SimulatedServer {
         change(&random)
     }
 
-    /// Adds a new representation to each node, in half of the cases with the old length. The two nodes have different
-    /// bytes with the same validators.
+    /// Adds a new representation to each node. In half of the cases, the representation has the old length. The two
+    /// nodes have different bytes with the same validators.
     mutating func change(_ random: inout Random) {
         version += 1
         let old = representations.last?.bytes.count
@@ -48,7 +47,7 @@ struct SimulatedServer {
         }
     }
 
-    /// Returns the response to one request, as a list of deliveries. `isGood`: the response has no faults.
+    /// Returns the response to one request, as a list of deliveries. If `isGood` is true, the response has no faults.
     func response(
         offset: Int, ifRange: String?, isGood: Bool, _ random: inout Random
     ) -> [Delivery] {
@@ -83,7 +82,7 @@ struct SimulatedServer {
     ) -> [Delivery] {
         var lines = validatorLines(file.version)
         // A response that obeys If-Range may omit Last-Modified. If the response omits the entity tag, a client must
-        // not append its body.
+        // not append the body of this response.
         if leavesOut, random.once(in: 4) { lines.removeAll { !$0.hasPrefix("Date") } }
         let size = file.bytes.count
         guard offset < size else {
@@ -98,7 +97,8 @@ struct SimulatedServer {
             + body(file.bytes[first...last], announcesLength: true, isGood, &random)
     }
 
-    /// `announcesLength`: the response announces its length, so that a client can detect missing or additional bytes.
+    /// Returns the deliveries of a body. If `announcesLength` is true, the response has announced its length, so a
+    /// client can detect missing or additional bytes.
     private func body(
         _ bytes: ArraySlice<UInt8>, announcesLength: Bool, _ isGood: Bool, _ random: inout Random
     ) -> [Delivery] {

@@ -114,7 +114,7 @@ extension PushSimulation {
         let old = random.once(in: 9) ? random.pick(host.seen.sorted()) : nil
         var after = random.once(in: 5) ? .zero : old ?? host.cursor
         if random.once(in: 50) {
-            // The host has a cursor beyond all events, for example that of another session.
+            // The host has a cursor beyond all events, for example the cursor of another session.
             after = EventID(rawValue: client.known.rawValue + UInt64(random.number(1...6)))
             host.startsOver = true
         }
@@ -145,7 +145,7 @@ extension PushSimulation {
             host.seen.insert(event.id)
         }
         // After a failure, a poll may have had a later cursor than the host has now. Then the host has not seen the
-        // events between the two cursors, so its cursor does not move.
+        // events between the two cursors, so the host's cursor does not move.
         if let last = batch.last, after <= host.cursor { host.cursor = max(host.cursor, last.id) }
     }
 

@@ -27,7 +27,7 @@ struct PushStore {
 
 /// The state of the simulated engine, which has one consumer.
 struct PushEngine {
-    /// The credit of the consumer. Nil: the consumer is not attached yet.
+    /// The credit of the consumer. Nil if the consumer is not attached yet.
     var credit: PushCredit?
     var isReadingAhead = false
     /// Whether the consumer reads more slowly than the engine sends.
@@ -89,7 +89,7 @@ extension PushSimulation {
             var task = EndedTask(
                 id: TaskID(rawValue: 1), url: "u", idempotencyKey: nil, userData: nil,
                 outcome: Outcome(state: .cancelled))
-            // Some events are so large that the credit suffices only for a few.
+            // Some events are large, so the credit suffices for only a few of these events.
             if random.once(in: 4) { task.userData = [UInt8](repeating: 0, count: random.number(1...60_000)) }
             return store.add(.taskEnded(task), skipping: random.number(1...3))
         }

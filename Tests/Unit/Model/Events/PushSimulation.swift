@@ -1,10 +1,11 @@
 import BackhaulModel
 
-/// Simulates a store, engines that end, and one client with its host. Messages in each direction keep their order, and
-/// are lost with the engine. The store performs its jobs in order, and the engine announces commits later. The host
-/// polls from new and old cursors, and acknowledges some of the events that it has seen.
+/// Simulates a store, several engines one after the other, and one client with its host. Messages in each direction
+/// keep their order. When an engine ends, its messages are lost. The store performs its jobs in order, and the engine
+/// announces commits later. The host polls from new and old cursors, and acknowledges some of the events that the host
+/// has seen.
 ///
-/// All choices come from one seed. No choice depends on the order of a set, which differs between processes.
+/// All choices come from one seed. The order of a set differs between processes, so no choice depends on such an order.
 struct PushSimulation {
     enum ToEngine {
         case attach(Int)
@@ -87,8 +88,8 @@ struct PushSimulation {
         }
     }
 
-    /// Delivers all pending messages. Then the host polls while its descriptor is readable, and must have seen all
-    /// events.
+    /// Delivers all pending messages. Then the host polls while its descriptor is readable. At the end, the host must
+    /// have seen all events.
     mutating func finish() {
         setBackpressured(false)
         settle()

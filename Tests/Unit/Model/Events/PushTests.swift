@@ -1,7 +1,7 @@
 import BackhaulModel
 import Testing
 
-@Suite("Pushing events within a credit")
+@Suite("Events that the engine pushes within a credit")
 struct PushTests {
     private func event(_ number: UInt64, _ bytes: Int = 0) -> Event {
         var task = EndedTask(
@@ -13,7 +13,8 @@ struct PushTests {
 
     private func id(_ number: UInt64) -> EventID { EventID(rawValue: number) }
 
-    @Test("with random steps, no event is lost, reordered, or returned after its acknowledgement", arguments: 0..<100)
+    @Test("in random steps, no event is lost or reordered, and no event is returned after its acknowledgement",
+        arguments: 0..<100)
     func anyOrder(seed: Int) {
         var simulation = PushSimulation(seed: UInt64(seed))
         for _ in 0..<1_000 { simulation.step() }
@@ -36,7 +37,7 @@ struct PushTests {
         #expect(refusals > 10)
     }
 
-    @Test("without a credit the engine pushes no event")
+    @Test("without a credit, the engine pushes no event")
     func noCredit() {
         var credit = PushCredit(newest: .zero)
         #expect(!credit.canPush)
@@ -45,7 +46,7 @@ struct PushTests {
         #expect(credit.wantsMore)
     }
 
-    @Test("the engine pushes as many events as the credit grants, and more when the credit is renewed")
+    @Test("the engine pushes as many events as the credit grants, and more events when the credit is renewed")
     func count() {
         var credit = PushCredit(newest: .zero)
         credit.grant(EventCredit(after: .zero, events: 3, bytes: 100_000))
@@ -58,7 +59,7 @@ struct PushTests {
         #expect(credit.push([event(4), event(5)], after: id(3), through: id(5))?.through == id(5))
     }
 
-    @Test("the engine pushes as many bytes as the credit grants, or one larger event")
+    @Test("the engine pushes as many bytes as the credit grants, or one event that is larger than the credit")
     func bytes() {
         var credit = PushCredit(newest: .zero)
         credit.grant(EventCredit(after: .zero, events: 10, bytes: 1_000))
@@ -66,7 +67,7 @@ struct PushTests {
         #expect(!credit.canPush)
     }
 
-    @Test("the engine limits a credit to what a handle may buffer")
+    @Test("the engine limits a credit to the events and bytes that a handle may buffer")
     func bounds() {
         var credit = PushCredit(newest: .zero)
         credit.grant(EventCredit(after: .zero, events: .max, bytes: .max))
@@ -75,7 +76,7 @@ struct PushTests {
         #expect(push?.through == id(4))
     }
 
-    @Test("the engine does not push events after a gap, and reads them from the store")
+    @Test("after a gap, the engine does not push the next events, and reads the events from the store")
     func gap() {
         var credit = PushCredit(newest: .zero)
         credit.grant(EventCredit(after: .zero))
@@ -94,7 +95,7 @@ struct PushTests {
         #expect(other.count < 10)
     }
 
-    @Test("a poll returns pushed events only if they follow its cursor; other polls go to the store")
+    @Test("a poll returns pushed events only if they follow the poll's cursor; other polls go to the store")
     func cursors() {
         var cache = EventCache()
         cache.pushed([event(1), event(2)], after: .zero, through: id(2))
@@ -106,7 +107,7 @@ struct PushTests {
         #expect(cache.take(after: id(2), maximum: 9, newest: id(2)) == nil, "only the store knows the end")
     }
 
-    @Test("a batch of pushed events is as large as a batch from the store")
+    @Test("a poll returns pushed events only if their batch is as large as a batch from the store")
     func full() {
         var cache = EventCache()
         cache.pushed([event(1), event(2)], after: .zero, through: id(2))
@@ -114,7 +115,7 @@ struct PushTests {
         #expect(cache.take(after: .zero, maximum: 2, newest: id(3))?.more == true)
     }
 
-    @Test("a poll with a cursor beyond all events hides no later events")
+    @Test("if a poll has a cursor beyond all events, later events are still returned")
     func cursorBeyondAll() {
         var cache = EventCache()
         cache.pushed([event(1)], after: .zero, through: id(1))
@@ -132,7 +133,7 @@ struct PushTests {
         #expect(cache.through == .zero)
     }
 
-    @Test("a client renews its credit when half of it is used")
+    @Test("a client renews its credit when half of the credit is used")
     func renewal() {
         var cache = EventCache()
         #expect(cache.nextCredit(newest: .zero)?.after == .zero)

@@ -18,7 +18,7 @@ struct LaunchBackoffTests {
         #expect(LaunchPolicy(command).delay(after: .max) == Int64(UInt32.max))
     }
 
-    @Test("the delay until the next launch counts from the last launch, or from the end of its host")
+    @Test("the delay until the next launch begins at the last launch, or at the end of the launched host")
     func counts() {
         var backoff = LaunchBackoff()
         backoff.launched(now: 1_000, .usual)
@@ -30,7 +30,7 @@ struct LaunchBackoffTests {
         #expect(backoff == LaunchBackoff(launches: 2, dueAt: 190_000))
     }
 
-    @Test("a host that connects by itself resets the count of launches, but a launched host that runs still counts")
+    @Test("if a host connects by itself, only a launch whose host still runs counts")
     func hostConnected() {
         var backoff = LaunchBackoff(launches: 8, dueAt: 5_000)
         backoff.hostConnected(whileLaunchedHostRuns: true)

@@ -12,10 +12,10 @@ struct LaunchDecisionTests {
     @Test("a session that needs its host causes a launch if no host is connected")
     func launches() { #expect(next(.waiting()) == .launch) }
 
-    @Test("without a session that needs its host there is no launch")
+    @Test("if no session needs its host, there is no launch")
     func notNeeded() { #expect(next(.waiting { $0.isNeeded = false }) == .rest) }
 
-    @Test("while a host covers the sessions there is no launch")
+    @Test("while a host covers the sessions, there is no launch")
     func covered() { #expect(next(.waiting { $0.isCovered = true }) == .rest) }
 
     @Test("a host that covers its sessions for a limited time is checked again at the end of that time")
@@ -30,7 +30,7 @@ struct LaunchDecisionTests {
         #expect(next(.waiting { $0.backoff = LaunchBackoff(launches: 1, dueAt: due) }) == expected)
     }
 
-    @Test("after the maximum number of failed launches there are no more launches", arguments: [
+    @Test("after the maximum number of failed launches, there are no more launches", arguments: [
         (7, LaunchDecision.Step.launch), (8, .giveUp), (9, .giveUp),
     ] as [(UInt32, LaunchDecision.Step)])
     func gaveUp(launches: UInt32, expected: LaunchDecision.Step) {
@@ -45,7 +45,7 @@ struct LaunchDecisionTests {
 
     // MARK: A launched host
 
-    @Test("while a launched host starts, the engine does nothing else about launches")
+    @Test("while a launched host starts, the engine takes no other step of a launch")
     func starting() {
         for facts in everyFacts(run: .starting) { #expect(next(facts) == .rest) }
     }
@@ -62,14 +62,14 @@ struct LaunchDecisionTests {
         #expect(next(.launched(Living(hasAttached: false, attachBy: attachBy))) == expected)
     }
 
-    @Test("a late host gets more time to attach if another host covers its session, or no session needs it")
+    @Test("if another host covers the session, or no session needs a host, a late host gets more time to attach")
     func excused() {
         let late = Living(hasAttached: false, attachBy: 5)
         #expect(next(.launched(late) { $0.isCovered = true }) == .extendAttachTime)
         #expect(next(.launched(late) { $0.isNeeded = false }) == .extendAttachTime)
     }
 
-    @Test("ten seconds after it was terminated, a launched host is killed once")
+    @Test("if a launched host still runs ten seconds after its termination, the engine kills the host one time")
     func kills() {
         var living = Living(hasAttached: false, attachBy: 5)
         living.terminatedAt = 995_000
@@ -87,12 +87,12 @@ struct LaunchDecisionTests {
         }
     }
 
-    @Test("a launch counts as failed if its host ends while a session needs it")
+    @Test("if a launched host ends while a session needs a host, the launch counts as failed")
     func failed() {
         #expect(next(.launched(Living(hasAttached: true, attachBy: 5)) { $0.run = .ended }) == .failed)
     }
 
-    @Test("a launch is over if its host ends while no session needs it")
+    @Test("if a launched host ends while no session needs a host, the launch is over")
     func endedInPeace() {
         #expect(next(.launched(Living(hasAttached: true, attachBy: 5)) { ($0.run, $0.isNeeded) = (.ended, false) })
             == .over)
@@ -100,7 +100,7 @@ struct LaunchDecisionTests {
 
     // MARK: All facts
 
-    @Test("no host is launched while a launched host runs, while a host covers the sessions, or without need")
+    @Test("no host is launched while a launched host runs, a host covers the sessions, or no session needs one")
     func neverTwice() {
         for facts in everyFacts() where next(facts) == .launch {
             #expect(facts.run == .none)
@@ -111,14 +111,14 @@ struct LaunchDecisionTests {
         }
     }
 
-    @Test("the time of the next step of a launch is in the future")
+    @Test("the next step of a launch is at a time in the future")
     func waitsForTheFuture() {
         for facts in everyFacts() {
             if case .wait(let time) = next(facts), facts.coverEndsAt == nil { #expect(time > facts.now) }
         }
     }
 
-    @Test("the state of a launch in listings matches its next step")
+    @Test("the listed state of a launch matches the next step of this launch")
     func listings() {
         for facts in everyFacts() {
             let (state, nextAt) = LaunchDecision.state(facts)

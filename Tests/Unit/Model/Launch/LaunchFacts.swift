@@ -6,7 +6,7 @@ extension LaunchPolicy {
 }
 
 extension LaunchDecision.Facts {
-    /// The facts about a session that needs its host. No host is connected, and none was launched so far.
+    /// The facts about a session that needs its host. No host is connected, and no host was launched so far.
     static func waiting(_ change: (inout LaunchDecision.Facts) -> Void = { _ in }) -> LaunchDecision.Facts {
         var facts = LaunchDecision.Facts(
             policy: .usual, backoff: LaunchBackoff(), run: .none, hasLaunch: false, isOutstanding: false,

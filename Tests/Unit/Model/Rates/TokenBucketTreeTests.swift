@@ -12,7 +12,7 @@ struct TokenBucketTreeTests {
         let chunkSize: Int
         var moved: [Int: Int] = [:]
         var paused: Set<Int> = []
-        /// How often a transfer was paused.
+        /// The number of times that a transfer was paused.
         var pauses = 0
         /// Tasks whose server sends nothing.
         var silent: Set<Int> = []
@@ -20,7 +20,7 @@ struct TokenBucketTreeTests {
         init(chunkSize: Int = 16_384) { self.chunkSize = chunkSize }
 
         /// Transfers chunks for the tasks. Tasks 10 to 19 belong to session "1", tasks 20 to 29 to session "2", and so
-        /// on. `chunksPerMillisecond`: the largest number of chunks of a task in a millisecond.
+        /// on. In a millisecond, a task transfers at most `chunksPerMillisecond` chunks.
         mutating func run(_ tasks: [Int], milliseconds: Int64, chunksPerMillisecond: Int = 64) {
             let end = now + milliseconds
             while now < end {
@@ -49,7 +49,7 @@ struct TokenBucketTreeTests {
         abs(value - wanted) * 100 <= wanted * percent
     }
 
-    @Test("without a rate limit a transfer may always continue")
+    @Test("without a rate limit, a transfer may always continue")
     func unlimited() {
         var budget = Budget()
         #expect(budget.isUnlimited)
@@ -60,7 +60,8 @@ struct TokenBucketTreeTests {
         #expect(budget.isUnlimited)
     }
 
-    @Test("a rate limit is kept within a tenth over three seconds", arguments: [100_000, 1_000_000, 50_000_000])
+    @Test("over three seconds, a transfer differs from its rate limit by at most a tenth",
+        arguments: [100_000, 1_000_000, 50_000_000])
     func accuracy(_ rate: UInt64) {
         for level in [Budget.Level.engine, .session("1"), .task(10)] {
             var simulation = RateSimulation()
@@ -110,7 +111,7 @@ struct TokenBucketTreeTests {
         #expect(isNear(moved[0], moved[1]), "\(moved)")
     }
 
-    @Test("the unused shares of a rate limit go to the other tasks")
+    @Test("if tasks do not use their shares of a rate limit, other tasks get these shares")
     func silent() {
         var simulation = RateSimulation()
         simulation.budget.setRate(1_000_000, of: .engine, now: 0)
@@ -130,7 +131,7 @@ struct TokenBucketTreeTests {
         #expect(isNear(simulation.moved[20] ?? 0, 49_500_000), "\(simulation.moved)")
     }
 
-    @Test("a session's rate limit applies to the sum of its tasks, and to no other session")
+    @Test("a session's rate limit applies to the total rate of its tasks, and does not apply to other sessions")
     func session() {
         var simulation = RateSimulation()
         simulation.budget.setRate(500_000, of: .session("1"), now: 0)
@@ -150,7 +151,7 @@ struct TokenBucketTreeTests {
         #expect((250_000...290_000).contains(simulation.total), "\(simulation.total)")
     }
 
-    @Test("a new rate limit applies at once, also to waiting tasks")
+    @Test("a new rate limit applies at once, even to tasks that already wait")
     func changes() {
         var simulation = RateSimulation()
         simulation.budget.setRate(1_000, of: .engine, now: 0)
@@ -211,7 +212,7 @@ struct TokenBucketTreeTests {
         }
     }
 
-    @Test("a rate limit pauses a fast transfer at most about fifty times a second")
+    @Test("a rate limit pauses a fast transfer at most sixty times a second")
     func pauses() {
         var simulation = RateSimulation()
         simulation.budget.setRate(50_000_000, of: .engine, now: 0)

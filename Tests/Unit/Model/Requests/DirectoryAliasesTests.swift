@@ -7,7 +7,7 @@ struct DirectoryAliasesTests {
         Destination(path: path, directoryDevice: device, directoryInode: inode)
     }
 
-    @Test("a file in a directory with several known paths has a path in each of them")
+    @Test("a file has one path for each known path of its directory")
     func others() {
         var aliases = DirectoryAliases()
         #expect(aliases.others(of: destination("/a/x")).isEmpty)

@@ -1,7 +1,7 @@
 import BackhaulModel
 import Testing
 
-/// One row: a change of a valid request. `refusal` is a part of the error message, or nil if the changed request is
+/// One row: a change of a valid request. `refusal` is a part of the error message. It is nil if the changed request is
 /// valid.
 struct RequestRow: CustomTestStringConvertible {
     var testDescription: String
@@ -41,7 +41,7 @@ private func text(_ count: Int) -> String { String(repeating: "x", count: count)
 
 @Suite("The check of a request")
 struct RequestCheckTests {
-    @Test("the check of a request bounds its URL, key, user data, priority and mode", arguments: [
+    @Test("the check of a request refuses a URL, key, user data, priority or mode outside its bounds", arguments: [
         RequestRow("nothing changed", refusal: nil) { _ in },
         RequestRow("an empty URL", refusal: "no URL") { $0.url = "" },
         RequestRow("the longest URL", refusal: nil) { $0.url = text(Limits.urlSize) },

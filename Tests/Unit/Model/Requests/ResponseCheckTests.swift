@@ -50,7 +50,7 @@ struct ResponseCheckTests {
         }
     }
 
-    @Test("A user name and a password are refused without Basic or Digest, and the message names the offered schemes")
+    @Test("Without Basic or Digest, a user name is refused, and the message names the offered schemes")
     func offered() {
         let credential = ChallengeResponse.credential(user: "u", password: "secret")
         for schemes: AuthenticationSchemes in [.basic, .digest, [.digest, .basic, .bearer]] {
@@ -61,7 +61,7 @@ struct ResponseCheckTests {
         #expect(failure?.message.contains("secret") == false)
     }
 
-    @Test("If Negotiate is offered, an empty user name and password mean the user's Kerberos ticket")
+    @Test("If Negotiate is offered, an empty user name and password select the user's Kerberos ticket")
     func tickets() {
         let ticket = ChallengeResponse.credential(user: "", password: "")
         #expect(failure(ticket) == nil)
@@ -69,7 +69,7 @@ struct ResponseCheckTests {
         #expect(failure(ticket, for: .server, .basic)?.message.contains("Negotiate") == true)
     }
 
-    @Test("A refresh accepts headers, and only a refresh of a URL accepts a URL")
+    @Test("Each refresh accepts headers, and only a refresh of a URL accepts a URL")
     func refreshes() {
         let url = ChallengeResponse.url("https://a/b")
         let headers = ChallengeResponse.headers([HeaderField("Authorization", "Bearer secret")])
@@ -87,7 +87,7 @@ struct ResponseCheckTests {
         #expect(failure(reserved, for: .refresh, [])?.status == .invalidArgument)
     }
 
-    @Test("An expired response to a challenge is refused, and so is storing a response without a credential")
+    @Test("An expired response to a challenge is refused, and a response without a credential cannot be stored")
     func lives() {
         let headers = ChallengeResponse.headers([HeaderField("Authorization", "Bearer secret")])
         func failure(_ response: ChallengeResponse, _ life: CredentialLifetime) -> Failure? {

@@ -5,7 +5,8 @@ private func text(_ count: Int) -> String { String(repeating: "x", count: count)
 
 @Suite("The checks of names and configurations")
 struct SessionCheckTests {
-    @Test("An application's name has letters, digits, '.', '-' and '_' and starts with a letter or digit", arguments: [
+    @Test("An application's name has only letters, digits, '.', '-' and '_', and starts with a letter or digit",
+        arguments: [
         ("org.example.Photos", true), ("a", true), ("0", true), ("a-b_c.d", true), (text(255), true),
         (text(256), false), ("", false), (".a", false), ("-a", false), ("_a", false), ("a b", false), ("a/b", false),
         ("ä", false), ("a\u{0}", false), ("a\n", false), ("a..", true),
@@ -23,8 +24,8 @@ struct SessionCheckTests {
         #expect(passes { () throws(Failure) in try SessionCheck.checkSession(identifier) } == isGood)
     }
 
-    /// One row: a change of a valid configuration. `field` is what the error names, or nil if the changed
-    /// configuration is valid.
+    /// One row: a change of a valid configuration. `field` is the field that the error message names. It is nil if the
+    /// changed configuration is valid.
     struct Row: CustomTestStringConvertible {
         var testDescription: String
         var field: String?

@@ -12,7 +12,7 @@ struct DigestFieldTests {
         DigestField(head(200, lines: lines.map { "Repr-Digest: \($0)" }), "Repr-Digest").preferred
     }
 
-    @Test("a digest is read from a dictionary, without other algorithms and parameters")
+    @Test("a digest is read from a dictionary; other algorithms and parameters are ignored")
     func wellFormed() {
         #expect(read("sha-256=:\(Self.zeros32):") == sha256)
         #expect(read("sha-512=:\(Self.zeros64):") == sha512)
@@ -34,7 +34,7 @@ struct DigestFieldTests {
     ])
     func malformed(_ text: String) { #expect(read(text) == nil) }
 
-    @Test("a digest is ignored if its length is not that of its algorithm")
+    @Test("a digest with the wrong length for its algorithm is ignored")
     func wrongLength() {
         #expect(read("sha-256=:AAAA:") == nil)
         #expect(read("sha-256=::") == nil)

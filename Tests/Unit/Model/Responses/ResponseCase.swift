@@ -12,7 +12,7 @@ struct ExistingPart {
     static let dated = bytes(of: 1000, Validator(lastModified: monday))
     static let datedOfUnknownSize = bytes(of: nil, Validator(lastModified: monday))
     static let unvalidated = bytes(of: 1000, Validator())
-    /// The part file after the server has contradicted itself: no bytes, but a checkpoint.
+    /// The part file after two responses have contradicted each other. It has no bytes, but it has a checkpoint.
     static let promised = ExistingPart(
         offset: 0,
         checkpoint: Checkpoint(

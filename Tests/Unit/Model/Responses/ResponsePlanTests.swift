@@ -33,7 +33,7 @@ struct ResponsePlanTests {
     ])
     func wholeFile(_ answer: ResponseCase) { #expect(ExpectedPlan(answer.plan) == answer.expected) }
 
-    @Test("the plan is right for each response whose status means that it is not the file", arguments: [
+    @Test("the plan is right for each response whose status means that the body is not the file", arguments: [
         ResponseCase(.nothing, 300, expect: .fails(.httpStatus)),
         ResponseCase(.nothing, 302, expect: .fails(.httpStatus)),
         ResponseCase(.nothing, 304, expect: .fails(.httpStatus)),
@@ -52,13 +52,13 @@ struct ResponsePlanTests {
         ResponseCase(.nothing, 0, expect: .fails(.httpStatus)), ResponseCase(.nothing, -1, expect: .fails(.httpStatus)),
         ResponseCase(.nothing, .max, expect: .fails(.httpStatus)),
         ResponseCase(.nothing, .min, expect: .fails(.httpStatus)),
-        // The task keeps its bytes, and the next attempt resumes them.
+        // The task keeps its bytes, and the next attempt resumes after these bytes.
         ResponseCase(.tagged, 503, expect: .triesAgain), ResponseCase(.tagged, 429, expect: .triesAgain),
         ResponseCase(.tagged, 404, expect: .fails(.httpStatus)),
     ])
     func notAFile(_ answer: ResponseCase) { #expect(ExpectedPlan(answer.plan) == answer.expected) }
 
-    @Test("after a response that contradicts an earlier one, the task starts over once", arguments: [
+    @Test("if a response contradicts an earlier response, the task starts again one time", arguments: [
         // A strong entity tag promises the same bytes.
         ResponseCase(.tagged, 200, "Content-Length: 0", "ETag: \"a\"", expect: .startsOverOnce),
         ResponseCase(.tagged, 200, "Content-Length: 500", "ETag: \"a\"", expect: .startsOverOnce),
@@ -76,7 +76,8 @@ struct ResponsePlanTests {
             expect: .triesAgainFromZero),
         ResponseCase(
             .tagged, 416, "Content-Range: bytes */500", "Content-Range: bytes */1000", expect: .triesAgainFromZero),
-        // If the response contradicts the checkpoint for the second time, the task fails. Otherwise it starts over.
+        // If a response contradicts the checkpoint for the second time, the task fails. Otherwise, the task starts
+        // again.
         ResponseCase(.promised, 200, "Content-Length: 0", "ETag: \"a\"", expect: .fails(.badResponse)),
         ResponseCase(.promised, 204, expect: .fails(.badResponse)),
         ResponseCase(.promised, 200, "Content-Length: 1000", "ETag: \"a\"", expect: .startsOver(size: 1000)),
@@ -154,8 +155,8 @@ struct ResponsePlanTests {
         ResponseCase(.dated, 206, "Content-Range: bytes 500-999/1000", expect: .appends(of: 1000, through: 1000)),
         ResponseCase(
             .dated, 206, "Content-Range: bytes 500-999/1000", "Last-Modified: \(tuesday)", expect: .triesAgainFromZero),
-        // The file has the same size, but was changed in the second of the response. Its date is no validator, but it
-        // is another date.
+        // The file has the same size, but it changed in the second in which the response was sent. So its date is no
+        // validator, but the date differs from the earlier date.
         ResponseCase(
             .dated, 206, "Content-Range: bytes 500-999/1000", "Last-Modified: \(tuesday)", "Date: \(tuesday)",
             expect: .triesAgainFromZero),
@@ -166,7 +167,7 @@ struct ResponsePlanTests {
     ])
     func restByDate(_ answer: ResponseCase) { #expect(ExpectedPlan(answer.plan) == answer.expected) }
 
-    @Test("the plan is right for each range from another URL than that of the stored bytes", arguments: [
+    @Test("the plan is right for each range whose URL differs from the URL of the stored bytes", arguments: [
         ResponseCase(
             .tagged, 206, "Content-Range: bytes 500-999/1000", "ETag: \"a\"", url: "https://example.org/file?signed=2",
             expect: .appends(of: 1000, through: 1000)),
@@ -182,7 +183,7 @@ struct ResponsePlanTests {
     ])
     func otherAddress(_ answer: ResponseCase) { #expect(ExpectedPlan(answer.plan) == answer.expected) }
 
-    @Test("the plan is right for each 416 to a range request", arguments: [
+    @Test("the plan is right for each 416 response to a range request", arguments: [
         ResponseCase(.taggedOfUnknownSize, 416, "Content-Range: bytes */500", "ETag: \"a\"", expect: .isWhole),
         ResponseCase(.taggedOfUnknownSize, 416, "Content-Range: bytes */500", expect: .isWhole),
         ResponseCase(.datedOfUnknownSize, 416, "Content-Range: bytes */500", expect: .isWhole),
@@ -245,7 +246,7 @@ struct ResponsePlanTests {
         #expect(decide(redirect) { $0.acceptedStatuses = StatusList("302")! } == .startsOver(size: 3))
     }
 
-    @Test("a 206 is accepted if the request accepts the status 200")
+    @Test("a 206 response is accepted if the request accepts the status 200")
     func acceptedRest() throws {
         let rest = head(206, "Content-Range: bytes 500-999/1000", "ETag: \"a\"")
         let only200 = try #require(StatusList("200"))
@@ -254,14 +255,14 @@ struct ResponsePlanTests {
         #expect(decide(rest, .tagged) { $0.acceptedStatuses = only404 } == .fails(.httpStatus))
     }
 
-    @Test("a response without a body makes an empty file, even with a Content-Length")
+    @Test("a response without a body makes an empty file, even if the response has a Content-Length")
     func bodiless() {
         #expect(decide(head(200, "Content-Length: 1000")) { $0.method = "HEAD" } == .startsOver(size: 0))
         let same = head(304, "Content-Length: 9")
         #expect(decide(same) { $0.acceptedStatuses = StatusList("304")! } == .startsOver(size: 0))
     }
 
-    @Test("the plan for a response has no validators if the method is not GET, or the status is an error")
+    @Test("if the method is not GET, or the status is an error, the plan for the response has no validators")
     func validators() {
         for (status, method) in [(Int32(200), "POST"), (404, "GET")] {
             var terms = DownloadTerms()
@@ -272,7 +273,7 @@ struct ResponsePlanTests {
         }
     }
 
-    @Test("a 304 is accepted only for a conditional request")
+    @Test("a 304 response is accepted only for a conditional request")
     func notModified() {
         #expect(decide(head(304), isConditional: true) == .isUnchanged)
         #expect(decide(head(304)) == .fails(.httpStatus))

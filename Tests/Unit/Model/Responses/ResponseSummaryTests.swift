@@ -3,7 +3,7 @@ import Testing
 
 @Suite("The stored summary of a response")
 struct ResponseSummaryTests {
-    @Test("the summary of a response has chosen headers first, with their standard names, then the others in order")
+    @Test("a summary lists chosen headers first, with their standard names, and then all other headers in order")
     func allHeaders() {
         let summary = ResponseSummary(
             head(
@@ -30,14 +30,14 @@ struct ResponseSummaryTests {
         #expect(summary.headers == [HeaderField("ETag", "\"a\"")])
     }
 
-    @Test("the stored summary of a response has as many headers as fit into its limit")
+    @Test("the stored summary of a response has each header that still fits into the limit")
     func fitting() {
         let half = String(repeating: "x", count: ResponseSummary.headersSize / 2)
         let summary = ResponseSummary(head(200, "A: \(half)", "B: \(half)", "C: small", url: "http://a/b"))
         #expect(summary.headers.map(\.name) == ["A", "C"])
     }
 
-    @Test("the stored summary of a file that was complete without a request has the checkpoint's URL and validators")
+    @Test("if a file is complete without a request, its stored summary has the checkpoint's URL and validators")
     func completeWithoutRequest() {
         let summary = ResponseSummary().completed(from: checkpoint(entityTag: "\"a\"", lastModified: "yesterday"))
         #expect(summary.finalURL == "http://a/b")
@@ -45,7 +45,7 @@ struct ResponseSummaryTests {
         #expect(summary.httpStatus == 0)
     }
 
-    @Test("the stored summary of a response without a validator has those of the checkpoint that it continues")
+    @Test("if a response has no validator, its stored summary has the validators of the continued checkpoint")
     func continued() {
         let rest = ResponseSummary(head(206, "Content-Type: text/plain", url: "http://c/d"))
         let summary = rest.completed(from: checkpoint(lastModified: "yesterday"))
@@ -55,7 +55,7 @@ struct ResponseSummaryTests {
         #expect(summary.httpStatus == 206)
     }
 
-    @Test("the stored summary of a response with a validator has only that one")
+    @Test("if a response has a validator, its stored summary has no validator of the checkpoint")
     func ownValidator() {
         let rest = ResponseSummary(head(206, "ETag: \"a\"", url: "http://a/b"))
         #expect(rest.completed(from: checkpoint(entityTag: "\"a\"", lastModified: "yesterday")) == rest)

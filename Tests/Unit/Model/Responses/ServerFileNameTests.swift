@@ -8,7 +8,7 @@ struct ServerFileNameTests {
         return ServerFileName.choose(head(200, lines: lines), requested: url)
     }
 
-    @Test("the file name comes from Content-Disposition, with filename* before filename", arguments: [
+    @Test("the file name comes from Content-Disposition, and filename* has priority over filename", arguments: [
         ("attachment; filename=plain.txt", "plain.txt"),
         ("attachment; filename=\"with blank.txt\"", "with blank.txt"),
         ("inline; FileName = \"x.txt\" ; other=1", "x.txt"),
@@ -22,13 +22,13 @@ struct ServerFileNameTests {
         ("attachment; filename=first; filename=second", "first"),
         ("attachment; x=\"; filename=inside\"; filename=outside", "outside"),
         ("attachment; filename=\"open", "open"),
-        // Windows paths, with and without escaped backslashes.
+        // These names are Windows paths, with and without escaped backslashes.
         ("attachment; filename=\"C:\\dir\\file.txt\"", "file.txt"),
         ("attachment; filename=\"C:\\\\dir\\\\file.txt\"", "file.txt"),
     ])
     func disposition(_ text: String, _ expected: String) { #expect(name(text) == expected) }
 
-    @Test("a file name from the server is no path or hidden file, and has no invisible characters", arguments: [
+    @Test("a file name from the server has no directories, no leading dot and no invisible characters", arguments: [
         ("attachment; filename=\"../../etc/passwd\"", "passwd"),
         ("attachment; filename=\"/etc/passwd\"", "passwd"),
         ("attachment; filename*=UTF-8''..%2f..%2fetc%2fpasswd", "passwd"),
@@ -42,7 +42,7 @@ struct ServerFileNameTests {
     ])
     func hostile(_ text: String, _ expected: String) { #expect(name(text) == expected) }
 
-    @Test("the file name is the last part of the URL if Content-Disposition has no valid name", arguments: [
+    @Test("if Content-Disposition has no valid name, the file name is the last part of the URL", arguments: [
         nil, "", ";", ";;;=;", "attachment", "attachment; filename", "attachment; filename=",
         "attachment; filename=\"\"", "attachment; filename=\"..\"", "attachment; filename=\".\"",
         "attachment; filename=\"dir/\"",
@@ -53,12 +53,13 @@ struct ServerFileNameTests {
     ] as [String?])
     func fallBack(_ text: String?) { #expect(name(text) == "song.flac") }
 
-    @Test("the file name comes from filename if filename* is invalid")
+    @Test("if filename* is invalid, the file name comes from filename")
     func fallBackToPlain() {
         #expect(name("attachment; filename=plain.txt; filename*=UTF-8''%ff") == "plain.txt")
     }
 
-    @Test("a file name from the URL is percent-decoded once, and has no path or leading dots", arguments: [
+    @Test("a file name from the URL is percent-decoded one time, and has no directories and no leading dot",
+        arguments: [
         ("https://example.org/a%20b.txt", "a b.txt"), ("https://example.org/%252e", "%2e"),
         ("https://example.org/..%2f..%2fx", "x"), ("https://example.org/%2ehidden", "hidden"),
         ("https://example.org/", "download"), ("https://example.org", "download"),
@@ -68,7 +69,7 @@ struct ServerFileNameTests {
     ])
     func fromURL(_ url: String, _ expected: String) { #expect(name(nil, url: url) == expected) }
 
-    @Test("a file name from the server has at most 255 bytes and only whole characters, and keeps its extension")
+    @Test("a long file name is cut to at most 255 bytes after a whole character, and keeps its extension")
     func long() {
         let long = name("attachment; filename=\"\(String(repeating: "x", count: 10_000)).tar.gz\"")
         #expect(long.utf8.count == 255 && long.hasSuffix("x.gz"))

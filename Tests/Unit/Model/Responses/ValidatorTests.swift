@@ -13,7 +13,8 @@ struct ValidatorTests {
 
     private static func tag(ofSize size: Int) -> String { "\"" + String(repeating: "x", count: size - 2) + "\"" }
 
-    @Test("the validator for If-Range is a strong entity tag, or else a Last-Modified before Date", arguments: [
+    @Test("the validator for If-Range is a strong entity tag or, without any tag, a Last-Modified before Date",
+        arguments: [
         Row("ETag: \"a\"", continuesWith: "\"a\""),
         Row("etag: \"a\"", continuesWith: "\"a\""),
         Row("ETag: \"\"", continuesWith: "\"\""),
@@ -35,8 +36,8 @@ struct ValidatorTests {
         Row("ETag: ", continuesWith: nil),
         Row("ETag: \(tag(ofSize: 1_024))", continuesWith: tag(ofSize: 1_024)),
         Row("ETag: \(tag(ofSize: 1_025))", continuesWith: nil),
-        // The date is not strong if the file changed in the second of the response, later than the response, or at an
-        // unknown time (8.8.2.2).
+        // The date is no strong validator if the file changed in the second of the response, later than the response,
+        // or at an unknown time (8.8.2.2).
         Row("Last-Modified: \(monday)", "Date: \(monday)", continuesWith: nil),
         Row("Last-Modified: \(tuesday)", "Date: \(monday)", continuesWith: nil),
         Row("Last-Modified: \(monday)", continuesWith: nil),

@@ -1,7 +1,7 @@
 import BackhaulModel
 import Testing
 
-@Suite("Failures that mean no route")
+@Suite("Failures that mean a missing route")
 struct ConnectivityTests {
     private func isRouteMissing(
         _ status: Status, _ server: String, isUnreachable: Bool = false, hasRouteToNameServer: Bool = true
@@ -23,7 +23,7 @@ struct ConnectivityTests {
         #expect(!isRouteMissing(.nameNotResolved, "example.org"))
     }
 
-    @Test("Failures that are not about connections or names do not mean a missing route", arguments: [
+    @Test("Only failures of connections or names can mean a missing route", arguments: [
         Status.connectionLost, .requestTimeout, .tlsFailed, .httpStatus, .badResponse, .diskFailed,
     ])
     func others(_ status: Status) {
@@ -40,7 +40,7 @@ struct ConnectivityTests {
         #expect(isRouteMissing(.connectionFailed, server, isUnreachable: true) == !isThisMachine)
     }
 
-    @Test("At most three name servers are read from resolv.conf(5), by default 127.0.0.1", arguments: [
+    @Test("At most three name servers are read from resolv.conf(5); if it has none, 127.0.0.1 is used", arguments: [
         ("nameserver 192.0.2.1\n", ["192.0.2.1"]), ("nameserver\t2001:db8::1", ["2001:db8::1"]), ("", ["127.0.0.1"]),
         ("# nameserver 192.0.2.1\nsearch example.org\n", ["127.0.0.1"]), ("nameserver\n", ["127.0.0.1"]),
         ("nameserver a\nnameserver b\r\nnameserver c\nnameserver d\n", ["a", "b", "c"]),

@@ -1,8 +1,8 @@
 import BackhaulModel
 import Testing
 
-/// One row: settings of the session and of the request. `names` has the two fields that the error names; it is empty if
-/// the settings agree.
+/// One row: settings of the session and of the request. If the settings agree, `names` is empty. Otherwise, `names` has
+/// the two fields that the error message names.
 struct PolicyRow: CustomTestStringConvertible {
     var testDescription: String
     var names: [String]
@@ -20,7 +20,7 @@ struct PolicyRow: CustomTestStringConvertible {
     }
 }
 
-@Suite("A task's policy against its session's")
+@Suite("The policy of a task and the settings of its session")
 struct PolicyAgainstSessionTests {
     @Test("A request that contradicts its session is refused, and the error names both fields", arguments: [
         PolicyRow("no settings in the request") { _ in },

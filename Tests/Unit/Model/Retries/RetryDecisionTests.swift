@@ -42,7 +42,7 @@ struct RetryRow: CustomTestStringConvertible {
 
 @Suite("The decision to retry")
 struct RetryDecisionTests {
-    @Test("A task has the tolerances of its session, by default none")
+    @Test("A task has the tolerances of its session; by default, a session has no tolerances")
     func tolerances() {
         var session = SessionConfiguration(identifier: "s")
         #expect(TransferPolicy(session).tolerances == [])
@@ -65,7 +65,7 @@ struct RetryDecisionTests {
         #expect(RetryDecision.decide(row.attempt, row.policy, jitter: 1) == row.decision)
     }
 
-    @Test("The status 413 is retried only with Retry-After", arguments: [
+    @Test("A response with status 413 is retried only if the response has Retry-After", arguments: [
         RetryRow("413", status(413), becomes: refusal),
         RetryRow("413 with Retry-After", status(413), becomes: .later(milliseconds: 5_000, consecutiveFailures: 1)) {
             $0.retryAfterSeconds = 5
@@ -78,7 +78,7 @@ struct RetryDecisionTests {
         #expect(RetryDecision.decide(row.attempt, row.policy, jitter: 1) == row.decision)
     }
 
-    @Test("Each error is retried only with its bit of retry_errors", arguments: [
+    @Test("An error is retried only if retry_errors has the bit of this error", arguments: [
         RetryRow("name, by default", name, becomes: first),
         RetryRow("connection, by default", connection, becomes: first),
         RetryRow("lost, by default", lost, becomes: first),
@@ -125,7 +125,8 @@ struct RetryDecisionTests {
     ])
     func errors(_ row: RetryRow) { check(row) }
 
-    @Test("A request that may have been processed is sent again only if its repetition is safe", arguments: [
+    @Test("If the server may have processed a request, the request is sent again only if its repetition is safe",
+        arguments: [
         RetryRow("POST, lost", lost, becomes: refusal) { $0.method = "POST" },
         RetryRow("PATCH, silent", silence, becomes: refusal) { $0.method = "PATCH" },
         RetryRow("an unknown method", lost, becomes: refusal) { $0.method = "FROBNICATE" },
@@ -179,7 +180,7 @@ struct RetryDecisionTests {
     ])
     func counted(_ row: RetryRow) { check(row) }
 
-    @Test("A request on a stream that the server did not process is sent again at once, up to five times", arguments: [
+    @Test("If the server did not process a stream, its request is sent again at once, up to five times", arguments: [
         RetryRow("a refused stream", lost, becomes: .immediately) {
             ($0.isUnprocessed, $0.connectionWasClosed) = (true, true)
         },
@@ -216,7 +217,7 @@ struct RetryDecisionTests {
     ])
     func refusedStreams(_ row: RetryRow) { check(row) }
 
-    @Test("Without a route the task waits, and no attempt is counted", arguments: [
+    @Test("Without a route, the task waits, and no attempt is counted", arguments: [
         RetryRow("connection", connection, becomes: .whenReachable) { $0.hasNoRoute = true },
         RetryRow("name", name, becomes: .whenReachable) { $0.hasNoRoute = true },
         RetryRow("as the last attempt", connection, becomes: .whenReachable) {
@@ -233,7 +234,7 @@ struct RetryDecisionTests {
     ])
     func connectivity(_ row: RetryRow) { check(row) }
 
-    @Test("With a dead uplink the task waits, and no attempt is counted", arguments: [
+    @Test("If the uplink is dead, the task waits, and no attempt is counted", arguments: [
         RetryRow("dead uplink", connection, becomes: .whenUplinkIsUp) { $0.isUplinkFailure = true },
         RetryRow("as the last attempt", connection, becomes: .whenUplinkIsUp) {
             $0.isUplinkFailure = true
@@ -255,7 +256,7 @@ struct RetryDecisionTests {
     ])
     func uplink(_ row: RetryRow) { check(row) }
 
-    @Test("On a full disk the task waits without a limit of attempts", arguments: [
+    @Test("If the disk is full, the task waits, and the limit of attempts does not apply", arguments: [
         RetryRow("by default", full, becomes: .whenSpaceIsFree(recheckMilliseconds: 5_000)) {
             $0.reason = .diskFull
         },
@@ -270,7 +271,7 @@ struct RetryDecisionTests {
     ])
     func disks(_ row: RetryRow) { check(row) }
 
-    @Test("A task whose bytes are unusable is retried from byte 0, independent of retry_errors", arguments: [
+    @Test("If a task's bytes are unusable, the task is retried from byte 0, independently of retry_errors", arguments: [
         RetryRow("by default", nonsense, becomes: first) { $0.fromZero = true },
         RetryRow("no error is retried", nonsense, becomes: first) { $0.fromZero = true } policy: {
             $0.retryErrors = .nothing
@@ -282,7 +283,7 @@ struct RetryDecisionTests {
     ])
     func newBeginnings(_ row: RetryRow) { check(row) }
 
-    @Test("The delay of a retry does not last longer than until the task's deadline", arguments: [
+    @Test("The delay of a retry ends at the task's deadline at the latest", arguments: [
         RetryRow("a deadline before the end of the delay", lost, becomes: .later(
             milliseconds: 400, consecutiveFailures: 1)) { $0.remainingMilliseconds = 400 },
         RetryRow(

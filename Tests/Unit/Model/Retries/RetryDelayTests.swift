@@ -41,7 +41,7 @@ struct RetryDelayTests {
         #expect(delays.allSatisfy { (shortest...8_000).contains($0) })
     }
 
-    @Test("An invalid random number gives a valid delay of a retry", arguments: [
+    @Test("The delay of a retry is valid even if the random number is invalid", arguments: [
         -Double.infinity, -1, 1.5, .infinity, .nan, .greatestFiniteMagnitude,
     ])
     func nonsense(_ jitter: Double) throws {

@@ -13,7 +13,7 @@ struct HeldLaneTests {
         return schedule
     }
 
-    @Test("The tasks of a lane without a route do not start; those of other lanes do")
+    @Test("Tasks of a lane without a route do not start; tasks of other lanes start")
     func held() {
         var schedule = schedule()
         schedule.setHeld("a1", true)
@@ -24,7 +24,7 @@ struct HeldLaneTests {
         #expect(schedule.next() == .start(2, "a1"))
     }
 
-    @Test("The running tasks of a lane that loses its route are not affected")
+    @Test("If a lane loses its route, its running tasks keep their slots")
     func running() {
         var schedule = schedule()
         #expect(schedule.next() == .start(1, "a1"))

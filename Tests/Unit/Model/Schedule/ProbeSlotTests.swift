@@ -20,7 +20,7 @@ struct ProbeSlotTests {
         #expect(schedule.hasFreeSlot("a1", of: "a"))
     }
 
-    @Test("the slot of a probe is not available to ready tasks, and causes no load")
+    @Test("ready tasks cannot use the slot of a probe, and this slot causes no load")
     func others() {
         var schedule = schedule(engine: 1)
         schedule.takeSlot("a1", of: "a")

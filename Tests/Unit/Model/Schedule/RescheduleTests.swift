@@ -12,7 +12,7 @@ struct RescheduleTests {
     }
 
     @Test(
-        "a rescheduled task waits for its new earliest start, for a slot, or as before",
+        "a rescheduled task waits for its new earliest start, waits for a slot, or continues its earlier wait",
         arguments: [
             (.ready, .to(200), .until(200)), (.ready, .to(100), .unchanged), (.ready, .to(nil), .unchanged),
             (.early, .to(nil), .ended), (.early, .to(99), .ended), (.early, .to(200), .until(200)),
@@ -26,7 +26,7 @@ struct RescheduleTests {
         #expect(decision?.delay == expected)
     }
 
-    @Test("a rescheduling keeps omitted values, and skips a task without a change")
+    @Test("a rescheduling keeps omitted values, and skips a task for which nothing changes")
     func unchanged() throws {
         #expect(try decide(.early, earliest: 200, latest: 300, Rescheduling()) == nil)
         #expect(try decide(.early, earliest: 200, Rescheduling(earliest: .to(200), latest: .to(nil))) == nil)
@@ -50,7 +50,7 @@ struct RescheduleTests {
         #expect(failure?.message.contains("latest_start_ms of task 7 would be") == true)
     }
 
-    @Test("an earliest and a latest start at the same time are accepted")
+    @Test("an earliest start and a latest start at the same time are accepted")
     func same() throws {
         #expect(try decide(.ready, Rescheduling(earliest: .to(200), latest: .to(200))) != nil)
         #expect(throws: Never.self) { try RescheduleDecision.check(Rescheduling(earliest: .to(2), latest: .to(2))) }

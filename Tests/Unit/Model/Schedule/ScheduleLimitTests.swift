@@ -34,7 +34,7 @@ struct ScheduleLimitTests {
 
     // MARK: Connections
 
-    @Test("The schedule keeps the engine's limit of connections")
+    @Test("The schedule obeys the engine's limit of connections")
     func connections() {
         var schedule = schedule(.init(connections: 3))
         load(&schedule, "a1", [1, 2])
@@ -56,7 +56,7 @@ struct ScheduleLimitTests {
         #expect(started(&schedule) == [6])
     }
 
-    @Test("All sessions together keep the limit of connections to an origin, and their tasks start in rotation")
+    @Test("All sessions together obey the limit of connections to an origin, and their tasks start in rotation")
     func origin() {
         var schedule = schedule(.init(connectionsPerOrigin: 2))
         schedule.add("a1", of: "a", to: here, reload: false)
@@ -81,7 +81,7 @@ struct ScheduleLimitTests {
         #expect(started(&schedule) == [2, 3])
     }
 
-    @Test("Tasks that do not share a connection any more count as one connection each")
+    @Test("When tasks stop sharing a connection, each of these tasks counts as one connection")
     func noLongerShared() {
         var schedule = schedule(.init(connections: 4), perLane: 2)
         load(&schedule, "a1", Array(1...10))
@@ -111,7 +111,7 @@ struct ScheduleLimitTests {
 
     // MARK: Urgent tasks
 
-    @Test("An urgent task starts beyond its session's limits")
+    @Test("An urgent task starts even if its session has reached its limits")
     func urgent() {
         var schedule = schedule(.init(), perLane: 1, perSession: 1)
         load(&schedule, "a1", [1, 2])
@@ -211,7 +211,7 @@ struct ScheduleLimitTests {
 
     // MARK: Preemption
 
-    @Test("The preempted task has the lowest priority, then the fewest bytes to lose, then the latest start")
+    @Test("Preemption chooses the lowest priority, then the fewest lost bytes, then the task that started last")
     func leastImportant() {
         func candidate(_ task: UInt64, _ priority: Int32, lost: UInt64 = 0) -> PreemptionPolicy.Candidate {
             .init(task: TaskID(rawValue: task), priority: priority, bytesLost: lost, start: task)

@@ -1,7 +1,7 @@
 import BackhaulModel
 import Testing
 
-@Suite("Slots")
+@Suite("Slots of lanes, sessions and the engine")
 struct ScheduleTests {
     typealias TestSchedule = Schedule<String, String, Int>
 
@@ -54,7 +54,7 @@ struct ScheduleTests {
         #expect(started(&schedule) == [4])
     }
 
-    @Test("A lane that shares a connection runs as many tasks as streams, within its session's limit")
+    @Test("If a lane's tasks share a connection, the lane runs one task per stream, up to its session's limit")
     func multiplexed() {
         var schedule = schedule([("a1", Array(1...10))], perLane: 2, perSession: 9)
         #expect(started(&schedule) == [1, 2])
@@ -62,7 +62,7 @@ struct ScheduleTests {
         #expect(started(&schedule) == [3, 4, 5, 6, 7, 8])
     }
 
-    @Test("A lane that runs one task at a time starts only one more of its tasks")
+    @Test("After a lane is set to run one task at a time, it starts one task and waits until the task ends")
     func runsOneTask() {
         var schedule = schedule([("a1", Array(1...9)), ("a2", [10])], perLane: 3)
         #expect(started(&schedule) == [1, 10, 2, 3])
@@ -81,7 +81,7 @@ struct ScheduleTests {
         #expect(!schedule.runsOneTask("a1"))
     }
 
-    @Test("A lane of a removed session that runs one task is not known any more after that task")
+    @Test("If a session is removed while its lane runs one task alone, the lane is forgotten after that task")
     func runsOneTaskAndIsForgotten() {
         var schedule = schedule([("a1", [1, 2])])
         schedule.setRunsOneTask("a1", true)
@@ -93,7 +93,7 @@ struct ScheduleTests {
         #expect(!schedule.runsOneTask("a1"))
     }
 
-    @Test("A lane that shares a connection runs as many tasks as its limit, if this is more than the streams")
+    @Test("If a lane's limit exceeds the number of streams, the lane runs as many tasks as its limit")
     func moreConnectionsThanStreams() {
         var schedule = schedule([("a1", Array(1...10))], perLane: 9)
         schedule.setMultiplexed("a1")
@@ -140,7 +140,7 @@ struct ScheduleTests {
         #expect(started(&schedule) == [11, 41, 21, 42, 31, 43, 12, 44, 22, 13])
     }
 
-    @Test("A lane whose task could not start keeps its place in the rotation")
+    @Test("If a lane's task cannot start, the lane keeps its place in the rotation")
     func noStarvation() {
         var schedule = schedule([("a1", [1, 2, 3]), ("a2", [4]), ("b1", [5, 6, 7])], perSession: 1)
         #expect(started(&schedule) == [1, 5])
@@ -177,7 +177,7 @@ struct ScheduleTests {
         #expect(schedule.next() == .load("a1", limit: 1))
     }
 
-    @Test("Tasks that are added during a load are loaded by the next load")
+    @Test("If a task is added during a load, the next load includes this task")
     func addedWhileLoading() {
         var schedule = schedule([])
         schedule.setLimits(.init(perLane: 9, perSession: 9), of: "a")
@@ -202,7 +202,7 @@ struct ScheduleTests {
         #expect(schedule.next() == .start(9, "a1"))
     }
 
-    @Test("Tasks that are unloaded during a load are loaded again")
+    @Test("If tasks are unloaded during a load, the lane is loaded again")
     func reloadWhileLoading() {
         var schedule = schedule([("a1", [1, 2])])
         schedule.setLimits(.init(perLane: 0, perSession: 9), of: "a")
@@ -213,7 +213,7 @@ struct ScheduleTests {
         #expect(schedule.next() == .load("a1", limit: 10))
     }
 
-    @Test("An empty result of a load ends the loading of the lane")
+    @Test("If a load finds no task, the lane is not loaded again")
     func emptyAnswer() {
         var schedule = schedule([])
         schedule.add("a1", of: "a", reload: false)
@@ -242,7 +242,7 @@ struct ScheduleTests {
 
     // MARK: Sessions that end
 
-    @Test("No task of a removed session starts, and its running tasks count until they are released")
+    @Test("After a session is removed, its tasks do not start, and its running tasks count until their release")
     func forgotten() {
         var schedule = schedule([("a1", [1, 2]), ("a2", [3, 4]), ("b1", [5, 6])], perLane: 1, engine: 3)
         #expect(started(&schedule) == [1, 5, 3])
@@ -256,7 +256,7 @@ struct ScheduleTests {
         #expect(schedule.running == 1)
     }
 
-    @Test("A removed session that is added again counts its running tasks")
+    @Test("If a removed session is added again, its running tasks still count")
     func knownAgain() {
         var schedule = schedule([("a1", [1, 2, 3])], perSession: 2)
         #expect(started(&schedule) == [1, 2])

@@ -4,7 +4,7 @@ import Testing
 @Suite("Slots under random operations")
 struct ScheduleWalkTests {
     @Test(
-        "With random operations, limits are kept, each task starts once, and no task waits for ever",
+        "Under random operations, the schedule exceeds no limit, and each task starts exactly once",
         arguments: 1...40)
     func walk(_ seed: UInt64) {
         var simulation = ScheduleSimulation(seed: seed)
@@ -39,8 +39,8 @@ private struct ScheduleSimulation {
     private var made = 0
     private var ended: Set<Int> = []
     private var dropped = 0
-    /// How many tasks of other lanes have started while this lane could have started one. `startsOfOtherSessions`
-    /// counts the same for sessions.
+    /// For each lane: the number of tasks that other lanes of its session started while this lane could start a task.
+    /// `startsOfOtherSessions` counts the same for each session.
     private var startsOfOthers: [Lane: Int] = [:]
     private var startsOfOtherSessions: [Int: Int] = [:]
 
@@ -79,7 +79,7 @@ private struct ScheduleSimulation {
         if !random.once(in: 4) { pump() }
     }
 
-    /// Ends all tasks and adds no tasks. Afterwards every task must have run.
+    /// Runs and ends all remaining tasks, and reports a problem if a task never ran.
     mutating func drain() {
         for _ in 0..<100_000 {
             pump()
@@ -150,7 +150,7 @@ private struct ScheduleSimulation {
         }
     }
 
-    /// The store reads the tasks at once, but the schedule gets the result later.
+    /// The simulated store reads the tasks immediately, but the schedule gets the result later.
     private mutating func load(_ lane: Lane, _ limit: Int) {
         if results.contains(where: { $0.lane == lane }) { problems.append("\(lane) is loaded twice at a time") }
         let tasks = Array(waiting[lane, default: []].prefix(limit))
@@ -183,8 +183,8 @@ private struct ScheduleSimulation {
         running.append((task, lane))
     }
 
-    /// `surely`: the lane may start a task even if it does not count as multiplexed any more, because it was idle
-    /// meanwhile.
+    /// Returns whether the limits let the lane start a task. `surely` excludes the higher limit of multiplexed lanes,
+    /// because the schedule forgets that a lane is multiplexed if the lane was idle.
     private func mayStart(_ lane: Lane, surely: Bool = false) -> Bool {
         guard let limit = limits[lane.session], loaded[lane]?.isEmpty == false else { return false }
         let width = multiplexed.contains(lane) && !surely ? max(streamLimit, limit.perLane) : limit.perLane

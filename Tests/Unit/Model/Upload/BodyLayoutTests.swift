@@ -16,14 +16,14 @@ struct BodyLayoutTests {
         }.joined()
     }
 
-    @Test("a request body from a file is that file, without a content type")
+    @Test("a request body that is a file has the size of the file and no content type")
     func plainFile() {
         let layout = BodyLayout(.file(file(7), .reference))
         #expect(layout.segments == [.file(file(7))])
         #expect(layout.size == 7 && layout.contentType == nil)
     }
 
-    @Test("the body of a form has a boundary before each part and at its end")
+    @Test("the body of a form has a boundary before each part and after the last part")
     func form() {
         let parts = [
             FormPart(name: "a", content: .value([0x31])),
@@ -38,7 +38,7 @@ struct BodyLayoutTests {
         #expect(layout.size == UInt64(text(layout).utf8.count - "</f>".utf8.count) + 5)
     }
 
-    @Test("the names in the body of a form are escaped, so that they cannot break a header field", arguments: [
+    @Test("characters that could break a header field are escaped in the names of a form", arguments: [
         ("a\"; x=\"", "a%22; x=%22"), ("a\r\nX: 1", "a%0D%0AX: 1"), ("ö\\", "ö\\"), ("\r\n", "%0D%0A"),
     ])
     func names(_ given: String, _ sent: String) {
@@ -46,7 +46,7 @@ struct BodyLayoutTests {
         #expect(text(layout).contains("name=\"\(sent)\"\r\n\r\n"))
     }
 
-    @Test("the body of a form has the same size at each attempt and an unpredictable boundary")
+    @Test("the body of a form has a new boundary at each attempt, and always the same size")
     func boundaries() {
         let body = RequestBody.form([FormPart(name: "a", content: .value([1]))], .reference)
         #expect(BodyLayout(body).contentType != BodyLayout(body).contentType)

@@ -28,7 +28,7 @@ struct UploadMachineTests {
         events.map { machine.handle($0) }
     }
 
-    @Test("an upload opens its body before the transfer, and releases its slot before it ends")
+    @Test("an upload opens its body, then transfers the body, then releases its slot, and then ends")
     func succeeds() {
         var machine = Self.machine()
         let actions = Self.actions(
@@ -40,7 +40,7 @@ struct UploadMachineTests {
         #expect(machine.phase == .over && machine.bytesReceived == 5)
     }
 
-    @Test("an upload with an error status concludes with a retry, which the policy may refuse", arguments: [
+    @Test("an upload that gets an error status asks for a retry, and fails if the retry is refused", arguments: [
         Int32(301), 404, 413, 503,
     ])
     func refused(status: Int32) {
@@ -63,7 +63,7 @@ struct UploadMachineTests {
         #expect(machine.handle(.transferComplete()) == [.releaseSlot, .conclude(.succeeded)])
     }
 
-    @Test("an upload with a response before its body was sent is retried, unless the session tolerates that")
+    @Test("an early response causes a retry of an upload; with a tolerance for early responses, the upload succeeds")
     func earlyResponse() {
         for isTolerated in [false, true] {
             var machine = Self.machine { if isTolerated { $0.tolerances = .earlyResponse } }
@@ -79,7 +79,7 @@ struct UploadMachineTests {
         }
     }
 
-    @Test("an upload reads the body of a response with an error status for a limited time")
+    @Test("an upload reads the body of an error response only for a limited time")
     func drippingErrorBody() {
         var machine = Self.machine()
         _ = Self.actions(&machine, [.start, .opened, .head(Self.head(404), nil), .received(count: 1)])
@@ -87,7 +87,7 @@ struct UploadMachineTests {
         #expect(machine.handle(.tick()).first == .stopTransfer)
     }
 
-    @Test("an upload waits for the credential of a challenge")
+    @Test("an upload that gets a challenge waits for the credential")
     func credential() throws {
         let challenge = try #require(Self.challenge)
         var machine = Self.machine()
@@ -106,7 +106,7 @@ struct UploadMachineTests {
             ])
     }
 
-    @Test("an upload fails at once after a permanent error, or if its body has changed")
+    @Test("an upload fails immediately after a permanent error or a change of its body")
     func final() {
         var machine = Self.machine()
         _ = Self.actions(&machine, [.start, .opened])
@@ -121,7 +121,7 @@ struct UploadMachineTests {
             ])
     }
 
-    @Test("an upload is retried if no descriptor was left for its file")
+    @Test("an upload is retried if no free descriptor is available for its file")
     func exhausted() {
         let failure = Failure(.outOfResources, "none left")
         var machine = Self.machine()
@@ -130,7 +130,7 @@ struct UploadMachineTests {
             machine.handle(.bodyFailed(failure)) == [.releaseSlot, .conclude(.retry(failure, retryAfterSeconds: nil))])
     }
 
-    @Test("an upload succeeds after a limited part of an endless response")
+    @Test("an upload with an endless response succeeds after it has read a limited part of the response")
     func endless() {
         var machine = Self.machine()
         _ = Self.actions(&machine, [.start, .opened, .head(Self.head(200), nil)])
@@ -149,7 +149,7 @@ struct UploadMachineTests {
             other.handle(.expire(Self.late)) == [.stopTransfer, .releaseSlot, .conclude(.failed(Self.late))])
     }
 
-    @Test("an upload ends once and releases its slot once, for events in any order")
+    @Test("with events in any order, an upload ends exactly once and releases its slot exactly once")
     func anyOrder() {
         let events: [Machine.Event] = [
             .start, .opened, .head(Self.head(200), nil), .head(Self.head(500), nil),

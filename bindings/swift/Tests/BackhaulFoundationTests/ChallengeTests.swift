@@ -30,7 +30,7 @@ struct ChallengeTests {
         return (asked, error)
     }
 
-    @Test("user and password respond to a challenge")
+    @Test("the delegate responds to a challenge with a user and a password, and the download succeeds")
     func credential() async throws {
         let (asked, error) = try await ending("basic") {
             (.useCredential, URLCredential(user: "eve", password: "opensesame", persistence: .none))
@@ -39,7 +39,7 @@ struct ChallengeTests {
         #expect(error == nil)
     }
 
-    @Test("header fields respond to a challenge")
+    @Test("the delegate responds to a challenge with header fields, and the download succeeds")
     func headers() async throws {
         let (asked, error) = try await ending("bearer") {
             (.useCredential, HeaderCredential(headers: ["Authorization": "Bearer key"]))
@@ -48,7 +48,7 @@ struct ChallengeTests {
         #expect(error == nil)
     }
 
-    @Test("a response without a credential fails the tasks", arguments: [
+    @Test("if the delegate responds to a challenge without a credential, the task fails", arguments: [
         BackgroundURLSession.AuthChallengeDisposition.performDefaultHandling, .useCredential, .rejectProtectionSpace,
     ])
     func refused(disposition: BackgroundURLSession.AuthChallengeDisposition) async throws {
@@ -57,14 +57,14 @@ struct ChallengeTests {
         #expect(error?.code == .userAuthenticationRequired)
     }
 
-    @Test("a cancelled challenge cancels its tasks")
+    @Test("if the delegate cancels a challenge, the task is cancelled")
     func cancelled() async throws {
         let (asked, error) = try await ending("cancelled") { (.cancelAuthenticationChallenge, nil) }
         #expect(asked == 1)
         #expect(error?.code == .cancelled)
     }
 
-    @Test("the async form of the delegate's method responds to a challenge")
+    @Test("the async form of the delegate's method can respond to a challenge")
     func asynchronous() async throws {
         final class Delegate: NSObject, BackgroundURLSessionDownloadDelegate {
             let errors: AsyncStream<URLError?>.Continuation
@@ -116,7 +116,7 @@ struct ChallengeTests {
 
     private static let session = "func urlSession(_ session: BackgroundURLSession, "
 
-    @Test("a delegate method for session challenges, which would never be called, does not compile", arguments: [
+    @Test("a delegate's method for challenges of the session does not compile", arguments: [
         "didReceive challenge: URLAuthenticationChallenge, completionHandler: @escaping "
             + "(BackgroundURLSession.AuthChallengeDisposition, URLCredential?) -> Void) {}",
         "didReceive challenge: URLAuthenticationChallenge, completionHandler: @Sendable @escaping "
@@ -128,7 +128,7 @@ struct ChallengeTests {
         #expect(try !compiles(ChallengeTests.session + method))
     }
 
-    @Test("a delegate method for task challenges compiles in both forms", arguments: [
+    @Test("a delegate's method for challenges of a task compiles with a handler, and as an async method", arguments: [
         "task: BackgroundURLSessionTask, didReceive challenge: URLAuthenticationChallenge, completionHandler: "
             + "@escaping (BackgroundURLSession.AuthChallengeDisposition, URLCredential?) -> Void) {}",
         "task: BackgroundURLSessionTask, didReceive challenge: URLAuthenticationChallenge) async -> Answer "

@@ -7,7 +7,8 @@ import Testing
 
 @Suite("Constraints of background sessions")
 struct ConditionTests {
-    /// Returns the configuration that the engine has stored for a session with this configuration.
+    /// Makes a session with this configuration, and returns the configuration that the engine has stored for the
+    /// session.
     private func remembered(_ configuration: BackgroundURLSessionConfiguration) async throws -> SessionConfiguration {
         let session = BackgroundURLSession(configuration: configuration, delegate: nil, delegateQueue: nil)
         // The listing opens the session.
@@ -43,7 +44,7 @@ struct ConditionTests {
         #expect(configuration.unhonored.isEmpty)
     }
 
-    @Test("a forbidden expensive or constrained network becomes requiresUnmetered",
+    @Test("if expensive or constrained networks are forbidden, the session requires an unmetered network",
         arguments: [true, false])
     func metered(isExpensive: Bool) async throws {
         let configuration = World.configuration("metered-\(isExpensive)")
@@ -100,7 +101,7 @@ struct ConditionTests {
         session.invalidateAndCancel()
     }
 
-    @Test("an earliest begin date in the past, or one that is not a time, has no effect",
+    @Test("an earliest begin date has no effect if it is in the past, infinite or not a number",
         arguments: [-1, 0, .infinity, .nan] as [Double])
     func noBegin(seconds: Double) async throws {
         _ = try World.server.serve("now", content(10))
@@ -127,7 +128,7 @@ struct ActivitySchedulerTests {
         return found
     }
 
-    @Test("a scheduler calls its block in its window, again after the result deferred, and not after finished")
+    @Test("a scheduler calls its block again after the result deferred, but not after the result finished")
     func calls() async throws {
         _ = World.configuration("unused")
         let (calls, call) = AsyncStream<BackgroundActivityScheduler.CompletionHandler>.makeStream()
@@ -147,7 +148,7 @@ struct ActivitySchedulerTests {
         }
     }
 
-    @Test("a repeating scheduler calls its block until it is invalidated")
+    @Test("a repeating scheduler calls its block until the program invalidates the scheduler")
     func repeats() async throws {
         _ = World.configuration("unused")
         let (calls, call) = AsyncStream<Void>.makeStream()
@@ -170,7 +171,7 @@ struct ActivitySchedulerTests {
         #expect(scheduler.error == nil)
     }
 
-    @Test("a scheduler that the program makes again keeps its window")
+    @Test("a second scheduler with the same identifier keeps the window of the first scheduler")
     func again() async throws {
         _ = World.configuration("unused")
         var windows: Set<Int64> = []

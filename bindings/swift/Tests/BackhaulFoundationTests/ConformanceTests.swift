@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Foundation's own tests of URLSession check the same behaviour of downloads, uploads, redirects, cookies and
-/// authentication. Checks of features that background sessions do not support are left out.
+/// authentication. Background sessions do not support some features of URLSession; these tests omit such features.
 @Suite("Behaviour of Foundation's URLSession")
 struct ConformanceTests {
     private struct Ended {
@@ -65,13 +65,13 @@ struct ConformanceTests {
         #expect(ended.task.originalRequest?.url == (try World.url("redirect/\(status)/target")))
     }
 
-    @Test("a redirect to another redirect is followed, and its percent-encoded query does not change")
+    @Test("a download follows a redirect to another redirect, and keeps the percent-encoded query")
     func redirectChain() async throws {
         let ended = try await end("redirect-chain", try request("redirect/302/redirect/307/in/a%20b?c=%2F&d=e%26"))
         #expect(ended.error == nil && ended.text == "GET /in/a%20b?c=%2F&d=e%26 None\n")
     }
 
-    @Test("an endless redirect fails with httpTooManyRedirects")
+    @Test("a download fails with httpTooManyRedirects if the redirects do not end")
     func tooManyRedirects() async throws {
         let loop = String(repeating: "redirect/302/", count: 30)
         let ended = try await end("redirect-loop", try request(loop))
@@ -95,7 +95,7 @@ struct ConformanceTests {
         #expect(ended.task.countOfBytesExpectedToSend == 0)
     }
 
-    @Test("cookies of responses and redirects are sent with later requests")
+    @Test("a cookie that a redirect has set is sent with later requests")
     func cookies() async throws {
         let recorder = Recorder()
         let session = BackgroundURLSession(
@@ -108,7 +108,7 @@ struct ConformanceTests {
         session.invalidateAndCancel()
     }
 
-    @Test("a session without cookies sends only the Cookie header that the request itself has",
+    @Test("if a session has no cookies, a request has only the cookies of its own Cookie header",
         arguments: [true, false])
     func noCookies(byPolicy: Bool) async throws {
         var asked = try request("redirect/302/headers")
@@ -123,7 +123,7 @@ struct ConformanceTests {
         #expect(ended.error == nil && ended.text.contains("Cookie: own=1\n"))
     }
 
-    @Test("a request with an Authorization header is sent with it, and no challenge is opened")
+    @Test("a request is sent with its own Authorization header, and no challenge is opened")
     func ownAuthorization() async throws {
         _ = try World.server.serve("a", content(10))
         var asked = try request("secret/a")
@@ -132,7 +132,7 @@ struct ConformanceTests {
         #expect(ended.error == nil && ended.response?.statusCode == 200)
     }
 
-    @Test("an upload is sent again with the delegate's credential")
+    @Test("after a challenge, an upload is sent again with the delegate's credential")
     func uploadWithCredential() async throws {
         let recorder = Recorder {
             (.useCredential, URLCredential(user: "eve", password: "opensesame", persistence: .none))
@@ -152,7 +152,7 @@ struct ConformanceTests {
         #expect(ended.response?.value(forHTTPHeaderField: "WWW-Authenticate")?.contains("cellar") == true)
     }
 
-    @Test("a task whose server sends no response fails with timedOut")
+    @Test("if the server sends no response, the task fails with timedOut")
     func timeout() async throws {
         let ended = try await end("never", try request("never")) { $0.timeoutIntervalForResource = 1 }
         #expect(ended.error?.code == .timedOut)

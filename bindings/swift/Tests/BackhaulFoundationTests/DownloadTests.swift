@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Download tasks")
 struct DownloadTests {
-    @Test("a download passes its file to the delegate, then makes its last delegate call, and then removes the file")
+    @Test("the delegate gets a download's file before the last call; after that call, the file is removed")
     func download() async throws {
         let bytes = content(300_000)
         _ = try World.server.serve("picture.jpg", bytes)
@@ -54,7 +54,7 @@ struct DownloadTests {
         #expect(try Data(contentsOf: World.server.folder.appendingPathComponent("moved.jpg")) == content(10))
     }
 
-    @Test("a download of a 404 page fails with badServerResponse, and has the response")
+    @Test("a download of a 404 page fails with badServerResponse, and the task has the response")
     func notFound() async throws {
         let recorder = Recorder()
         let session = BackgroundURLSession(
@@ -68,7 +68,7 @@ struct DownloadTests {
         session.invalidateAndCancel()
     }
 
-    @Test("a request is sent with its own headers, and with the session's headers that have other names")
+    @Test("a request has the session's headers, but its own header replaces a header of the same name")
     func headers() async throws {
         let configuration = World.configuration("headers")
         configuration.httpAdditionalHeaders = ["X-Session": "session", "x-task": "session"]
@@ -89,7 +89,7 @@ struct DownloadTests {
         session.invalidateAndCancel()
     }
 
-    @Test("headers that the engine sets are ignored in requests and configurations")
+    @Test("headers that the engine sets itself are ignored in requests and in configurations")
     func ignoredHeaders() async throws {
         let configuration = World.configuration("ignored-headers")
         configuration.httpAdditionalHeaders = ["accept-encoding": "br", "X-Session": "session"]
@@ -110,7 +110,7 @@ struct DownloadTests {
         session.invalidateAndCancel()
     }
 
-    @Test("a response has all header fields; those with the same name are combined")
+    @Test("a response has all header fields, and fields with the same name are combined")
     func answerHeaders() async throws {
         let recorder = Recorder()
         let session = BackgroundURLSession(
@@ -125,7 +125,7 @@ struct DownloadTests {
         session.invalidateAndCancel()
     }
 
-    @Test("the last delegate call for an unsupported download has the error unsupportedURL",
+    @Test("if a download is not supported, its last delegate call has the error unsupportedURL",
         arguments: ["ftp", "GET", "POST"])
     func refused(what: String) async throws {
         let recorder = Recorder()
@@ -206,7 +206,7 @@ struct DownloadTests {
         session.invalidateAndCancel()
     }
 
-    @Test("a task's priority is limited to 0 to 1, and NaN is ignored")
+    @Test("a task's priority is limited to the range from 0 to 1, and NaN is ignored")
     func priority() async throws {
         let session = BackgroundURLSession(
             configuration: World.configuration("priority"), delegate: nil, delegateQueue: nil)
@@ -218,7 +218,7 @@ struct DownloadTests {
         session.invalidateAndCancel()
     }
 
-    @Test("a task needs as many calls of resume as of suspend before it runs again")
+    @Test("a suspended task runs again after one call of resume for each call of suspend")
     func nested() async throws {
         let recorder = Recorder()
         let session = BackgroundURLSession(

@@ -18,7 +18,7 @@ struct LastMessageTests {
         return (session, recorder)
     }
 
-    @Test("a task that is resumed after the end of its session gets its last delegate call", arguments: 0..<5)
+    @Test("if a task is resumed after the end of its session, the task gets its last delegate call", arguments: 0..<5)
     func resumedLate(round: Int) async throws {
         let (session, recorder) = try await ended("late-\(round)")
         let task = session.downloadTask(with: try World.url("slow"))
@@ -28,7 +28,7 @@ struct LastMessageTests {
         #expect(message.error?.code == .backgroundSessionWasDisconnected)
     }
 
-    @Test("a task that is cancelled after the end of its session gets its last delegate call")
+    @Test("if a task is cancelled after the end of its session, the task gets its last delegate call")
     func cancelledLate() async throws {
         let (session, recorder) = try await ended("late-cancel")
         let task = session.uploadTask(with: URLRequest(url: try World.url("in/1")), from: Data("x".utf8))
@@ -37,7 +37,7 @@ struct LastMessageTests {
         #expect(message.task === task && message.error?.code == .cancelled)
     }
 
-    @Test("a task that is made while its session finishes fails; a task made before can still be resumed")
+    @Test("while a session finishes, a new task fails, but an earlier task can still be resumed")
     func finishing() async throws {
         _ = try World.server.serve("made-before", content(10))
         let recorder = Recorder()
@@ -59,7 +59,7 @@ struct LastMessageTests {
         }
     }
 
-    @Test("if a session cannot be opened, the last delegate calls for its tasks precede the last one for the session")
+    @Test("if a session cannot be opened, the last call for its task precedes the last call for the session")
     func notOpened() async throws {
         let recorder = Recorder()
         let session = BackgroundURLSession(configuration: World.configuration("\u{7}"), delegate: recorder)
@@ -74,7 +74,7 @@ struct LastMessageTests {
         #expect(messages.count == 2)
     }
 
-    @Test("the last calls for tasks of a session without a delegate go to the delegate of a second session object")
+    @Test("if the first session object has no delegate, the second object's delegate gets the last calls")
     func adopted() async throws {
         _ = try World.server.serve("adopted", content(10))
         let configuration = World.configuration("adopted")
@@ -89,7 +89,7 @@ struct LastMessageTests {
         other.invalidateAndCancel()
     }
 
-    @Test("a refused task of a session without a delegate has the state completed and an error")
+    @Test("if a session has no delegate, its refused task has the state completed and an error")
     func noDelegate() async throws {
         let session = BackgroundURLSession(
             configuration: World.configuration("no-delegate"), delegate: nil, delegateQueue: nil)

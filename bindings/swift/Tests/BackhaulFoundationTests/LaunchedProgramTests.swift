@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Launched programs")
 struct LaunchedProgramTests {
-    @Test("a launched program that completes its session can enqueue in a new one immediately, and is launched again")
+    @Test("a launched program completes its session, immediately enqueues in a new one, and is launched again")
     func story() async throws {
         let told = ["launched", "called for pictures"]
         let end = ["completed with no error", "all is delivered", "invalid with no error"]
@@ -14,14 +14,14 @@ struct LaunchedProgramTests {
             + ["the old session's task: refused", "the new session's task: taken", "left"]
             + told + ["file of 2000 bytes"] + end + ["left"]
         try await run("first", second: "second") { $0.count > expected.count } verify: { log in
-            // The last call of the refused task may be logged anywhere among the lines after its refusal.
+            // The last call for the refused task may be logged at any place after the line about the refusal.
             let refusal = try #require(log.firstIndex(of: "completed with an error"))
             #expect(refusal > told.count + end.count)
             #expect(log[..<refusal] + log[(refusal + 1)...] == expected[...])
         }
     }
 
-    @Test("a program is launched for a challenge, and its credential lets the download continue")
+    @Test("a program is launched for a challenge, and the download continues with the program's credential")
     func challenge() async throws {
         try await run("secret/first", second: nil) { log in
             log.contains("file of 1000 bytes") && log.count { $0 == "left" } == log.count { $0 == "launched" }
@@ -34,7 +34,7 @@ struct LaunchedProgramTests {
         }
     }
 
-    @Test("a program is launched once for a due activity that does not repeat")
+    @Test("if an activity does not repeat, the program is launched for it only once")
     func activity() async throws {
         try await run(["schedule", "nothing"]) { $0.last == "left" } verify: { log in
             #expect(log == ["scheduled", "launched", "scheduled", "swept", "left"])
@@ -52,8 +52,8 @@ struct LaunchedProgramTests {
         try await run(words, server, isWhole: isWhole, verify: verify)
     }
 
-    /// Runs the program with these arguments, and with its folder as the second argument. Reads the program's log until
-    /// `isWhole` is true.
+    /// Runs the program with these arguments, and adds the program's folder as the second argument. Reads the program's
+    /// log until `isWhole` is true.
     private func run(
         _ words: [String], _ server: Server? = nil, isWhole: ([String]) -> Bool, verify: ([String]) throws -> Void
     ) async throws {
@@ -65,7 +65,8 @@ struct LaunchedProgramTests {
 
         let onlooker = try await Application.open("org.example.launched", store: folder + "/store", observes: true)
         var (log, launches, sessions) = ([String](), try await onlooker.launches(), try await onlooker.sessions())
-        // Between two rounds no task and no event is left for a moment, so the log shows when the test has ended.
+        // Between two rounds, there are no tasks and no events for a moment. So the loop also reads the log to see
+        // whether the test has ended.
         for _ in 0..<1500 {
             let text = try? String(contentsOfFile: folder + "/log", encoding: .utf8)
             log = text?.split(separator: "\n").map(String.init) ?? []
@@ -85,7 +86,7 @@ struct LaunchedProgramTests {
         #expect(sessions.map(\.openChallenges) == [0])
     }
 
-    /// The path of the program, beside the program that runs the tests.
+    /// The path of the program. It is in the same directory as the program that runs the tests.
     private static func program() throws -> String {
         let tests = URL(fileURLWithPath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
         return tests.deletingLastPathComponent().appendingPathComponent("LaunchedProgram").path

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Progress of download tasks")
 struct ProgressTests {
-    @Test("a download's progress is reported while it runs")
+    @Test("the progress of a running download is reported to the delegate")
     func progress() async throws {
         let recorder = Recorder()
         let session = BackgroundURLSession(

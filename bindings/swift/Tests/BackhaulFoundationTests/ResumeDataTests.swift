@@ -52,7 +52,7 @@ struct ResumeDataTests {
         session.invalidateAndCancel()
     }
 
-    @Test("resume data work after their session object has become invalid", arguments: [true, false])
+    @Test("resume data can be used after their session object has become invalid", arguments: [true, false])
     func outlives(cancels: Bool) async throws {
         let (session, recorder) = session("parked-\(cancels)")
         let data = try await resumeData(session, recorder)
@@ -65,7 +65,7 @@ struct ResumeDataTests {
         next.invalidateAndCancel()
     }
 
-    @Test("a task that was made with resume data and is cancelled ends the kept task, and the data become invalid")
+    @Test("if a task with resume data is cancelled, the engine's task ends, and the data become invalid")
     func cancelledForGood() async throws {
         let (session, recorder) = session("parked-cancelled")
         let data = try await resumeData(session, recorder)

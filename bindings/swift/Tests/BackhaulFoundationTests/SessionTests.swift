@@ -29,7 +29,7 @@ struct SessionTests {
         session.invalidateAndCancel()
     }
 
-    @Test("tasks of a second session object with the same identifier are delivered to the first delegate")
+    @Test("the first delegate gets the calls for tasks of a second session object with the same identifier")
     func sameIdentifier() async throws {
         _ = try World.server.serve("same", content(10))
         let (first, second) = (Recorder(), Recorder())
@@ -43,7 +43,7 @@ struct SessionTests {
         session.invalidateAndCancel()
     }
 
-    @Test("after invalidateAndCancel, a session gets the last calls for its tasks, and frees its identifier")
+    @Test("after invalidateAndCancel, all tasks get their last call, and the identifier can be used again")
     func cancels() async throws {
         let recorder = Recorder()
         let configuration = World.configuration("invalid")
@@ -76,7 +76,7 @@ struct SessionTests {
         next.invalidateAndCancel()
     }
 
-    @Test("after finishTasksAndInvalidate, a session delivers the ends of its tasks before it becomes invalid")
+    @Test("after finishTasksAndInvalidate, the tasks get their last calls before the session becomes invalid")
     func finishes() async throws {
         _ = try World.server.serve("rest", content(10))
         let recorder = Recorder()

@@ -18,7 +18,7 @@ struct UploadTests {
         return file
     }
 
-    @Test("an upload sends its file with the request's method, and delivers the response's body before the last call")
+    @Test("an upload sends its file with the request's method; the response's body precedes the last call")
     func upload() async throws {
         let recorder = Recorder()
         let session = BackgroundURLSession(configuration: World.configuration("upload"), delegate: recorder)
@@ -50,7 +50,7 @@ struct UploadTests {
         session.invalidateAndCancel()
     }
 
-    @Test("an upload whose status is not accepted fails with the response's body")
+    @Test("if the response's status is not accepted, an upload fails, and the task has the response's body")
     func refused() async throws {
         let recorder = Recorder()
         let configuration = World.configuration("full")
@@ -93,7 +93,7 @@ struct UploadTests {
         session.invalidateAndCancel()
     }
 
-    @Test("an upload's metrics are delivered before its last call")
+    @Test("an upload's metrics are delivered before the last delegate call")
     func metrics() async throws {
         let recorder = Recorder()
         let session = BackgroundURLSession(configuration: World.configuration("metrics"), delegate: recorder)
@@ -118,7 +118,7 @@ struct UploadTests {
         session.invalidateAndCancel()
     }
 
-    @Test("an upload task is listed as an upload, and not as a data task or download")
+    @Test("an upload task is listed as an upload task only, not as a data task or a download task")
     func listed() async throws {
         let session = BackgroundURLSession(configuration: World.configuration("listed"), delegate: nil)
         let task = session.uploadTask(with: try request("in/4"), from: Data("x".utf8))
@@ -137,7 +137,7 @@ struct ConfigurationTests {
         return configuration.unhonored.contains("connectionProxyDictionary")
     }
 
-    @Test("a proxy dictionary is unhonored unless it has one proxy with a host")
+    @Test("a proxy dictionary is unhonored if it has several proxies, a script, or a proxy without a host")
     func proxies() {
         let honored: [[AnyHashable: Any]?] = [
             nil, [:], ["HTTPEnable": 1, "HTTPProxy": "p", "HTTPPort": 3128], ["HTTPEnable": 0, "HTTPProxy": "p"],
@@ -152,7 +152,7 @@ struct ConfigurationTests {
         for dictionary in unhonored { #expect(isUnhonored(dictionary), "\(dictionary)") }
     }
 
-    @Test("numbers out of range in a configuration are replaced by the nearest supported ones", arguments: [
+    @Test("a number out of range in a configuration is replaced by the nearest supported number", arguments: [
         (0, 0, .infinity), (1_000, .infinity, 0), (-1, -1, .nan), (256, 1e300, 1e300),
     ] as [(Int, Double, Double)])
     func clamped(connections: Int, request: Double, resource: Double) async throws {

@@ -7,8 +7,7 @@ import Testing
 
 @Suite("Events of earlier runs")
 struct WaitingEventTests {
-    /// Makes a download whose events were returned but not acknowledged, as an earlier run of the program would leave
-    /// it.
+    /// Acts as an earlier run of the program: downloads a file and reads the events, but does not acknowledge them.
     private func leave(_ identifier: String, _ name: String) async throws -> (file: String, task: TaskID) {
         _ = World.configuration(identifier)
         let application = try await Application.open(
@@ -46,7 +45,7 @@ struct WaitingEventTests {
         #expect(session.finishedRound == 1)
     }
 
-    @Test("a task whose file an earlier delegate has moved gets only its last delegate call")
+    @Test("if an earlier delegate has moved a task's file, the task gets only its last delegate call")
     func movedBefore() async throws {
         let left = try await leave("moved-before", "moved-before.bin")
         try FileManager.default.moveItem(atPath: left.file, toPath: World.server.path("mine.bin"))
@@ -63,7 +62,7 @@ struct WaitingEventTests {
         #expect(FileManager.default.fileExists(atPath: World.server.path("mine.bin")))
     }
 
-    @Test("an ended task is listed first, and its end is delivered after the handler of the listing has returned")
+    @Test("an ended task is listed, and its end is delivered after the handler of the listing has returned")
     func listedFirst() async throws {
         let left = try await leave("listed-first", "listed-first.bin")
         let recorder = Recorder()
@@ -92,7 +91,7 @@ struct WaitingEventTests {
         await application.close()
     }
 
-    @Test("while another process consumes the session, tasks can be made; later their events are delivered")
+    @Test("while another process consumes a session, tasks can be made; their events are delivered later")
     func contended() async throws {
         _ = World.configuration("contended")
         let application = try await Application.open(

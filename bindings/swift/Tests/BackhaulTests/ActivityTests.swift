@@ -12,7 +12,7 @@ struct ActivityTests {
         try await Application.open("org.example.tests", store: server.path("store"), hosting: .embedded)
     }
 
-    @Test("the settings of a network are stored until all are removed")
+    @Test("the settings of a network are stored until the program removes all of them")
     func said() async throws {
         let application = try await open()
         var network = Network("Hotspot")
@@ -28,7 +28,7 @@ struct ActivityTests {
         await application.close()
     }
 
-    @Test("activities are listed and removed; an activity without a request delivers an event")
+    @Test("activities can be listed and removed, and an activity without a request delivers an event")
     func activities() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))

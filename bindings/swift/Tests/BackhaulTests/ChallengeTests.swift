@@ -56,7 +56,7 @@ struct ChallengeTests {
         await application.close()
     }
 
-    @Test("a refused challenge fails its tasks, and cannot get another response")
+    @Test("after a challenge is refused, its tasks fail, and a second response is not accepted")
     func refusal() async throws {
         let application = try await open()
         let session = try await session(application)

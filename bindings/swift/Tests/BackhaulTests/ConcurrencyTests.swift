@@ -13,7 +13,7 @@ struct ConcurrencyTests {
         try await Application.open("org.example.tests", store: server.path("store"), hosting: .embedded)
     }
 
-    @Test("a cancelled task that waits for events ends with CancellationError, and the session stays usable")
+    @Test("a cancelled wait for events throws CancellationError, and the session can still be used")
     func cancelledWait() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "s"))
@@ -27,7 +27,7 @@ struct ConcurrencyTests {
         await application.close()
     }
 
-    @Test("a verb in a cancelled task throws CancellationError, and the application stays usable")
+    @Test("a verb in a cancelled Swift task throws CancellationError, and the application can still be used")
     func cancelledVerb() async throws {
         let application = try await open()
         for _ in 0..<200 {
@@ -40,7 +40,7 @@ struct ConcurrencyTests {
         await application.close()
     }
 
-    @Test("Swift tasks that wait do not stop the others, even if they outnumber the processors")
+    @Test("a Swift task can run although more Swift tasks wait than the machine has processors")
     func cooperativeThreadsStayFree() async throws {
         let application = try await open()
         let count = ProcessInfo.processInfo.activeProcessorCount * 4
@@ -86,7 +86,7 @@ struct ConcurrencyTests {
         await application.close()
     }
 
-    @Test("verbs return while events wait to be polled")
+    @Test("verbs return although a session has events that were not polled")
     func verbsBesideUnreadEvents() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "s"))
@@ -100,7 +100,7 @@ struct ConcurrencyTests {
         await application.close()
     }
 
-    @Test("a session is closed with its last reference, and can then be attached again")
+    @Test("a session is closed when its last reference is released, and can then be opened again")
     func references() async throws {
         let application = try await open()
         for _ in 0..<20 { _ = try await application.createSession(SessionConfiguration(identifier: "s")) }

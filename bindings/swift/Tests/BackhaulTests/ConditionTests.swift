@@ -109,7 +109,7 @@ struct ConditionTests {
         await application.close()
     }
 
-    @Test("a latest start before the earliest is refused with both names; a time before 1970 is refused")
+    @Test("a latest start is refused if it is before the earliest start or before 1970")
     func contradictions() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))
@@ -162,7 +162,7 @@ struct ConditionTests {
         await application.close()
     }
 
-    @Test("each condition is listed with its source, and no hold is listed if there are no tasks")
+    @Test("each condition is listed with its source; if there are no tasks, no hold is listed")
     func conditions() async throws {
         let application = try await open()
         let found = try await application.conditions()
@@ -172,7 +172,7 @@ struct ConditionTests {
         await application.close()
     }
 
-    @Test("a task that waits for its earliest start has a reason with that time, and a wait record without an end")
+    @Test("while a task waits for its earliest start, its reason has that time, and its wait record has no end")
     func waits() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))
@@ -186,7 +186,7 @@ struct ConditionTests {
         await application.close()
     }
 
-    @Test("a task can be rescheduled earlier and later, but not with a latest start before the earliest")
+    @Test("a task can be rescheduled, but a latest start before the earliest start is refused")
     func rescheduled() async throws {
         _ = try server.serve("scheduled", content(10))
         let application = try await open()

@@ -22,7 +22,7 @@ struct ErrorTests {
         #expect(error?.message.isEmpty == false)
     }
 
-    @Test("an invalid request among many is refused with its index, and no task is made")
+    @Test("if one of many requests is invalid, the error has its index, and no task is made")
     func badRequest() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "s"))
@@ -53,7 +53,7 @@ struct ErrorTests {
         await application.close()
     }
 
-    @Test("attaching a session that does not exist fails with notFound")
+    @Test("an attempt to attach a session that does not exist fails with notFound")
     func absentSession() async throws {
         let application = try await open()
         let error = await #expect(throws: BackhaulError.self) { try await application.attachSession("absent") }
@@ -75,7 +75,7 @@ struct ErrorTests {
         session.close()
     }
 
-    @Test("every status of the library has a constant")
+    @Test("every status of the library has a constant in Swift")
     func statuses() {
         for value in Int32(0)..<200 where Status(rawValue: value).name != "BH_UNKNOWN" {
             #expect(ErrorTests.known.contains { $0.rawValue == value }, "\(Status(rawValue: value).name)")

@@ -25,7 +25,7 @@ struct LaunchTests {
         await application.close()
     }
 
-    @Test("a launch command is listed as it was registered, replaced by the next and removed by nil")
+    @Test("a launch command is listed as registered, is replaced by the next one, and is removed by nil")
     func launchCommand() async throws {
         let variables = ["A": "b=c", "EMPTY": ""]
         var command = LaunchCommand(
@@ -49,7 +49,7 @@ struct LaunchTests {
         await application.close()
     }
 
-    @Test("a launch command with a relative program or a '=' in a variable's name is refused")
+    @Test("a launch command is refused if its program is a relative path or a variable's name has a '='")
     func badLaunchCommand() async throws {
         let application = try await open()
         let relative = await #expect(throws: BackhaulError.self) {

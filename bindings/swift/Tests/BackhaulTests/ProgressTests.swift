@@ -13,7 +13,7 @@ struct ProgressTests {
         try await Application.open("org.example.tests", store: server.path("store"), hosting: .embedded)
     }
 
-    @Test("the progress of a running task is returned while it runs")
+    @Test("the progress of a task is returned while the task runs")
     func progress() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "s"))
@@ -30,7 +30,7 @@ struct ProgressTests {
         await application.close()
     }
 
-    @Test("a progress interval out of range is refused")
+    @Test("if the interval for progress is out of range, it is refused")
     func badInterval() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "s"))

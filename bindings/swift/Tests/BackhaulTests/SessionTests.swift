@@ -13,7 +13,7 @@ struct SessionTests {
         try await Application.open("org.example.tests", store: server.path("store"), hosting: .embedded)
     }
 
-    @Test("a session downloads a file, delivers the ends of task and round, and completes")
+    @Test("a session downloads a file, delivers the events of the task and of the round, and completes")
     func downloads() async throws {
         let bytes = content(300_000)
         let url = try server.serve("picture.jpg", bytes)
@@ -47,7 +47,7 @@ struct SessionTests {
         await application.close()
     }
 
-    @Test("the results of an enqueue distinguish new, live, ended and acknowledged tasks with the same keys")
+    @Test("an enqueue returns whether the task with the same key is new, live, ended or acknowledged")
     func keysAgain() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))
@@ -71,7 +71,7 @@ struct SessionTests {
         await application.close()
     }
 
-    @Test("a session is attached by its identifier, with its configuration and its waiting events")
+    @Test("an attached session still has its configuration and its waiting events")
     func attaches() async throws {
         let url = try server.serve("a", content(10))
         var configuration = SessionConfiguration(identifier: "gallery")
@@ -153,7 +153,7 @@ struct SessionTests {
         await application.close()
     }
 
-    @Test("a second consumer is refused with the process id of the first one, until the first one is closed")
+    @Test("until the first consumer is closed, a second one is refused with the first one's process id")
     func isConsumedOnce() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))

@@ -72,7 +72,7 @@ struct TransferTests {
         await application.close()
     }
 
-    @Test("a session has no tolerances by default, and unknown ones are refused")
+    @Test("a session has no tolerances by default, and unknown tolerances are refused")
     func tolerances() async throws {
         let application = try await open()
         var given = SessionConfiguration(identifier: "gallery")
@@ -109,7 +109,7 @@ struct TransferTests {
         try Data("from a file".utf8).write(to: URL(fileURLWithPath: path))
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))
-        // A suspended task keeps the round open until all uploads are enqueued, so that they share one round.
+        // A suspended task keeps the round open until all uploads are enqueued. So all uploads are in one round.
         let gate = try await session.enqueue([Request(url: server.url("absent"), startsSuspended: true)])[0].taskID
         let file = try await session.upload(.file(path, .snapshot), to: server.url("file"))
         let memory = Body.bytes(Array("from memory".utf8))
@@ -135,7 +135,7 @@ struct TransferTests {
         await application.close()
     }
 
-    @Test("a download whose file has another checksum fails with checksumMismatch")
+    @Test("if a file does not have the request's checksum, the download fails with checksumMismatch")
     func checksums() async throws {
         // The SHA-256 digest of an empty file.
         let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
@@ -159,7 +159,7 @@ struct TransferTests {
         await application.close()
     }
 
-    @Test("a group is controlled as a unit, and has one event at its end")
+    @Test("a group of tasks is controlled as a unit, and has one event at its end")
     func groups() async throws {
         let url = try server.serve("a", content(10))
         let application = try await open()
@@ -203,7 +203,7 @@ struct TransferTests {
         await application.close()
     }
 
-    @Test("a request with two fields that exclude each other is refused with both names")
+    @Test("if two fields of a request exclude each other, the request is refused with both names")
     func contradictions() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))

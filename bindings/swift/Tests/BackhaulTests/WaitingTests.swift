@@ -28,7 +28,7 @@ struct WaitingTests {
         await application.close()
     }
 
-    @Test("a waiting consumer gets the session when the present one closes it")
+    @Test("a waiting consumer gets the session when the present consumer closes the session")
     func consumerWaits() async throws {
         let (first, second) = (try await open(), try await open())
         let present = try await first.createSession(SessionConfiguration(identifier: "s"))
@@ -44,7 +44,7 @@ struct WaitingTests {
         await second.close()
     }
 
-    @Test("cancelling the Swift task ends the engine's wait for a session, too")
+    @Test("if a Swift task that waits for a session is cancelled, the engine's wait ends, too")
     func cancelledConsumer() async throws {
         let (first, second) = (try await open(), try await open())
         _ = try await first.createSession(SessionConfiguration(identifier: "s"), role: .produce)

@@ -1,10 +1,10 @@
 // A program that invalidates its session, and ends before the last delegate call for its task. See RestartTests.
 //
-//   KilledProgram finish STORE URL   calls finishTasksAndInvalidate, then is killed immediately
-//   KilledProgram cancel STORE URL   calls invalidateAndCancel, then is killed immediately
+//   KilledProgram finish STORE URL   calls finishTasksAndInvalidate, then kills itself immediately
+//   KilledProgram cancel STORE URL   calls invalidateAndCancel, then kills itself immediately
 //   KilledProgram leave STORE URL    calls invalidateAndCancel, then exits
-//   KilledProgram again STORE URL    is the next run: waits for the last call for the first task, then downloads the
-//                                    URL, and logs its delegate calls
+//   KilledProgram again STORE URL    the next run: waits for the last call for the first task, then downloads the URL.
+//                                    Logs all delegate calls
 import BackhaulFoundation
 import Foundation
 import FoundationNetworking
@@ -53,7 +53,8 @@ final class Program: NSObject, BackgroundURLSessionDownloadDelegate {
     func urlSession(
         _ session: BackgroundURLSession, task: BackgroundURLSessionTask, didCompleteWithError error: (any Error)?
     ) {
-        // The first run does not return from this call, so its event is not acknowledged before the kill.
+        // The first run does not return from this call. So the task's event is not acknowledged before the program
+        // ends.
         if command != "again" { while true { sleep(60) } }
         log("completed with \((error as? URLError).map { "error \($0.code.rawValue)" } ?? "no error")")
         ended.signal()

@@ -1,10 +1,10 @@
-// A program that the engine launches for its session, and that logs its delegate calls. See LaunchedProgramTests.
+// The engine launches this program for its session. The program logs its delegate calls. See LaunchedProgramTests.
 //
 //   LaunchedProgram get FOLDER URL SECOND   enqueues the first download and exits immediately
-//   LaunchedProgram launched FOLDER SECOND  is the launch command; enqueues the second download after the first has
-//                                           ended, unless SECOND is "nothing"
+//   LaunchedProgram launched FOLDER SECOND  the launch command. After the first download has ended, enqueues the second
+//                                           download. If SECOND is "nothing", enqueues no second download
 //   LaunchedProgram schedule FOLDER nothing schedules an activity and exits immediately
-//   LaunchedProgram sweep FOLDER nothing    is the launch command for the activity
+//   LaunchedProgram sweep FOLDER nothing    the launch command for the activity
 import BackhaulFoundation
 import Foundation
 import FoundationNetworking
@@ -81,8 +81,8 @@ final class Program: NSObject, BackgroundApplicationDelegate {
         handler?()
     }
 
-    /// Checks that the session object is invalid after the completion, and that a new object with its identifier works
-    /// immediately.
+    /// Checks two things after the completion: the session object is invalid, and a new object with the same identifier
+    /// works immediately.
     func handOverAgain(_ address: String) {
         let late = running?.downloadTask(with: URL(string: address)!)
         late?.resume()

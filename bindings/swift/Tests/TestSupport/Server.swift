@@ -1,7 +1,7 @@
 import Foundation
 
-/// A server, written in Python, on a free port of the loopback interface, and its folder. When this object is
-/// deinitialized, the server is stopped and the folder is removed.
+/// A server with its folder. The server is written in Python, and uses a free port of the loopback interface. When this
+/// object is deinitialized, the server is stopped and the folder is removed.
 public final class Server: Sendable {
     public let folder: URL
     private let process: pid_t
@@ -131,7 +131,7 @@ public final class Server: Sendable {
         return (process, port)
     }
 
-    /// Makes the server send this content under the name, and returns its URL.
+    /// Makes the server send this content under the name, and returns the content's URL.
     public func serve(_ name: String, _ content: Data) throws -> String {
         // The file is written atomically, because the cases of one test serve the same name at the same time.
         try content.write(to: folder.appendingPathComponent("served").appendingPathComponent(name), options: .atomic)
@@ -144,7 +144,7 @@ public final class Server: Sendable {
     public func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
 }
 
-/// Pseudo-random bytes. With such content, a test notices bytes at a wrong place.
+/// Pseudo-random bytes. With such content, a test detects bytes at a wrong offset.
 public func content(_ count: Int, seed: UInt64 = 1) -> Data {
     var state = seed
     return Data(
