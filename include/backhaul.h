@@ -268,7 +268,7 @@ BH_API const char *bh_abi_json(void);
     X(KEY_CONFLICT, 6, "the idempotency key was used for another request")                                             \
     X(DESTINATION_IN_USE, 7, "another task has the same destination")                                                  \
     X(IN_USE, 8, "another consumer has the session")                                                                   \
-    X(TIMEOUT, 9, "the wait ended before the operation did; the ticket returns its outcome later")                     \
+    X(TIMEOUT, 9, "the operation takes longer than the wait; the ticket returns its outcome later")                    \
     X(WRONG_STATE, 10, "the session or task is not in a state that allows this")                                       \
     X(WRONG_ROLE, 11, "the handle's role does not allow this")                                                         \
     X(INVALIDATED, 12, "the session was invalidated")                                                                  \
@@ -303,7 +303,7 @@ BH_API const char *bh_abi_json(void);
     X(DISK_FULL, 52, "the destination's file system is full")                                                          \
     X(DISK_FAILED, 53, "the disk reported an error")                                                                   \
     X(TOO_LARGE, 54, "the server's response is larger than a limit allows")                                            \
-    X(AUTHENTICATION_REQUIRED, 55, "the server or proxy demands a credential, and got none that it accepts")           \
+    X(AUTHENTICATION_REQUIRED, 55, "the server or proxy demands a credential, and has accepted none")                  \
     X(CHECKSUM_MISMATCH, 56, "the digest of the bytes is not the expected one")                                        \
     X(SIZE_MISMATCH, 57, "the size of the file is not the expected one")                                               \
     X(BODY_UNAVAILABLE, 58, "a file of the request's body cannot be read")                                             \

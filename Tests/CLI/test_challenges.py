@@ -80,9 +80,9 @@ def test_a_wrong_credential_opens_a_new_challenge(backhaul, guarded):
     backhaul("add", f"{server.url}/a")
     first = challenge(backhaul)["id"]
     told = backhaul("respond", first, "-u", "ann", "--password-file", "-", stdin="wrong\n").stderr
-    assert told.startswith("Done; 1 transfer is tried again.")
+    assert told.startswith("Done; 1 transfer is retried.")
     again = until(lambda: [one for one in backhaul.json("challenges") if one["failures"]], "the second question")[0]
-    assert "did not take the credential" in backhaul("challenges").stdout
+    assert "rejected the credential and asks for another one" in backhaul("challenges").stdout
     assert again["id"] != first
     (backhaul.here / "password").write_text("secret word\n")
     ended = backhaul("respond", again["id"], "-q", "-u", "ann", "--password-file", "password")

@@ -22,7 +22,7 @@ def hosting():
 def test_a_file_arrives_after_the_add_command_has_exited(backhaul, serve):
     server = serve({"/a": CONTENT}, speed=2 << 20)
     ended = backhaul("add", f"{server.url}/a")
-    assert "go on in the background" in ended.stderr
+    assert "continue in the background" in ended.stderr
     until((backhaul.here / "a").exists, "the file")
     assert (backhaul.here / "a").read_bytes() == CONTENT
     assert backhaul("wait").stdout == f"{backhaul.here}/a\n"
@@ -37,7 +37,7 @@ def test_a_transfer_continues_after_a_signal_has_ended_its_command(backhaul, ser
     _, errors = process.communicate(timeout=10)
     assert process.returncode == -number
     if number == signal.SIGINT:
-        assert "1 transfer is left" in errors and "goes on in the background" in errors
+        assert "1 transfer is left" in errors and "continues in the background" in errors
         assert backhaul.wait_command in errors
     until((backhaul.here / "a").exists, "the file")
     assert len(server.requests()) == 1, "the file was requested twice"
@@ -126,7 +126,7 @@ def test_the_reschedule_command_reports_that_a_running_transfer_continues(backha
     backhaul("add", f"{server.url}/a")
     (task,) = until(lambda: backhaul.json("tasks", "--state", "running"), "the transfer")
     said = backhaul("reschedule", task["id"], "--earliest-start", "+3h").stderr
-    assert "1 of them is running and goes on; its next attempt waits until " in said
+    assert "1 of them is running and continues; its next attempt waits until " in said
     (told,) = backhaul.json("reschedule", "--all", "--earliest-start", "+4h")
     assert told == {"affected": 1, "running": 1}
     assert "is running" not in backhaul("reschedule", task["id"], "--earliest-start", "now").stderr

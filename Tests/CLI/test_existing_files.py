@@ -13,7 +13,7 @@ def url(serve):
 def test_the_get_command_fetches_no_file_and_prints_advice_if_one_of_the_files_exists(backhaul, url):
     (backhaul.here / "b").write_text("mine")
     ended = backhaul("get", *(f"{url}/{name}" for name in "abc"), code=4)
-    assert f"{url}/b: " in ended.stderr and "--skip-existing goes on with the others" in ended.stderr
+    assert f"{url}/b: " in ended.stderr and "--skip-existing skips this one" in ended.stderr
     assert not (backhaul.here / "a").exists()
     assert "--skip-existing" not in backhaul("get", f"{url}/b", code=4).stderr
 

@@ -189,11 +189,11 @@ def test_the_get_command_reports_refused_connections_once_and_again_at_the_timeo
     server = serve({})
     server.close()
     ended = backhaul("get", f"{server.url}/a", f"{server.url}/b", "--timeout", "6", code=5)
-    assert ended.stderr.count("it is tried again") == 1
-    assert re.match(rf"{server.url}/[ab]: .* \(BH_CONNECTION_FAILED\); it is tried again (in \d+ s|now)\.\n",
+    assert ended.stderr.count("it is retried") == 1
+    assert re.match(rf"{server.url}/[ab]: .* \(BH_CONNECTION_FAILED\); it is retried (in \d+ s|now)\.\n",
                     ended.stderr)
     assert re.search(r"--timeout; the last error: .* \(BH_CONNECTION_FAILED\)\.$", ended.stderr)
-    assert "tried again" not in backhaul("get", "-q", f"{server.url}/a", "--timeout", "2", code=5).stderr
+    assert "retried" not in backhaul("get", "-q", f"{server.url}/a", "--timeout", "2", code=5).stderr
 
 
 def test_the_tasks_command_shows_the_last_error_and_the_time_of_the_next_attempt(backhaul, serve):

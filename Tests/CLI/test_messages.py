@@ -85,8 +85,8 @@ def test_the_attempts_command_shows_the_delay_after_each_failed_attempt(backhaul
     backhaul("get", "--retry-delay", "0.2", "--retry-max-delay", "0.2", "--retry-jitter", "1", url)
     (task,) = backhaul.json("history")
     _, first, second, third = backhaul("attempts", task["id"]).stdout.splitlines()
-    assert "; tried again after " in first and "; tried again after " in second
-    assert "next attempt" not in first + second + third and "tried again" not in third
+    assert "; retried after " in first and "; retried after " in second
+    assert "next attempt" not in first + second + third and "retried" not in third
 
 
 def test_the_attempts_command_shows_the_time_of_the_next_attempt(backhaul, server):

@@ -93,7 +93,7 @@ def test_the_get_command_names_a_suspended_transfer_and_prints_the_resume_comman
     (task,) = backhaul.json("tasks")
     backhaul("suspend", task["id"])
     ended = backhaul("get", f"{slow.url}/big", "--timeout", "1", code=5)
-    assert f"Transfer {task['id']} is suspended; it goes on after: backhaul resume {task['id']} " in ended.stderr
+    assert f"Transfer {task['id']} is suspended; it continues after: backhaul resume {task['id']} " in ended.stderr
 
 
 def test_the_add_command_distinguishes_live_transfers_from_ended_transfers(backhaul, slow, url):

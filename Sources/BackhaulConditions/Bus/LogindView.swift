@@ -50,7 +50,7 @@ struct LogindView {
     }
 
     mutating func update(inhibit reply: BusReply) {
-        inhibitorFailure = reply.failureText.map { "which does not let sleep be delayed: it \($0)" }
+        inhibitorFailure = reply.failureText.map { "which does not delay sleep: it \($0)" }
     }
 
     /// Whether logind is known to prepare for sleep. If so, the delay of the sleep must end soon.

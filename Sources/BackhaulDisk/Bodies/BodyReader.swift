@@ -99,7 +99,7 @@ final class OpenBody {
     static func changed(_ path: String) -> Failure {
         Failure(
             .bodyChanged,
-            "the body's file \(path) was changed after it was handed over; hand it over again, or as a snapshot")
+            "the body's file \(path) was changed after it was enqueued; enqueue it again, or as a snapshot")
     }
 
     static func failure(_ error: SystemError, _ path: String) -> Failure {

@@ -194,6 +194,6 @@ final class ActivityController {
         guard retryTimes.updateValue(time, forKey: activity.id) == nil else { return }
         log(
             LogEntry(
-                .warning, "the activity \(activity.identifier) cannot start: \(failure.message); it is tried again"))
+                .warning, "the activity \(activity.identifier) cannot start: \(failure.message); it is retried"))
     }
 }

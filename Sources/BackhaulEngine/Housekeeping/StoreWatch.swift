@@ -20,7 +20,7 @@ final class StoreWatch {
         } catch {
             // The limits of inotify are small, and all programs of a user share them. The engine works without this
             // watch.
-            let what = "its deletion, and that of its socket, will go unnoticed"
+            let what = "the engine will not notice that the store or its socket is deleted"
             services.options.log(LogEntry(.warning, "\(error.description); \(what)"))
         }
     }

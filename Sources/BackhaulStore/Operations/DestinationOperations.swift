@@ -47,12 +47,12 @@ public struct DestinationOperations {
         let isConsumed = row.state.hasEnded && row.state != .succeeded && row.path == nil
         if isConsumed, try tables.bodies.storedFile(of: task) != nil { return false }
         guard row.state == .succeeded || row.path != nil else {
-            throw Failure(.wrongState, "task \(task.rawValue) has not succeeded; only a whole file can be claimed")
+            throw Failure(.wrongState, "task \(task.rawValue) has not succeeded, so it has no file to claim")
         }
         guard let place = row.path ?? row.destination else { return false }
         guard place.utf8.elementsEqual(path.utf8) else {
             throw Failure(
-                .wrongState, "the file of task \(task.rawValue) is not kept in the store; it lies at \(place)")
+                .wrongState, "the file of task \(task.rawValue) is not kept in the store; its path is \(place)")
         }
         return true
     }

@@ -36,7 +36,7 @@ extension Connection {
     }
 
     private static let full = (
-        Status.storeFull, "the store's file system is full; free some space, and what failed can be tried again"
+        Status.storeFull, "the store's file system is full; free some space, and then retry"
     )
 }
 

@@ -18,7 +18,7 @@ final class TrustedAuthorities: @unchecked Sendable {
             bhl_authorities_make(&functions, $0.baseAddress, Int32(clamping: $0.count), &count)
         }
         guard let made else {
-            let what = count == 0 ? "it holds none" : "the one behind the first \(count) is damaged"
+            let what = count == 0 ? "it has none" : "the one behind the first \(count) is damaged"
             throw Failure(.tlsFailed, "\(file) cannot be read as certificates in PEM: \(what)")
         }
         (store, self.functions) = (made, functions)

@@ -45,7 +45,7 @@ struct Add: Command {
                 "\(Text.count(living, "transfer")) enqueued, safe on disk. "
                     + (context.isEmbedded
                         ? "Transfers run while a process has the store open: run `\(context.waitCommand)`."
-                        : "They go on in the background: `\(context.waitCommand)` shows their progress."))
+                        : "They continue in the background: `\(context.waitCommand)` shows their progress."))
             return .done
         }
     }

@@ -62,7 +62,7 @@ struct Attempts: Command {
             ], remarks)
     }
 
-    /// A phrase about the next attempt, such as "next attempt in 4 s" or "tried again after 2 s". Nil if no retry
+    /// A phrase about the next attempt, such as "next attempt in 4 s" or "retried after 2 s". Nil if no retry
     /// follows, or if the next attempt is due now. The end of an attempt without a complete response is not measured.
     /// If the next attempt has started after such an attempt, the pause is not known, and the result is nil, too.
     private static func retry(_ attempt: AttemptRecord, isLast: Bool) -> String? {
@@ -74,8 +74,8 @@ struct Attempts: Command {
         guard let duration = attempt.responseEnd else { return nil }
         let pause = attempt.nextAttempt.subtractingReportingOverflow(attempt.started).partialValue
             .subtractingReportingOverflow(duration / 1000).partialValue
-        if pause <= 0 { return "tried again immediately" }
-        return "tried again after " + (pause < 1000 ? "\(pause) ms" : Text.duration(seconds: (pause + 500) / 1000))
+        if pause <= 0 { return "retried immediately" }
+        return "retried after " + (pause < 1000 ? "\(pause) ms" : Text.duration(seconds: (pause + 500) / 1000))
     }
 
     private static func milliseconds(_ microseconds: Int64?) -> String {

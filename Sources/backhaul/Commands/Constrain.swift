@@ -10,7 +10,7 @@ struct Constrain: Command {
         options: [OptionDescription("none", nil, nil, "remove all constraints of the transfers")]
             + ConstraintOptions.descriptions + ControlOptions.descriptions,
         details: """
-            Constraints that are not given stay, and so do the bytes received so far. The word default removes a
+            Constraints that you do not name stay. The received bytes are kept. The word default removes a
             constraint: --external-power default. The constraints of the session apply as well; `backhaul configure`
             changes them.
             """ + " " + ControlOptions.details)

@@ -52,11 +52,12 @@ enum DoctorSystem {
 
     private static var lingering: Finding {
         switch Lingering.current {
-        case .on: .ok("lingering", "on: transfers go on after logout, and after boot with `backhaul service install`")
+        case .on:
+            .ok("lingering", "on: transfers continue after logout, and after boot with `backhaul service install`")
         case .off:
             .warning(
                 "lingering", "off: transfers pause from your last logout to the next login",
-                "`loginctl enable-linger` lets them go on.")
+                "`loginctl enable-linger` lets them continue.")
         case .absent: .ok("lingering", "systemd does not run this machine")
         }
     }

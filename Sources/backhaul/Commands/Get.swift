@@ -31,7 +31,7 @@ struct Get: Command {
             let list = try DownloadList(options.wanted(session, context.output), session)
             for (id, _) in list.enqueued where list.isSuspended(id) {
                 context.output.note(
-                    "Transfer \(id) is suspended; it goes on after: \(context.command("resume", String(id)))")
+                    "Transfer \(id) is suspended; it continues after: \(context.command("resume", String(id)))")
             }
             let watch = try Watch(
                 context, application, session, isConsumer: isConsumer, scope: .tasks(list.enqueued),

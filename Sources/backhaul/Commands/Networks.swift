@@ -20,7 +20,7 @@ struct Networks: Command {
             A network is a connection of NetworkManager or, without it, the interface of the default route. Budgets
             count sent and received bytes, and days and months in local time: 2GB is 2,000,000,000 bytes, 2G and 2GiB
             are 2,147,483,648. Transfers that would exceed a budget wait for the next day or month, or for another
-            network. Settings that are not given stay. With --json each network is one line.
+            network. Settings that you do not name stay. With --json each network is one line.
             """, storeUse: .makes, usesSession: false)
 
     private let name: String?

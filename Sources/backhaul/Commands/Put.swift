@@ -34,7 +34,7 @@ struct Put: Command {
         let files = arguments.operands.dropLast() + arguments.all("upload-file")
         // For `curl -T`, a file with the name "-" means standard input. `put` refuses this name.
         if files.contains("-") { throw .usage("Standard input is sent with --data-binary @-, as one request.") }
-        if arguments.has("max-filesize") { throw .usage("--max-filesize limits downloads; `put` has none.") }
+        if arguments.has("max-filesize") { throw .usage("--max-filesize limits downloads, and `put` uploads.") }
         let request = try RequestOptions(arguments)
         let body = try BodyOptions(arguments)
         var transfers: [Transfer] = []

@@ -13,10 +13,10 @@ struct Reschedule: Command {
                 "do not start before: 06:30 (the next one), +2h, 2026-11-21T06:30 (local time), or with Z or +01:00"),
             OptionDescription(
                 "latest-start", nil, "now|none|TIME",
-                "from this time on ignore presets (--discretionary, --overnight), the session's too"),
+                "from this time on ignore presets (--discretionary, --overnight), also those of the session"),
         ] + ControlOptions.descriptions,
         details: """
-            A time that is not given stays. A transfer that waited for its start starts if it may start now. A running
+            A time that you omit stays. A transfer that waited for its start starts if it may start now. A running
             transfer continues, and only its next attempt waits; --json counts these as "running".
             """ + " " + ControlOptions.details)
 
@@ -52,9 +52,9 @@ struct Reschedule: Command {
             let running = try running(session)
             change.running = running
             if let earliest, earliest > Clock.wallMilliseconds, running > 0 {
-                let (goOn, tries) = running == 1 ? ("is running and goes on", "its next attempt waits")
-                    : ("are running and go on", "their next attempts wait")
-                change.remark = "\(running) of them \(goOn); \(tries) until \(Text.dateAndTime(earliest))."
+                let (verb, attempts) = running == 1 ? ("is running and continues", "its next attempt waits")
+                    : ("are running and continue", "their next attempts wait")
+                change.remark = "\(running) of them \(verb); \(attempts) until \(Text.dateAndTime(earliest))."
             }
             return change
         }

@@ -89,7 +89,7 @@ struct Respond: Command {
         if case .refuse = response.kind {
             return "Refused; \(count) that waited for it \(waiting == 1 ? "fails" : "fail")."
         }
-        return "Done; \(count) \(waiting == 1 ? "is" : "are") tried again. If the server rejects the credential, there "
+        return "Done; \(count) \(waiting == 1 ? "is" : "are") retried. If the server rejects the credential, there "
             + "is a new challenge with another number: `backhaul challenges` lists it."
     }
 

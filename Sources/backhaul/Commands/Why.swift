@@ -5,10 +5,10 @@ struct Why: Command {
         name: "why", operands: "[TASK...]", summary: "explain why transfers wait, until when, and what to do",
         examples: ["backhaul why 12", "backhaul why"],
         details: """
-            Of each TASK: what it waits for and since when, why, when it goes on, what you can do, and its earlier
-            waits. Ended transfers are included while `backhaul history` lists them. Without TASK: all waiting transfers
-            of the session, by reason. `backhaul conditions` shows the held transfers of all sessions. With --json each
-            explanation is one line.
+            Shows for each TASK what it waits for, since when and why, when it continues, what you can do, and its
+            earlier waits. Ended transfers are included while `backhaul history` lists them. Without TASK: all
+            waiting transfers of the session, by reason. `backhaul conditions` shows the held transfers of all sessions.
+            With --json each explanation is one line.
             """, storeUse: .lists)
 
     private let ids: [UInt64]

@@ -28,7 +28,7 @@ struct AdviceTable {
         case BH_REASON_STALLED:
             [
                 Advice(
-                    "Nothing has to be done: it is tried again by itself. If this repeats, check the server and the "
+                    "Nothing has to be done: the transfer is retried. If this repeats, check the server and the "
                         + "network."),
                 Advice("See the earlier attempts:", ofTransfers("attempts")),
             ]
@@ -36,11 +36,11 @@ struct AdviceTable {
         case BH_REASON_DISK_FULL:
             [
                 Advice(
-                    "Make room on the file system of "
+                    "Free space on the file system of "
                         + (waitExplanation.one?.destination.map { Text.visible($0) }
                             ?? "the store or of the files' folder")
                         + "."),
-                Advice("Then go on immediately:", ofTransfers("resume")),
+                Advice("Then continue immediately:", ofTransfers("resume")),
             ]
         case BH_REASON_CREDENTIAL: credential
         case BH_REASON_CONNECTIVITY:

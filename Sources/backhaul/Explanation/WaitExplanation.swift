@@ -102,7 +102,7 @@ struct WaitExplanation {
         case BH_REASON_QUIET_HOURS: return time
         case BH_REASON_POWER, BH_REASON_BATTERY, BH_REASON_HEAT, BH_REASON_PRESSURE, BH_REASON_METERED:
             return time + ", if it stays so"
-        case BH_REASON_DISK_FULL: return time + ", if there is room then"
+        case BH_REASON_DISK_FULL: return time + ", if there is space then"
         case BH_REASON_THROUGHPUT, BH_REASON_PORTAL, BH_REASON_CONNECTIVITY:
             return words + "; next check " + Text.timeWithCountdown(nextCheck, now: now)
         default: return words

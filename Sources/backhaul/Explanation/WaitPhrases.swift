@@ -73,12 +73,12 @@ enum WaitPhrases {
         case BH_REASON_SUSPENDED: "after `backhaul resume`; the bytes so far are kept"
         case BH_REASON_RETRY: "by itself, with the next attempt"
         case BH_REASON_CONNECTING:
-            "by itself, as soon as the server responds; after 60 seconds of silence (or --request-timeout) it is tried "
-                + "again"
+            "by itself, as soon as the server responds; after 60 seconds of silence (or --request-timeout) it is "
+                + "retried"
         case BH_REASON_STALLED:
-            "by itself, when bytes come again; after 60 seconds of silence (or --request-timeout) it is tried again"
+            "by itself, when bytes arrive again; after 60 seconds of silence (or --request-timeout) it is retried"
         case BH_REASON_FINISHING: "by itself, when the disk has written everything"
-        case BH_REASON_DISK_FULL: "by itself, some time after there is room"
+        case BH_REASON_DISK_FULL: "by itself, some time after there is space"
         case BH_REASON_CREDENTIAL: "by itself, as soon as a credential is given"
         case BH_REASON_CONNECTIVITY: "by itself, as soon as there is a network that leads to the server"
         case BH_REASON_RATE: "by itself all the time, as fast as the limit allows"
@@ -89,8 +89,8 @@ enum WaitPhrases {
         case BH_REASON_METERED: "by itself, 10 seconds after the machine is on an unmetered network"
         case BH_REASON_NETWORK: "by itself, as soon as the machine is on such a network"
         case BH_REASON_THROUGHPUT: "by itself, as soon as the connection is fast enough"
-        case BH_REASON_BUDGET: "by itself, when there is room, or on another network"
-        case BH_REASON_SLEEP: "by itself, when the machine is awake again"
+        case BH_REASON_BUDGET: "by itself, when the budget has bytes left, or on another network"
+        case BH_REASON_SLEEP: "by itself, when the machine is awake"
         case BH_REASON_PORTAL: "by itself, as soon as the internet is back"
         default: isRunning ? "by itself" : "by itself, as soon as that changes"
         }

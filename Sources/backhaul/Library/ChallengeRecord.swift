@@ -43,7 +43,7 @@ struct ChallengeRecord {
                 ? "Task \(task) needs a new URL at \(origin)" : "The transfers from \(origin) need new headers"
         }
         var text = (Int(kind) == BH_CHALLENGE_PROXY ? "The proxy " : "") + origin
-        text += failures == 0 ? " asks for a credential" : " did not take the credential and asks again"
+        text += failures == 0 ? " asks for a credential" : " rejected the credential and asks for another one"
         if let realm { text += " (realm '\(realm)')" }
         return text
     }
@@ -59,7 +59,7 @@ struct ChallengeRecord {
         let what = takesPassword ? "a user name and a password" : takesToken ? "a token" : "a login"
         let area = realm.map { " (for what it calls \"\($0)\")" } ?? ""
         return failures == 0
-            ? "\(who) asks for \(what)\(area)" : "\(who) rejected the credential, and asks again for \(what)\(area)"
+            ? "\(who) asks for \(what)\(area)" : "\(who) rejected the credential, and still asks for \(what)\(area)"
     }
 
     var json: JSON {

@@ -13,7 +13,7 @@ extension CommandError {
         }
         if failure.is(BH_DESTINATION_EXISTS) && transfers.count > 1 {
             return .failure(
-                failure.withMessage("\(address.redacted): \(failure.message); --skip-existing goes on with the others"))
+                failure.withMessage("\(address.redacted): \(failure.message); --skip-existing skips this one"))
         }
         guard failure.is(BH_KEY_CONFLICT), let destination = transfer.destination else {
             return .failure(failure.withMessage("\(address.redacted): \(failure.message)"))

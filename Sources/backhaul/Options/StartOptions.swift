@@ -8,7 +8,7 @@ struct StartOptions {
             "do not start before: 06:30 (the next one), +2h, 2026-11-21T06:30 (local time), or with Z or +01:00"),
         OptionDescription(
             "latest-start", nil, "TIME",
-            "from this time on ignore presets (--discretionary, --overnight), the session's too"),
+            "from this time on ignore presets (--discretionary, --overnight), also those of the session"),
         OptionDescription(
             "expected-bytes-received", nil, "BYTES", "wait while a budget has less than this left"),
         OptionDescription("expected-bytes-sent", nil, "BYTES", "the same for sent bytes"),

@@ -24,7 +24,7 @@ struct FailureNotes {
         if let latest = failed.max(by: { $0.nextAttempt < $1.nextAttempt }) { last = latest.failureSentence }
         return failed.compactMap { task in
             guard reported.insert(Kind(status: task.status, httpStatus: task.httpStatus)).inserted else { return nil }
-            return "\(task.failureSentence); it is tried again "
+            return "\(task.failureSentence); it is retried "
                 + "\(task.nextAttempt > 0 ? Text.time(until: task.nextAttempt) : "now")."
         }
     }

@@ -4,18 +4,18 @@ import CBackhaul
 extension Watch {
     func noteRemaining(_ beginning: String) {
         let count: String
-        var verb = "goes on"
+        var verb = "continues"
         if case .tasks = scope {
             if remaining.isEmpty { return }
             count = Text.count(remaining.count, "transfer") + (remaining.count == 1 ? " is" : " are")
-            if remaining.count != 1 { verb = "go on" }
+            if remaining.count != 1 { verb = "continue" }
         } else {
             count = "Each transfer that has not ended is"
         }
         let place = "\(beginning)\(count) left in session \(context.sessionName)"
         context.output.note(
             context.isEmbedded
-                ? "\(place), and the received bytes are kept. Go on with: \(context.waitCommand)"
+                ? "\(place), and the received bytes are kept. Continue with: \(context.waitCommand)"
                 : "\(place), and \(verb) in the background. Follow it with: \(context.waitCommand)")
     }
 

@@ -41,7 +41,7 @@ def explained(env, download, reason):
 @simulation
 def laptop():
     record = Record(
-        "laptop", "A laptop is unplugged in mid-download",
+        "laptop", "A laptop is unplugged during a download",
         "The transfer stops within a second. It continues from the same byte after ten seconds of external power.",
         "--discretionary")
     with Environment("laptop") as env:
@@ -122,8 +122,9 @@ def slow():
 def hot():
     record = Record(
         "hot", "A hot machine",
-        "When the thermal state is serious, the discretionary transfer stops; when it is critical, both stop. They "
-        "continue after the machine was cooler for half a minute.", "two transfers, one of them with --discretionary")
+        "When the thermal state is serious, the discretionary transfer stops. When the state is critical, both "
+        "transfers stop. They continue when the machine has been cooler for half a minute.",
+        "two transfers, one of them with --discretionary")
     with Environment("hot", rate=1_500_000) as env:
         env.machine.heat(50)
         host = env.host(**QUICK)
@@ -183,7 +184,7 @@ def overnight():
 def month():
     record = Record(
         "month", "A month's budget is reached on the 20th",
-        "The session may use 2 MB a month on any one network. The rest of the file arrives on the 1st.",
+        "The session may use 2 MB a month on each network. The rest of the file arrives on the 1st.",
         "--monthly-budget 2MB")
     with Environment("month", bus=True, library=CALENDAR["library"]) as env:
         env.calendar.set("2026-11-20 15:10")

@@ -265,7 +265,7 @@ struct ExplanationTests {
         func said(_ offset: UInt64) -> String {
             sentence(explanation(task(BH_REASON_STALLED, state: BH_TASK_RUNNING, offset: offset)).lines)
         }
-        #expect(said(0).contains("after 60 seconds of silence (or --request-timeout) it is tried again, from its "))
+        #expect(said(0).contains("after 60 seconds of silence (or --request-timeout) it is retried, from its "))
         #expect(said(5).contains("from where it is if the server can do that"))
     }
 

@@ -123,7 +123,7 @@ import Testing
         view.update(inhibit: .refused(name: "org.freedesktop.DBus.Error.AccessDenied", sentence: "Permission denied"))
         #expect(
             view.reading.0 == Reading(
-                false, source: "logind, which does not let sleep be delayed: it refuses: Permission denied"))
+                false, source: "logind, which does not delay sleep: it refuses: Permission denied"))
         #expect(view.prepare(true, isDelayed: false).isEmpty)
         #expect(view.reading.0.value == true)
         #expect(view.prepare(false, isDelayed: false) == [.inhibit])

@@ -19,7 +19,7 @@ import Testing
             switch message {
             case .command(_, _, let command): frames.append((name("command", command), bytes))
             // The connection preface has the library's version, which changes with each release.
-            case .hello: frames.append(("client hello, behind its opening", Array(bytes.dropFirst(15))))
+            case .hello: frames.append(("client hello, after its preface", Array(bytes.dropFirst(15))))
             default: frames.append((name("client", message), bytes))
             }
         }

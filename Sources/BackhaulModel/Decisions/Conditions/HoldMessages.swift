@@ -69,7 +69,7 @@ struct HoldMessages {
         Hold(
             .portal,
             "\(networkName) asks for a login\(said(conditions.connectivity)): open any page in a browser and log in, "
-                + "then it goes on")
+                + "then the transfer continues")
     }
 
     var limited: Hold {
@@ -97,7 +97,7 @@ struct HoldMessages {
     ) -> Hold {
         let sentence =
             settled(reading, "programs wait less for \(what.rawValue)")
-            ?? "\(what.cause): some waited in \(value) % of the last 10 seconds (limit \(limit) %, it goes on at "
+            ?? "\(what.cause): some waited in \(value) % of the last 10 seconds (limit \(limit) %, it continues at "
             + "\(lower) %)"
         return Hold(.pressure, sentence, nextCheckMilliseconds: nextCheck(reading))
     }
@@ -113,7 +113,7 @@ struct HoldMessages {
         }
     }
 
-    var sleep: Hold { Hold(.sleep, "the machine is about to sleep, and it goes on when the machine is awake again") }
+    var sleep: Hold { Hold(.sleep, "the machine is about to sleep; the transfer continues when the machine wakes") }
 
     private var networkName: String { conditions.network.value.map { "the network \($0.name)" } ?? "the network" }
 

@@ -101,16 +101,16 @@ extension ThroughputWatch {
         let whence = isAlone ? "this server" : "all servers together"
         let rate = QuantityFormatter.rate(pause.bytesPerSecond)
         let minimum = QuantityFormatter.rate(terms.minimumBytesPerSecond)
-        let what = "only \(rate) came from \(whence), less than the \(minimum) that it asks for, and "
+        let what = "only \(rate) came from \(whence), less than the required \(minimum), and "
         if let probe = current(now) {
             let isForThis = scopes(lane, terms).contains(where: probe.scopes.contains)
-            if isForThis { return Hold(.throughput, what + "one task tries whether it is better") }
+            if isForThis { return Hold(.throughput, what + "one task measures the throughput now") }
             // Probes run one after the other.
-            if probeAt <= now { return Hold(.throughput, what + "one task tries again after that of another server") }
+            if probeAt <= now { return Hold(.throughput, what + "one task retries after the task of another server") }
         }
         let pauseText = QuantityFormatter.duration(pause.milliseconds)
         return Hold(
-            .throughput, what + "one task tries again after a pause of \(pauseText)",
+            .throughput, what + "one task retries after a pause of \(pauseText)",
             nextCheckMilliseconds: unix.saturatingAdd(max(0, probeAt - now)))
     }
 

@@ -188,11 +188,10 @@ public struct UplinkWatch: Sendable {
         case .portal:
             sentence =
                 "\(origins == 1 ? "a response" : "the responses of \(servers)") came from a portal that demands a "
-                + "login: open any page in a browser and log in; one task tries again after a pause"
+                + "login: open any page in a browser and log in; one task retries after a pause"
         case .limited:
             sentence =
-                "\(servers) could not be reached, so the uplink seems dead; one task tries again after a "
-                + "pause"
+                "\(servers) could not be reached, so the uplink seems dead; one task retries after a pause"
         }
         let next = nextProbe(now: now).map { unix.saturatingAdd($0 - now) }
         return Hold(.portal, sentence, nextCheckMilliseconds: next)

@@ -171,7 +171,7 @@ struct ActivityControllerTests {
             runtime.advance(milliseconds: 1)
         }
         #expect(
-            log.withLock(\.self) == ["the activity sync-1 cannot start: no space; it is tried again"])
+            log.withLock(\.self) == ["the activity sync-1 cannot start: no space; it is retried"])
     }
 
     @Test("a failed start is retried immediately when an activity is set, and a second failure is not logged")

@@ -143,7 +143,7 @@ struct HoldTests {
         #expect(
             situation.sentences == [
                 "other programs keep the processors busy: some waited in 61 % of the last 10 seconds (limit 30 %, it "
-                    + "goes on at 25 %)"
+                    + "continues at 25 %)"
             ])
     }
 

@@ -21,8 +21,8 @@ struct ThroughputProbeTests {
         #expect(link.watch.probe(among: Self.both, now: link.now) == nil)
         #expect(link.permission("second") == .held(until: nil))
         let holds = ["lane", "second"].map { link.watch.hold($0, SlowLink.terms, now: link.now, unix: 0) }
-        #expect(holds[0]?.sentence.hasSuffix("and one task tries whether it is better") == true)
-        #expect(holds[1]?.sentence.hasSuffix("and one task tries again after that of another server") == true)
+        #expect(holds[0]?.sentence.hasSuffix("and one task measures the throughput now") == true)
+        #expect(holds[1]?.sentence.hasSuffix("and one task retries after the task of another server") == true)
         #expect(holds.map { $0?.nextCheckMilliseconds } == [nil, nil])
     }
 

@@ -29,8 +29,8 @@ struct UplinkTests {
             watch.hold(now: 2_000, unix: 50_000)
                 == Hold(
                     .portal,
-                    "3 servers in a row could not be reached, so the uplink seems dead; one task tries "
-                        + "again after a pause", nextCheckMilliseconds: 60_000))
+                    "3 servers in a row could not be reached, so the uplink seems dead; one task "
+                        + "retries after a pause", nextCheckMilliseconds: 60_000))
     }
 
     @Test("if only two origins are in use and both fail, the uplink is dead; one failed origin is never enough")

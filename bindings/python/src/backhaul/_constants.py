@@ -29,7 +29,7 @@ class Status(OpenEnum):
     DESTINATION_IN_USE = 7
     #: Another consumer has the session.
     IN_USE = 8
-    #: The wait ended before the operation did; the ticket returns its outcome later.
+    #: The operation takes longer than the wait; the ticket returns its outcome later.
     TIMEOUT = 9
     #: The session or task is not in a state that allows this.
     WRONG_STATE = 10
@@ -99,7 +99,7 @@ class Status(OpenEnum):
     DISK_FAILED = 53
     #: The server's response is larger than a limit allows.
     TOO_LARGE = 54
-    #: The server or proxy demands a credential, and got none that it accepts.
+    #: The server or proxy demands a credential, and has accepted none.
     AUTHENTICATION_REQUIRED = 55
     #: The digest of the bytes is not the expected one.
     CHECKSUM_MISMATCH = 56
