@@ -24,10 +24,12 @@ SWIFT_RELEASE := swift build -c release --scratch-path $(BUILD)/swift/release --
 ifeq ($(shell printf '2.36\n%s\n' "$$(getconf GNU_LIBC_VERSION | cut -d ' ' -f 2)" | sort -V | head -n 1),2.36)
 SWIFT_RELEASE += -Xlinker -z -Xlinker pack-relative-relocs
 endif
-# ScalarNames.swift and Once.swift in Sources/BackhaulPlatform say why two functions of the runtime are replaced.
+# Sources/CForkGate/fork_gate.c and Sources/BackhaulPlatform/ScalarNames.swift say why functions of the Swift runtime
+# are replaced. The linker gets the list from fork_gate.c.
 LIBRARY_LINK := -Xlinker --version-script=$(CURDIR)/packaging/symbols.map -Xlinker -soname=libbackhaul.so.1 \
     -Xlinker -z -Xlinker nodelete -Xlinker --wrap=_swift_stdlib_getScalarName \
-    -Xlinker --wrap=_ZN5swift14threading_impl9once_slowERNS0_6once_tEPFvPvES3_
+    -Xlinker --wrap=_ZN5swift14threading_impl9once_slowERNS0_6once_tEPFvPvES3_ \
+    $(shell sed -nE 's/^REPLACE.*, (swift_[A-Za-z0-9]+),.*/-Xlinker --wrap=\1/p' Sources/CForkGate/fork_gate.c)
 
 EXAMPLES := $(patsubst examples/c/%.c,$(BUILD)/examples/%,$(wildcard examples/c/*.c))
 

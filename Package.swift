@@ -36,8 +36,10 @@ let package = Package(
         // Only the headers of libsystemd are needed here. The library is loaded when it is first used.
         .systemLibrary(name: "CSystemd", path: "Sources/CSystemd", providers: [.apt(["libsystemd-dev"])]),
 
+        // Locks of the Swift runtime that stay free in forked children.
+        .target(name: "CForkGate"),
         // Threads, locks, descriptors and clocks. No other module uses pthread.
-        .target(name: "BackhaulPlatform", dependencies: ["CLinux"], swiftSettings: small),
+        .target(name: "BackhaulPlatform", dependencies: ["CForkGate", "CLinux"], swiftSettings: small),
         // Values and decisions, without any I/O.
         .target(name: "BackhaulModel", swiftSettings: small),
         // The database. No other module has SQL.
@@ -110,7 +112,7 @@ let package = Package(
             name: "ModelTests", dependencies: ["BackhaulModel", "TestSupport"],
             path: "Tests/Unit/Model", swiftSettings: strict),
         .testTarget(
-            name: "PlatformTests", dependencies: ["BackhaulPlatform"],
+            name: "PlatformTests", dependencies: ["BackhaulPlatform", "CForkGate"],
             path: "Tests/Unit/Platform", swiftSettings: strict),
         .testTarget(
             name: "StoreTests",

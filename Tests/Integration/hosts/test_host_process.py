@@ -50,6 +50,36 @@ def test_a_store_is_free_after_a_kill_of_its_host_although_a_forked_child_still_
         os.kill(forked, signal.SIGKILL)
 
 
+#: One thread opens the application. Another thread forks a child some seconds later, and the child opens it, too.
+FORK_DURING_OPEN = """
+import os, sys, threading, time
+import backhaul
+
+def open_application():
+    with backhaul.Application("org.example.forks", sys.argv[1], hosting=backhaul.Hosting.EMBEDDED) as application:
+        application.sessions()
+
+opening = threading.Thread(target=open_application)
+opening.start()
+time.sleep(float(sys.argv[2]))
+child = os.fork()
+if child == 0:
+    try:
+        open_application()
+    except backhaul.BackhaulError:
+        pass  # The parent may close the engine at this time.
+    os._exit(0)
+opening.join()
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+def test_a_child_that_is_forked_while_the_library_starts_does_not_hang(place):
+    for milliseconds in range(0, 60, 5):
+        command = [sys.executable, "-c", FORK_DURING_OPEN, place / f"store-{milliseconds}", str(milliseconds / 1000)]
+        assert subprocess.run(command, timeout=300, check=False).returncode == 0
+
+
 def test_a_forked_child_may_open_the_application_again(host, store):
     one = host()
     one.session()

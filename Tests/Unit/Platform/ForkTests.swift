@@ -1,3 +1,4 @@
+import CForkGate
 import Glibc
 import Testing
 
@@ -140,6 +141,26 @@ private func openNull() throws -> Int32 {
         #expect(statusOfChild { stamp == .current ? 1 : 0 } == 0)
     }
 
+    @Test("a fork waits until no other thread computes a value of the Swift runtime")
+    func computation() throws {
+        let state = Lock((isComputing: false, isForking: false, hasEnded: false))
+        let thread = try Thread(name: "computing") {
+            bhl_computation_begins()
+            state.change { $0.isComputing = true }
+            state.wait(until: nil) { $0.isForking ? () : nil }
+            state.change { $0.hasEnded = true }
+            bhl_computation_ends()
+        }
+        state.wait(until: nil) { $0.isComputing ? () : nil }
+        forksOfTest.change { $0 = { state.change { $0.isForking = true } } }
+        // This handler runs before that of the gate, because it is registered later.
+        pthread_atfork({ forksOfTest.withLock(\.self)?() }, nil, nil)
+        let status = statusOfChild { state.withLock(\.hasEnded) ? 7 : 8 }
+        forksOfTest.change { $0 = nil }
+        #expect(status == 7)
+        thread.join()
+    }
+
     @Test("a forked child does not wait for a thread that only its parent has")
     func joinInChild() throws {
         let isReleased = Lock(false)
@@ -153,6 +174,9 @@ private func openNull() throws -> Int32 {
         thread.join()
     }
 }
+
+/// What the test does when a fork begins.
+private let forksOfTest = Lock<(@Sendable () -> Void)?>(nil)
 
 /// F_OFD_SETLK, which the Glibc module does not export.
 private let setOpenFileLock: Int32 = 37
