@@ -109,10 +109,8 @@ struct BusCombinationTests {
         bus.setReadings { _ in }
         let harness = try WatchHarness(ConditionsWatchTests.laptop(), bus: bus)
         defer { harness.stop() }
-        async let first = harness.readAll()
-        async let second = harness.readAll()
-        #expect(await first.externalPower.value == true)
-        #expect(await second.externalPower.value == true)
+        let readings = await harness.readAll(times: 2)
+        #expect(readings.map(\.externalPower.value) == [true, true])
         #expect(bus.starts.count == 1)
     }
 

@@ -101,9 +101,20 @@ struct WatchHarness: Sendable {
         }
     }
 
-    func readAll() async -> Conditions {
+    func readAll() async -> Conditions { await readAll(times: 1)[0] }
+
+    /// Begins several listings in one iteration of the loop, and returns their results.
+    func readAll(times: Int) async -> [Conditions] {
         await withCheckedContinuation { continuation in
-            thread.post { context in context.watch?.readAll { continuation.resume(returning: $0) } }
+            thread.post { context in
+                var results: [Conditions] = []
+                for _ in 0..<times {
+                    context.watch?.readAll { conditions in
+                        results.append(conditions)
+                        if results.count == times { continuation.resume(returning: results) }
+                    }
+                }
+            }
         }
     }
 

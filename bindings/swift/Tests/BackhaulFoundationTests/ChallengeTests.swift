@@ -94,7 +94,7 @@ struct ChallengeTests {
     }
 
     /// Returns whether a delegate with this method compiles.
-    private func compiles(_ method: String) throws -> Bool {
+    private func compiles(_ method: String) async throws -> Bool {
         let source = World.server.folder.appendingPathComponent("\(UUID().uuidString).swift")
         let text = """
             import BackhaulFoundation
@@ -111,7 +111,7 @@ struct ChallengeTests {
         let modules = tests.deletingLastPathComponent().appendingPathComponent("Modules").path
         let header = URL(fileURLWithPath: #filePath + "/../../../Sources/CBackhaul").standardized.path
         let compiler = ["swiftc", "-swift-version", "6", "-typecheck", "-I", modules, "-I", header, source.path]
-        return try run("/bin/sh", ["-c", "exec \"$@\" 2>/dev/null", "sh"] + compiler) == 0
+        return try await run("/bin/sh", ["-c", "exec \"$@\" 2>/dev/null", "sh"] + compiler) == 0
     }
 
     private static let session = "func urlSession(_ session: BackgroundURLSession, "
@@ -124,8 +124,8 @@ struct ChallengeTests {
         "didReceive challenge: URLAuthenticationChallenge) async -> "
             + "(BackgroundURLSession.AuthChallengeDisposition, URLCredential?) { (.performDefaultHandling, nil) }",
     ])
-    func ofTheSession(method: String) throws {
-        #expect(try !compiles(ChallengeTests.session + method))
+    func ofTheSession(method: String) async throws {
+        #expect(try await !compiles(ChallengeTests.session + method))
     }
 
     @Test("a delegate's method for challenges of a task compiles with a handler, and as an async method", arguments: [
@@ -134,7 +134,7 @@ struct ChallengeTests {
         "task: BackgroundURLSessionTask, didReceive challenge: URLAuthenticationChallenge) async -> Answer "
             + "{ (.performDefaultHandling, nil) }",
     ])
-    func ofATask(method: String) throws {
-        #expect(try compiles(ChallengeTests.session + method))
+    func ofATask(method: String) async throws {
+        #expect(try await compiles(ChallengeTests.session + method))
     }
 }

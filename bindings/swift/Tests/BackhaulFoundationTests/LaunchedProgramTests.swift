@@ -61,13 +61,13 @@ struct LaunchedProgramTests {
         let folder = server.path("home")
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         let all = [words[0], folder] + words.dropFirst()
-        #expect(try TestSupport.run(LaunchedProgramTests.program(), all) == 0)
+        #expect(try await TestSupport.run(LaunchedProgramTests.program(), all) == 0)
 
         let onlooker = try await Application.open("org.example.launched", store: folder + "/store", observes: true)
         var (log, launches, sessions) = ([String](), try await onlooker.launches(), try await onlooker.sessions())
         // Between two rounds, there are no tasks and no events for a moment. So the loop also reads the log to see
         // whether the test has ended.
-        for _ in 0..<1500 {
+        for _ in 0..<15_000 {
             let text = try? String(contentsOfFile: folder + "/log", encoding: .utf8)
             log = text?.split(separator: "\n").map(String.init) ?? []
             (launches, sessions) = (try await onlooker.launches(), try await onlooker.sessions())

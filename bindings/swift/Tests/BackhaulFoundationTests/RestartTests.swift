@@ -13,8 +13,8 @@ struct RestartTests {
         _ = try server.serve("first", content(1000))
         _ = try server.serve("second", content(2000))
         let (program, store) = (try RestartTests.program(), server.path("store"))
-        #expect(try run(program, [command, store, server.url(name)]) == (command == "leave" ? 0 : -1))
-        #expect(try run(program, ["again", store, server.url("second")]) == 0)
+        #expect(try await run(program, [command, store, server.url(name)]) == (command == "leave" ? 0 : -1))
+        #expect(try await run(program, ["again", store, server.url("second")]) == 0)
         let onlooker = try await Application.open("org.example.killed", store: store, observes: true)
         let daemon = try await onlooker.engine().processID
         await onlooker.close()

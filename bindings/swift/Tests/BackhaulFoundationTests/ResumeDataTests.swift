@@ -11,8 +11,10 @@ struct ResumeDataTests {
 
     private func session(_ identifier: String) -> (session: BackgroundURLSession, recorder: Recorder) {
         let recorder = Recorder()
-        let session = BackgroundURLSession(
-            configuration: World.configuration(identifier), delegate: recorder, delegateQueue: nil)
+        let configuration = World.configuration(identifier)
+        // The server sends no second half until the task is cancelled, however long this takes.
+        configuration.timeoutIntervalForRequest = 3_600
+        let session = BackgroundURLSession(configuration: configuration, delegate: recorder, delegateQueue: nil)
         return (session, recorder)
     }
 

@@ -13,7 +13,7 @@ struct TransferTests {
         try await Application.open("org.example.tests", store: server.path("store"), hosting: .embedded)
     }
 
-    /// Reads and acknowledges the session's events until its round has finished.
+    /// Reads and acknowledges the session's events up to `sessionFinished`, which reports that all tasks have ended.
     private func events(of session: Session) async throws -> [Event] {
         var events: [Event] = []
         for try await event in session.events {
@@ -109,7 +109,8 @@ struct TransferTests {
         try Data("from a file".utf8).write(to: URL(fileURLWithPath: path))
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))
-        // A suspended task keeps the round open until all uploads are enqueued. So all uploads are in one round.
+        // The session reports its end (`sessionFinished`) when all its tasks have ended. The suspended task delays this
+        // report until all uploads are enqueued.
         let gate = try await session.enqueue([Request(url: server.url("absent"), startsSuspended: true)])[0].taskID
         let file = try await session.upload(.file(path, .snapshot), to: server.url("file"))
         let memory = Body.bytes(Array("from memory".utf8))
@@ -203,7 +204,7 @@ struct TransferTests {
         await application.close()
     }
 
-    @Test("if two fields of a request exclude each other, the request is refused with both names")
+    @Test("if two fields of a request exclude each other, the request is refused and the error names both fields")
     func contradictions() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))
