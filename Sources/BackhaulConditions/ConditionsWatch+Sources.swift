@@ -129,7 +129,8 @@ extension ConditionsWatch {
         scheduleReading()
     }
 
-    /// The needed kinds of conditions whose changes no source reports. They are read every `interval` milliseconds.
+    /// The needed conditions that must be read every `interval` milliseconds, because no source reports when they
+    /// change.
     var polledNeeds: ConditionSet {
         var polledNeeds: ConditionSet = []
         let areDevicesReported = devices?.events.isComplete ?? false

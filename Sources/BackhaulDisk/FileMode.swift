@@ -4,7 +4,7 @@ internal import Glibc
 /// The permission bits of a file whose request does not state them.
 public enum FileMode {
     /// 0666 without the bits of the process's umask. The umask is read from /proc/self/status (proc(5)): umask(2) would
-    /// change the umask for a moment, and the host's other threads would use the changed umask.
+    /// change the umask for a moment, and the process's other threads would use the changed umask.
     public static var defaultOfProcess: UInt32 { 0o666 & ~(umask ?? 0o022) }
 
     private static var umask: UInt32? {

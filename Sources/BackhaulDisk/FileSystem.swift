@@ -9,7 +9,8 @@ struct FileSystem: Sendable {
     var faults: FaultPlan?
     #endif
 
-    /// The activity of the thread that makes the calls. After the activity is revoked, all calls fail.
+    /// What the calling thread is changing, and whether it may make further system calls. After this right is revoked,
+    /// all calls fail.
     var activity: DiskActivity?
 
     var batchSync = BatchSyncSupport()
@@ -48,8 +49,8 @@ struct FileSystem: Sendable {
         Descriptor(owning: try call(.open) { bhl_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0) })
     }
 
-    /// Opens a file of a request's body, and follows symbolic links. The caller then compares the file's identity with
-    /// the identity at the enqueue.
+    /// Opens a file of a request body (the data of an upload), and follows symbolic links. The caller then compares the
+    /// file's identity with the identity at the time when the upload was enqueued.
     func openToSend(_ path: String) throws(SystemError) -> Descriptor {
         Descriptor(owning: try call(.open) { bhl_open(path, O_RDONLY | O_NONBLOCK, 0) })
     }
@@ -57,7 +58,8 @@ struct FileSystem: Sendable {
     /// Creates the file. Fails if a file with this name exists. The process's umask applies to `mode`.
     func create(in directory: Int32, _ name: String, mode: UInt32 = 0o600) throws(SystemError) -> Descriptor {
         let number = try call(.create) { bhl_openat(directory, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode) }
-        // If the engine has given up this thread, it will not remove the new file later. So the file is removed now.
+        // If the engine has given up this thread, the engine will not remove the new file later. So the file is removed
+        // now.
         if activity?.isRevoked == true { unlinkat(directory, name, 0) }
         return Descriptor(owning: number)
     }

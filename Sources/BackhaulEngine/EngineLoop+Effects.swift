@@ -5,7 +5,8 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulTransport
 
-/// The only place that applies effects of parts. It applies an effect after the part has returned.
+/// The only place that applies effects. An effect is a value that an object (part) of the engine returns. The value
+/// says what should happen in another part. `apply` performs the effect after the part that returns it has returned.
 extension EngineLoop {
     func apply(_ effects: [EngineEffect]) {
         for effect in effects { apply(effect) }
@@ -89,7 +90,8 @@ extension EngineLoop {
         runner.deferred(for: reason)
     }
 
-    /// Gives these tasks their new constraints. If a running task now belongs to a held group, the task stops.
+    /// Gives these tasks their new constraints (demands on the system). If a running task now belongs to a held group,
+    /// the task stops.
     private func restated(_ moved: RestatedTasks) {
         conditionParts.holds.add(moved.constraints.values)
         var joined: [any TransferRunner] = []
@@ -144,15 +146,15 @@ extension EngineLoop {
         if change.sessionRemoved { removed(change) }
     }
 
-    /// Forgets a session that was removed. If a consumer waits for a session of this name, the engine tries again to
-    /// open the session for this consumer.
+    /// Forgets a session that was removed. If a client waits for the right to read the events of a session of this
+    /// name, the engine tries again to open the session for this client.
     func removed(_ change: Change) {
         forget(change.session)
         clients.claims.released(NamedSession(change))
     }
 
-    /// Passes the ended tasks to the activities, checks whether a host must be launched, and notifies clients of the
-    /// application about new events.
+    /// Passes the ended tasks to the activities (repeated work), checks whether a program must be launched for its
+    /// events, and notifies clients of the application about new events.
     func announce(_ change: Change) {
         hosts.activities.tasksEnded(change.tasks)
         guard change.newestEvent > .zero else { return }
@@ -178,7 +180,7 @@ extension EngineLoop {
         }
     }
 
-    /// Handles ends and stops of tasks in these lanes.
+    /// Handles ends and stops of tasks in these lanes. A lane is the tasks of one session for one server.
     func tasksStopped(_ lanes: Set<LaneID>) {
         tasks.reachability.tasksStopped(lanes) { [unowned self] lane in base.transfers.isRunning(in: lane) }
     }

@@ -3,7 +3,7 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Starts tasks that have a slot, and handles the ends of running tasks.
+/// Starts tasks that have a slot (the right to run), and handles the ends of running tasks.
 extension EngineLoop {
     func startReadyTasks() {
         guard !lifecycle.isEnding else { return }
@@ -47,7 +47,8 @@ extension EngineLoop {
         // The bytes of the task are counted now, while the engine knows which network the task used.
         apply(conditionParts.budgets.count())
         base.rates.end(task.id)
-        // The lane is loaded again, so that the preempted task comes before tasks that were loaded meanwhile.
+        // The lane (the tasks of a session for a server) is loaded again, so that the preempted task comes before tasks
+        // that were loaded meanwhile.
         if runner.attempt.stopReason == .preempted { tasks.scheduler.tasksWait(in: [task.lane], reload: true) }
         clients.progress.ended(task.id, of: task.session) { runner.lastProgress }
         apply(conditionParts.probes.ended(task.id, hasResponse: runner.attempt.stoppedState.0 == .succeeded))
@@ -64,8 +65,8 @@ extension EngineLoop {
         housekeeping.idle.noteWork()
     }
 
-    /// Loads the task's lane if waiting tasks of its lane group are held. Only a load can find that no task waits any
-    /// more. The hold then ends.
+    /// Loads the task's lane if waiting tasks of its lane group (the lane's tasks with the same constraints) are held.
+    /// Only a load can find that no such task waits any more. The hold then ends.
     private func reloadIfHeld(_ task: StoredTask) {
         let holds = conditionParts.holds
         guard holds.isHeld(LaneGroup(of: task), in: holds.group(of: task)) else { return }
@@ -96,7 +97,8 @@ extension EngineLoop {
         if conditionParts.throughput.measure(Array(samples)) { apply(conditionParts.probes.reconsiderThroughput()) }
     }
 
-    /// Starts a probe. Returns false if the probe was not started, because the task is no longer permitted to run.
+    /// Starts a probe, a task that tests whether others may start. Returns false if the probe was not started, because
+    /// the task is no longer permitted to run.
     func startProbe(_ task: StoredTask, _ key: LaneGroup, _ kind: ProbeKind) -> Bool {
         guard !lifecycle.isEnding, base.sessions[task.session] != nil, base.transfers[task.id] == nil,
             conditionParts.probes.needsProbe(key, kind), !conditionParts.admission.admit([task], in: key.lane).isEmpty

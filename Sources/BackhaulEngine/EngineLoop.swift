@@ -6,7 +6,8 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulTransport
 
-/// The engine's state on its loop thread. It makes the parts, starts and ends them, and applies their effects.
+/// The engine's state on its loop thread. A *part* is an object with the state of one subject. This class makes the
+/// parts, starts and ends them, and applies their effects: the actions that a part demands from another part.
 final class EngineLoop {
     let runtime: LoopRuntime
     let services: Services
@@ -199,8 +200,8 @@ final class EngineLoop {
         for session in opening.sessions { remember(session.configuration, of: session.id) }
         base.journal.inherit(opening.waits)
         base.credentials.restore(opening.challenges, opening.kept)
-        // The files of these tasks were complete when an earlier engine ended. The files only have to be placed. This
-        // needs no slot.
+        // The files of these tasks were complete when an earlier engine ended. The files only have to get their final
+        // names. This needs no slot (the right to run).
         for task in opening.sealed where base.transfers[task.id] == nil { run(task, holdsSlot: false) }
         for lane in opening.lanes { tasks.scheduler.add(lane, reload: false) }
         tasks.scheduler.due(at: opening.nextDue)

@@ -3,10 +3,11 @@ public import BackhaulModel
 
 /// The options of an engine.
 public struct EngineOptions: Sendable {
-    /// How long an idle daemon waits before it exits, in milliseconds. Nil for an embedded engine, which ends with its
-    /// host.
+    /// How long an idle daemon waits before it exits, in milliseconds. Nil for an engine inside another program (an
+    /// embedded engine), which ends with this program.
     public var lingerMilliseconds: Int64?
-    /// How long the engine waits for the hello of a peer on the socket, and for the rest of a frame, in milliseconds.
+    /// How long the engine waits for the first message (hello) of a peer on the socket, and for the rest of a frame, in
+    /// milliseconds.
     public var timeoutMilliseconds: (hello: Int64, frame: Int64) = (10_000, 30_000)
     /// The places from which the system's conditions are read: /sys, /proc and the address of the system bus.
     public var conditions = ConditionRoots.fromEnvironment()

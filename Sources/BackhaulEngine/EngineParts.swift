@@ -2,7 +2,8 @@ internal import BackhaulModel
 internal import BackhaulStore
 internal import BackhaulTransport
 
-// The parts of an engine, in groups. Each group uses the groups before it.
+// The parts of an engine, in groups. A part is an object with the state of one subject. Each group uses the groups
+// before it.
 
 /// The parts that most other parts use.
 struct BaseParts {
@@ -17,7 +18,7 @@ struct BaseParts {
     let rates: RateLimiter
 }
 
-/// The parts for connections of hosts, and for events and progress.
+/// The parts for connections of clients, and for events and progress.
 struct ClientParts {
     let registry: ClientRegistry
     let claims: SessionClaims
@@ -33,7 +34,8 @@ struct TaskParts {
     let endings: EndingWriter
 }
 
-/// The parts that hold tasks. `ConditionsController` sets the order in which they judge.
+/// The parts that hold (delay) tasks because of conditions such as power. `ConditionsController` sets the order in
+/// which they decide.
 struct ConditionParts {
     let monitor: ConditionsMonitor
     let budgets: BudgetAccounting
@@ -50,7 +52,7 @@ struct StartParts {
     let context: TransferContext
 }
 
-/// The parts for hosts that need not be connected: launches and activities.
+/// The parts that work while no program is connected: launches of programs, and activities (repeated work).
 struct HostParts {
     let launches: LaunchController
     let activities: ActivityController

@@ -1,7 +1,7 @@
 public import BackhaulModel
 internal import BackhaulPlatform
 
-/// Fake conditions, which a test sets instead of the system's conditions.
+/// Fake conditions (power, network and others), which a test sets instead of the system's conditions.
 public final class FakeConditions: Sendable {
     private struct State {
         var conditions: Conditions

@@ -5,7 +5,8 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import Synchronization
 
-/// The store thread and the disk threads, with the store's directory, the mailbox and the options.
+/// The store thread and the disk threads, with the store's directory, the options, and the mailbox that posts the
+/// threads' results to the loop.
 struct Services: Sendable {
     let store: StoreThread
     let disk: DiskThreads

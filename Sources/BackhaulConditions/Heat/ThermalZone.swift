@@ -18,8 +18,8 @@ struct ThermalZone: Equatable, Sendable {
     /// The temperatures that a sensor in a running machine may have. A temperature of 0 is also ignored, because it
     /// means that the sensor is switched off.
     static let plausibleTemperatures = -30_000...150_000
-    /// The temperatures of critical and hot trip points that count. Some mainboards have an unconfigured zone, whose
-    /// critical point is near room temperature.
+    /// Critical and hot trip points whose temperature is outside this range are ignored. Some mainboards have an
+    /// unconfigured zone, whose critical point is near room temperature.
     static let plausibleSevereTrips = 40_000...200_000
     static let plausibleTrips = 1...200_000
     /// The smallest hysteresis that is used. The readings of sensors vary by this amount.
@@ -44,8 +44,9 @@ struct ThermalZone: Equatable, Sendable {
         }
     }
 
-    /// Returns the highest level that the zone has reached. The zone leaves a level up to `before` only at the
-    /// temperature of the level minus its hysteresis.
+    /// Returns the highest level of the zone. `before`: the level of the zone until now. The zone leaves this level,
+    /// and each lower level, only when the temperature falls to the `temperature` of the level's threshold minus the
+    /// `hysteresis` of this threshold.
     func level(after before: ThermalState) -> ThermalState {
         let reached = thresholds.filter { threshold in
             temperature >= threshold.temperature

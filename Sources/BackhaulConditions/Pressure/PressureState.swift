@@ -16,7 +16,7 @@ enum PressureResource: String, CaseIterable, Sendable {
 
     var path: String { "pressure/\(rawValue)" }
 
-    /// Reads for how many percent of the last ten seconds at least one process waited.
+    /// Reads the share of the last ten seconds in which at least one process waited, in percent.
     func read(_ tree: SystemTree) -> Reading<UInt8> {
         do {
             let text = try tree.text(path)

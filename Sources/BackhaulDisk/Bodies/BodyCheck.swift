@@ -2,11 +2,13 @@ public import BackhaulModel
 internal import BackhaulPlatform
 internal import Glibc
 
-/// Checks a file that the host wants to upload. The check runs in the host's process, and with the host's rights.
+/// Checks a file that the host (the program that uses the library) wants to upload. The check runs in the host's
+/// process, and with the host's rights.
 public enum BodyCheck {
     /// Returns the file's present identity. Throws `invalidArgument` for a path that is not absolute, and
     /// `bodyUnavailable` for a file that cannot be read. With `orAbsent`, returns an identity of zeros for a missing
-    /// file. Then the engine decides: if it knows the request's idempotency key, it needs no file.
+    /// file. The engine, which runs the uploads, then decides: if it already has an upload with the same idempotency
+    /// key, it needs no file.
     public static func check(path: String, orAbsent: Bool = false) throws(Failure) -> BodyFile {
         guard path.utf8.first == UInt8(ascii: "/") else {
             throw Failure(.invalidArgument, "the body's file \(path) is not an absolute path")

@@ -2,7 +2,8 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import Glibc
 
-/// Takes one file of a request body into the store, by reference, hard link or copy. A copy is made in slices, so that
+/// Takes one file of a request body (the data of an upload) into the store, which is the engine's directory. The file
+/// is linked or copied. If the file is sent from its own place, it is only checked. A copy is made in slices, so that
 /// the disk thread can do other work between the slices.
 final class BodyIngest {
     private static let sliceSize = 16 << 20
@@ -121,8 +122,8 @@ final class BodyIngest {
         guard body.file.isSame(as: try files.status(source.number)),
             try files.status(copy.number).size == body.file.size, source.isOurs, copy.isOurs
         else { throw .changed }
-        // A consumed file may be moved back to its old path later, and then needs its old attributes. A snapshot needs
-        // no attributes.
+        // A consumed file is moved into the store. It may be moved back to its old path later, and then needs its old
+        // attributes. A snapshot is a copy of a file that stays at its path, and needs no attributes.
         if body.source == .consume { try? files.copyAttributes(from: try files.status(source.number), copy.number) }
         result.storedName = body.name
         (result.device, result.inode) = (0, 0)

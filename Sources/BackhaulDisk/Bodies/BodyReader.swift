@@ -2,8 +2,8 @@ public import BackhaulModel
 internal import BackhaulPlatform
 internal import Glibc
 
-/// Reads a file of a request's body on a disk thread. Each function returns immediately; the reads are done in the
-/// order of the calls. The completion of `read` is called on the disk thread.
+/// Reads a file of a request body (the data of an upload) on a disk thread. Each function returns immediately; the
+/// reads are done in the order of the calls. The completion of `read` is called on the disk thread.
 public final class BodyReader: Sendable {
     private let id: UInt64
     private let file: BodyFile
@@ -18,9 +18,9 @@ public final class BodyReader: Sendable {
     }
 
     /// Reads `count` bytes from `offset`. The file must contain these bytes. Before and after each read, the file's
-    /// identity, size and time are compared with those at the enqueue. If one of the comparisons finds a change, the
-    /// read fails. So if the file is changed during an upload, the server never gets a complete body. A read fails with
-    /// `bodyChanged`, `bodyUnavailable` or `outOfResources`.
+    /// identity, size and time are compared with those at the enqueue, when the upload was stored as a task. If one of
+    /// the comparisons finds a change, the read fails. So if the file is changed during an upload, the server never
+    /// gets a complete body. A read fails with `bodyChanged`, `bodyUnavailable` or `outOfResources`.
     public func read(
         at offset: UInt64, count: Int, then: @escaping @Sendable (Result<[UInt8], Failure>) -> Void
     ) {
@@ -76,8 +76,8 @@ final class OpenBody {
                 filled += got
             }
             guard isUnchanged(try files.status(descriptor.number)) else { throw SystemError.changed }
-            // If the host has closed the descriptor, its number may belong to another file, and that file must not be
-            // sent.
+            // The host, a program that may embed the engine, may have closed the descriptor. Then the descriptor's
+            // number may belong to another file, which must not be sent.
             guard descriptor.isOurs else { throw SystemError(code: EBADF, messageStart: "Cannot read") }
             return bytes
         } catch {

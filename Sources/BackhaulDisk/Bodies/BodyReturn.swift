@@ -2,9 +2,10 @@ public import BackhaulModel
 internal import BackhaulPlatform
 internal import Glibc
 
-/// Moves a consumed file from the store back to its old path. If another file has that path, the consumed file gets a
-/// similar path in the same directory. No file is ever replaced. Each step can be repeated after a crash. For a move to
-/// another file system, the file is copied in slices, so that the disk thread can do other work between the slices.
+/// Moves a consumed file back to its old path. A consumed file was moved into the store (the engine's directory) for an
+/// upload. If another file has the old path, the consumed file gets a similar path in the same directory. No file is
+/// ever replaced. Each step can be repeated after a crash. For a move to another file system, the file is copied in
+/// slices, so that the disk thread can do other work between the slices.
 final class BodyReturn {
     private static let sliceSize = 4 << 20
 
@@ -89,7 +90,8 @@ final class BodyReturn {
     private func continueCopy(_ source: Descriptor, _ copy: Descriptor) throws(SystemError) -> Bool {
         let count = try files.read(source.number, into: &buffer, at: copied)
         guard count > 0 else { return true }
-        // If the host has closed the descriptors, their numbers may belong to other files.
+        // The host, a program that may embed the engine, may have closed the descriptors. Their numbers may then belong
+        // to other files.
         guard source.isOurs, copy.isOurs else { throw SystemError(code: EBADF, messageStart: "Cannot copy") }
         try files.write(copy.number, buffer[..<count], at: copied)
         files.startWriteBack(copy.number)
@@ -115,7 +117,7 @@ final class BodyReturn {
     }
 
     /// Returns whether the file was moved to this name before a crash. After such a move, the name is a hard link to
-    /// the file in the store. If the name is on another file system, it is a copy with the same time and content.
+    /// the file in the store. On another file system, the name belongs to a copy with the same time and content.
     private func wasReturned(
         _ name: String, _ stored: FileStatus, _ from: OpenDirectory, _ to: OpenDirectory
     ) throws(SystemError) -> Bool {

@@ -1,7 +1,7 @@
 public import BackhaulModel
 internal import BackhaulPlatform
 
-/// A file of a request's body that an enqueue takes into the store.
+/// A file of a request body (the data of an upload) that is taken into the store when the upload is enqueued.
 public struct IngestedBody: Sendable {
     public var file: BodyFile
     public var source: BodySource
@@ -16,10 +16,10 @@ public struct IngestedBody: Sendable {
 }
 
 extension DiskThreads {
-    /// Takes each file into `folder`, in the way that its `source` demands. A reference is only checked. A snapshot is
-    /// copied, by reflink if the file system supports it. A file to consume gets a second name in `folder`, or is
-    /// copied if a hard link is impossible. The old name stays until `removeConsumed` removes it, so that a crash loses
-    /// no file.
+    /// Takes each file into `folder`, in the way that its `source` demands. A reference, which is read in place, is
+    /// only checked. A snapshot is copied, by reflink if the file system supports it. A file to consume, which is
+    /// moved, gets a second name in `folder`, or is copied if a hard link is impossible. The old name stays until
+    /// `removeConsumed` removes it, so that a crash loses no file.
     ///
     /// `then` is called after all files are synced, with the files from which the bodies must be read. If files fail,
     /// `then` gets the failure of the first of them in the list, and no file of this call stays in `folder`.
@@ -95,8 +95,8 @@ extension DiskThreads {
         }
     }
 
-    /// Removes the old names of consumed files. If another file has such a name now, the name stays. `then` gets the
-    /// files whose old names need no further removal.
+    /// Removes the old names of consumed files, which are now in the store. If another file has such a name now, the
+    /// name stays. `then` gets the files whose old names need no further removal.
     public func removeConsumed(_ files: [BodyFile], then: @escaping @Sendable ([BodyFile]) -> Void) {
         guard !files.isEmpty else { return then([]) }
         let outcomes = Lock((remaining: files.count, done: [BodyFile]()))

@@ -4,8 +4,9 @@ internal import Glibc
 
 extension DiskThreads {
     /// Moves the named files from `folder` into its inner folder "lost", because the database does not know them. Each
-    /// of them may be the only copy of a file that a host enqueued. Snapshots and files with another hard link are
-    /// deleted instead, because the host still has them. `then` is called when the changes are synced or have failed.
+    /// of them may be the only copy of a file that a program gave the library for an upload. Two kinds of files are
+    /// deleted instead, because their content still exists elsewhere: snapshots (copies), and files with another hard
+    /// link. `then` is called when the changes are synced or have failed.
     public func quarantine(_ names: [String], in folder: String, then: @escaping @Sendable () -> Void) {
         guard !names.isEmpty else { return then() }
         worker(for: folder).post { context in
@@ -16,7 +17,7 @@ extension DiskThreads {
     }
 }
 
-/// The names of the files in a store's folder of request bodies.
+/// The names of the files in the store's folder of request bodies, which are the data of uploads.
 public enum BodyName {
     /// The name of a folder inside the folder of request bodies. The engine never changes or deletes the files in this
     /// inner folder.

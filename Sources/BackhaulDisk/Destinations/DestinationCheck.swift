@@ -2,8 +2,9 @@ public import BackhaulModel
 internal import BackhaulPlatform
 internal import Glibc
 
-/// Checks whether a download may be placed at a path. The check runs in the host's process, and with the host's rights.
-/// Each enqueue makes one value for all its requests. The value caches the directories that it has checked.
+/// Checks whether a download may be placed at a path. The check runs in the process of the host (the program that uses
+/// the library), and with the host's rights. One value checks all requests that the host enqueues in one call, and
+/// caches the directories that it has checked.
 public struct DestinationCheck: Sendable {
     private static let directoryCacheSize = 64
 
@@ -83,8 +84,8 @@ public struct DestinationCheck: Sendable {
     private mutating func status(ofDirectory path: String) throws(Failure) -> FileStatus {
         if let known = directories[path] { return known }
         do throws(SystemError) {
-            // The engine needs all three rights: to find the part file, to make and rename it, and to open the
-            // directory for a sync.
+            // The engine needs all three rights: to find the part file (the unfinished download), to make and rename
+            // it, and to open the directory for a sync.
             try files.checkAccess(path, R_OK | W_OK | X_OK)
             guard let status = try files.status(of: path) else {
                 throw SystemError(code: ENOENT, messageStart: "Cannot use the directory")

@@ -3,14 +3,15 @@ internal import BackhaulPlatform
 internal import Glibc
 
 extension DiskThreads {
-    /// Checks whether this process sees the same directories as the host, and may write in them. The two processes may
-    /// have different mount namespaces or groups. `then` gets nil if no destination fails. Otherwise `then` gets the
-    /// failure of the first destination that fails, with the position of this destination.
+    /// Checks whether this process, which runs the downloads, sees the same directories as the host, which enqueues
+    /// them. Also checks whether this process may write in these directories. The two processes may have different
+    /// mount namespaces or groups. `then` gets nil if no destination fails. Otherwise `then` gets the failure of the
+    /// first destination that fails, with the position of this destination.
     public func inspect(_ destinations: [Destination], then: @escaping @Sendable (Failure?) -> Void) {
         inspect(destinations, from: 0, then: then)
     }
 
-    /// Checks the destinations from `index` on. Each destination is checked on a thread of its own file system.
+    /// Checks the destinations from `index` on. Each check runs on a thread for the destination's file system.
     private func inspect(
         _ destinations: [Destination], from index: Int, then: @escaping @Sendable (Failure?) -> Void
     ) {

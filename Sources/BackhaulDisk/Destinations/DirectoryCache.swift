@@ -1,8 +1,9 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// The directories that a disk thread has opened for one batch of jobs. They are closed after the batch, because an
-/// open descriptor prevents an unmount of the disk, and because another directory may get the path later.
+/// The directories that a disk thread has opened for one batch of jobs, which it performs together. They are closed
+/// after the batch, because an open descriptor prevents an unmount of the disk, and because another directory may get
+/// the path later.
 struct DirectoryCache {
     /// The limit on open directories. In a batch with more directories, some of them are opened again.
     static let capacity = 16
@@ -12,7 +13,8 @@ struct DirectoryCache {
 
     init(files: FileSystem) { self.files = files }
 
-    /// Returns the destination's directory. Throws if it is not the directory that the host saw.
+    /// Returns the destination's directory. Throws if it is not the directory that the host (the program that uses the
+    /// library) saw when it gave the path.
     mutating func directory(of destination: Destination) throws(Failure) -> OpenDirectory {
         let directory = try directory(at: destination.directory)
         guard directory.status.inode == destination.directoryInode,

@@ -1,7 +1,8 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// The check of a file that already exists at a destination. If a digest was requested, the check computes it.
+/// The check of a file that already exists at the destination of a download. If a digest was requested, the check
+/// computes it.
 final class ExistingFile {
     private let destination: Destination
     private let files: FileSystem

@@ -3,7 +3,8 @@ internal import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// The state of a part file until it is sealed. This state belongs to one disk thread.
+/// The state of a part file until the file is sealed (complete and synced). Until then, a download writes to this file.
+/// The state belongs to one disk thread.
 final class OpenPart {
     /// After each 8 MiB, the kernel starts to write the bytes to the disk, so that the sync of a large file is short.
     private static let writeBackSize: UInt64 = 8 << 20
@@ -44,8 +45,8 @@ final class OpenPart {
     }
 
     /// Opens an existing part file, and returns the length from which the download continues. `fingerprints` are the
-    /// fingerprints of the checkpoint. If `isUnverified` is true afterwards, the caller must first call `verifyNext`
-    /// until it returns a length.
+    /// values by which the database recognises the file. If `isUnverified` is true afterwards, the caller must first
+    /// call `verifyNext` until it returns a length.
     func resume(
         trusting trusted: TrustedLength, as fingerprints: [PartFingerprint], _ directories: inout DirectoryCache
     ) throws(Failure) -> UInt64 {
@@ -119,7 +120,7 @@ final class OpenPart {
     private func knownContent(
         _ status: FileStatus, _ synced: UInt64, _ isSameBoot: Bool, _ fingerprints: [PartFingerprint]
     ) -> KnownContent? {
-        // Checkpoints of earlier versions of the library have no checksums.
+        // The fingerprints that earlier versions of the library stored have no checksums.
         guard fingerprints.contains(where: { $0.checksum != nil }) else {
             return synced > 0 ? KnownContent(length: synced, check: PartVerification(reading: synced)) : nil
         }
@@ -169,7 +170,7 @@ final class OpenPart {
         return length
     }
 
-    /// Appends the bytes to the file, and records the new length in the journal. Returns that length.
+    /// Appends the bytes to the file, and records the new length in the `PartJournal`. Returns that length.
     func append(_ bytes: [UInt8], _ directories: inout DirectoryCache) throws(Failure) -> UInt64 {
         let file = try current(&directories)
         try write(bytes, to: file, &directories)
@@ -197,7 +198,7 @@ final class OpenPart {
             try reporting { () throws(SystemError) in try files.write(file.number, bytes[...], at: length) }
             try digest?.add(bytes[...], behind: length)
         } catch {
-            // The part is marked as failed, so that queued appends are not written at the offset of this append.
+            // The part file is marked as failed, so that queued appends are not written at the offset of this append.
             try? files.truncate(file.number, to: length)
             let status = try? files.status(file.number)
             let isTruncated = status?.size == length
@@ -285,8 +286,8 @@ final class OpenPart {
         let file = try current(&directories, creating: location.mode)
         if !last.isEmpty {
             try write(last, to: file, &directories)
-            // A file that is written in one step needs no record, because its download has no checkpoint from which it
-            // could continue.
+            // A file that is written in one step needs no record in the journal, because its download cannot continue
+            // in the middle.
             if isContinued { note() }
         }
         let status = try reporting { () throws(SystemError) in

@@ -1,7 +1,7 @@
 internal import BackhaulModel
 
-/// The digest of a part file, which is written strictly in order. New bytes are added when they are written. Existing
-/// bytes are read in slices, so that the disk thread can do other work between the slices.
+/// The digest of a part file, to which a download writes strictly in order. New bytes are added when they are written.
+/// Existing bytes are read in slices, so that the disk thread can do other work between the slices.
 struct PartDigest {
     static let sliceSize = 4 << 20
 

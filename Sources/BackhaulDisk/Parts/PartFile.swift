@@ -1,8 +1,8 @@
 public import BackhaulModel
 internal import BackhaulPlatform
 
-/// The part file of one download. It is written strictly in order, so its size is the offset from which the download
-/// continues.
+/// The part file of one download: the file to which the download writes until all bytes have arrived. It is written
+/// strictly in order, so its size is the offset from which the download continues.
 ///
 /// Each function returns immediately. Its completion is called on a disk thread.
 public final class PartFile: Sendable {
@@ -34,11 +34,13 @@ public final class PartFile: Sendable {
         }
     }
 
-    /// Opens the file of an earlier attempt. The file must be an unchanged regular file of this user, with only one
-    /// hard link. Shortens the file to the trusted length, and calls `then` with this length. If no byte is trusted,
-    /// the length is 0, and no file is created yet. If this engine has closed the file, it recognizes the file by its
-    /// size and times. If only the times differ, the engine compares the checksum of the file. If an earlier engine
-    /// wrote the file, only the bytes that match a checksum in `fingerprints` or in the journal are kept.
+    /// Opens the part file of an earlier attempt (run) of the download. The file must be an unchanged regular file of
+    /// this user, with only one hard link. Shortens the file to the trusted length, and calls `then` with this length.
+    /// If no byte is trusted, the length is 0, and no file is created yet.
+    ///
+    /// If the present engine has closed the file, the engine recognizes the file by its size and times. If only the
+    /// times differ, the engine compares the checksum of the file. If an earlier engine, which has ended, wrote the
+    /// file, only the bytes that match a checksum in `fingerprints` or in the journal are kept.
     public func openResuming(
         trusting trusted: TrustedLength, as fingerprints: [PartFingerprint] = [],
         then: @escaping @Sendable (Result<UInt64, Failure>) -> Void
@@ -131,10 +133,11 @@ public final class PartFile: Sendable {
         }
     }
 
-    /// Writes the rest of the file, sets its permissions and syncs it. The file is created even if it is empty. Calls
-    /// `then` with the finish intent and, if requested, the digest. The caller must make the intent durable before it
-    /// calls `place`. If the file is shorter than `size`, fails with `connectionLost`. If the file is longer, fails
-    /// with `badResponse`. After a failure, the caller continues with `openResuming`, as after a failed `sync`.
+    /// Seals the file: writes the rest, sets the permissions and syncs the file. The file is created even if it is
+    /// empty. Calls `then` with the finish intent (the device, inode and size of the file) and, if requested, the
+    /// digest. The caller must make the intent durable before it calls `place`. If the file is shorter than `size`,
+    /// fails with `connectionLost`. If the file is longer, fails with `badResponse`. After a failure, the caller
+    /// continues with `openResuming`, as after a failed `sync`.
     public func seal(
         _ last: [UInt8], expected size: UInt64?, then: @escaping @Sendable (Result<SealedFile, Failure>) -> Void
     ) {
@@ -165,7 +168,7 @@ public final class PartFile: Sendable {
         }
     }
 
-    /// Finds out whether an earlier engine has placed the file of `intent`. This function is used after a crash.
+    /// Finds out, after a crash, whether the file of `intent` already has its final name.
     public func inspect(for intent: FinishIntent, then: @escaping @Sendable (Result<Placement, Failure>) -> Void) {
         placer.post { [location] context in
             then(

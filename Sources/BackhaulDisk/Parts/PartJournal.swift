@@ -2,8 +2,9 @@ internal import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// A file of the store. It has a small record for each part file: the length of the part file after the last write, and
-/// the checksum of these bytes.
+/// A file with a small record for each part file, to which a download writes until all bytes have arrived. The record
+/// has the length of the part file after the last write, and the checksum of these bytes. The journal is in the store,
+/// the directory of the engine.
 ///
 /// After a crash, the length of a part file alone does not prove its content. The file system may have lost pages that
 /// were not synced, and may have rounded the length up. This can happen even without a reboot: after an error that
@@ -43,7 +44,7 @@ public final class PartJournal: Sendable {
     private let table: Lock<Table>
 
     /// Opens the journal at the path. If it is missing, creates it. Returns nil on an error; then downloads continue
-    /// from their last checkpoint.
+    /// from their last checkpoints, which are their records in the database.
     public init?(path: String) {
         let number = bhl_open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600)
         guard number >= 0 else { return nil }

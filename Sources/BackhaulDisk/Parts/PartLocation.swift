@@ -1,7 +1,7 @@
 public import BackhaulModel
 
-/// The paths of a download's part file and destination. Both are in the same directory, so that a rename can place the
-/// file.
+/// The paths of a download's part file (while the download runs) and of its destination (for the finished file). Both
+/// are in the same directory, so that a rename can place the file.
 public struct PartLocation: Equatable, Sendable {
     public var destination: Destination
     /// The name of the part file in the destination's directory, at most 255 bytes. No other task uses this name.

@@ -2,9 +2,9 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import Glibc
 
-/// The delayed syncs of one batch of jobs. Syncs take most of the time of a batch. If the syncs are done together,
-/// several files share one commit of the file system's journal. One sync of a directory serves all names that were
-/// added or removed in it.
+/// The delayed syncs of one batch of jobs, which a disk thread performs together. Syncs take most of the time of a
+/// batch. If the syncs are done together, several files share one commit of the file system's journal. One sync of a
+/// directory serves all names that were added or removed in it.
 struct PendingSyncs {
     enum Scope {
         /// Content and length.
@@ -72,9 +72,9 @@ struct PendingSyncs {
         finish(names, syncedDevice: synced)
     }
 
-    /// Syncs the new files with one call, if one call is cheaper. Returns the device whose new files and names this
-    /// call made durable; nil if there was no such call, or if the call failed. After an error, each file is synced by
-    /// its own descriptor, which reports the errors of that file.
+    /// Syncs the new files with one call of syncfs(2), if this is cheaper. If the call succeeds, returns its device:
+    /// all new files and names on this device are durable now. Returns nil if syncfs(2) was not called or has failed.
+    /// In this case, each file is synced by its own descriptor, which reports the errors of that file.
     private mutating func syncNewFilesTogether(_ files: [File]) -> UInt64? {
         let new = files.compactMap(\.new)
         guard new.count >= BatchSyncDecision.minimumFiles, let directory = new.first?.directory,
@@ -121,8 +121,8 @@ struct PendingSyncs {
         for name in names { name.then(outcomes[name.directory.path] ?? nil) }
     }
 
-    /// Throws if the host has closed the descriptor. In this case, another file may have got the descriptor's number,
-    /// and may have been synced instead of this file.
+    /// Throws if the descriptor was closed by the host, a program that may embed the engine. In this case, another file
+    /// may have got the descriptor's number, and may have been synced instead of this file.
     private func checkOwnership(_ file: File) throws(SystemError) {
         let wasOurs = file.scope == .attributesThenClose ? file.descriptor.close() : file.descriptor.isOurs
         if !wasOurs { throw SystemError(code: EBADF, messageStart: FileOperation.sync.messageStart) }

@@ -2,11 +2,11 @@ public import BackhaulModel
 internal import BackhaulPlatform
 internal import Glibc
 
-/// Whether an engine had placed a file before the engine crashed.
+/// Whether a downloaded file had got its final name before the engine crashed.
 public enum Placement: Equatable, Sendable {
     /// The file has its final name. `PartFile.place` must still be called, to sync the directory.
     case placed
-    /// The sealed part file exists, but does not have its final name yet.
+    /// The complete part file exists, but does not have its final name yet.
     case partExists
     case absent
 
@@ -20,7 +20,8 @@ public enum Placement: Equatable, Sendable {
     }
 }
 
-/// Renames a sealed part file to its final name, or finds that the file was renamed before a crash.
+/// Renames a sealed (complete and synced) part file to its final name, or finds that the file was renamed before a
+/// crash.
 struct PlaceOperation {
     let files: FileSystem
     let location: PartLocation

@@ -1,14 +1,14 @@
 public import BackhaulModel
 
-/// A complete, synced part file that does not have its final name yet.
+/// A complete, synced part file, which is the file of a download that does not have its final name yet.
 public struct SealedFile: Equatable, Sendable {
     public var intent: FinishIntent
     /// The digest of the file's bytes, if it was requested.
     public var checksum: Checksum?
 }
 
-/// The inode, size and time by which a placed file is recognized. They stay the same while no program changes or
-/// replaces the file.
+/// The inode, size and time by which the file of a finished download is recognized. They stay the same while no program
+/// changes or replaces the file.
 public struct FileStamp: Equatable, Sendable {
     public var inode: UInt64
     public var size: UInt64

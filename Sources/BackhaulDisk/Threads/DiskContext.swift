@@ -2,7 +2,7 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import Glibc
 
-/// The state of one disk thread, including its current batch of jobs.
+/// The state of one disk thread, including its current batch: the jobs that the thread performs together.
 final class DiskContext {
     /// The limit on delayed syncs in a batch. It also limits the descriptors that the batch keeps open.
     static let batchLimit = 64
@@ -16,7 +16,7 @@ final class DiskContext {
     var ingests: [UInt64: BodyIngest] = [:]
     var returns: [UInt64: BodyReturn] = [:]
     private var parts: [UInt64: OpenPart] = [:]
-    /// The footprints of closed part files, by the path of the file.
+    /// The last known states of closed part files, by the path of the file.
     private var footprints: [String: PartFootprint] = [:]
     private static let footprintLimit = 10_000
     private var syncs: PendingSyncs
@@ -98,7 +98,7 @@ final class DiskContext {
             guard let (file, length) = try part.prepareSync(&directories) else {
                 return then(.success(PartLength(0)))
             }
-            // The length and the fingerprint are read now, before further bytes are written.
+            // The length, and the fingerprint that identifies the file, are read now, before further bytes are written.
             let synced = PartLength(length, part.fingerprint)
             partsInBatch.insert(id)
             syncs.add(file, .data) { error in

@@ -2,8 +2,8 @@ public import BackhaulModel
 public import BackhaulPlatform
 
 /// The threads for all work that waits for a disk: a few for each file system. A file system that does not respond
-/// delays only its own work. The thread pool of libuv is not used, because a process has only one such pool, and a host
-/// that uses libuv would share this pool.
+/// delays only its own work. The thread pool of libuv is not used, because a process has only one such pool, and a
+/// program that uses libuv and embeds the engine would share this pool.
 ///
 /// Completions are called on a disk thread and must not block. After `close` no work is performed and no completion is
 /// called.
@@ -43,17 +43,17 @@ public final class DiskThreads: Sendable {
         self.state = Lock(state)
     }
 
-    /// Returns a part file, without I/O. One thread does all work on part files of one name, in the order of the calls.
-    /// The thread of the directory does two kinds of work: it writes files that are written in one step, and it renames
-    /// files to their final names.
+    /// Returns a download's part file, without I/O. One thread does all work on part files of one name, in the order of
+    /// the calls. The thread of the directory does two kinds of work: it writes files that are written in one step, and
+    /// it renames files to their final names.
     public func partFile(_ location: PartLocation) -> PartFile {
         PartFile(
             id: newID(), location: location, writer: worker(for: location.partName, at: location.destination),
             placer: worker(for: location.destination.directory, at: location.destination))
     }
 
-    /// Removes a file, such as a kept file whose event was acknowledged, and syncs its directory. It is not an error if
-    /// the file is missing.
+    /// Removes a file, and syncs its directory. Such a file is, for example, a kept file (a finished download in the
+    /// store) after the host has acknowledged its event. It is not an error if the file is missing.
     public func remove(path: String, then: @escaping @Sendable (Result<Void, Failure>) -> Void) {
         worker(for: path).post { context in context.remove(path: path, then: then) }
     }
@@ -73,9 +73,10 @@ public final class DiskThreads: Sendable {
         }
     }
 
-    /// Moves a kept file of `size` bytes to the path of its claim, and syncs it. The file is renamed. If the path is on
-    /// another file system, the file is copied, synced and renamed. The call can be repeated after a crash at any
-    /// point. If the file is missing at both paths, fails with `notFound`. Can also fail like `PartFile.place`.
+    /// Moves a kept file of `size` bytes to the path that the host has given, and syncs the file. The file is renamed.
+    /// If the path is on another file system, the file is copied, synced and renamed. The call can be repeated after a
+    /// crash at any point. If the file is missing at both paths, fails with `notFound`. Can also fail like
+    /// `PartFile.place`.
     public func moveKept(
         from path: String, to target: PartLocation, size: UInt64,
         then: @escaping @Sendable (Result<Void, Failure>) -> Void
@@ -140,8 +141,8 @@ public final class DiskThreads: Sendable {
     func metadataWorker(at destination: Destination) -> Worker<DiskContext> { workers(of: destination).metadataWorker }
 
     private func workers(of destination: Destination) -> FileSystemWorkers {
-        // A device of 0 means that the device is unknown: the host saw the directory in an earlier boot, and devices
-        // may change with each boot.
+        // A device of 0 means that the device is unknown: the host gave the path in an earlier boot, and devices may
+        // change with each boot.
         let device = destination.directoryDevice
         return workers(device == 0 ? nil : device, destination.path)
     }

@@ -2,8 +2,9 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Starts each activity inside its window, as soon as the conditions meet its constraints. At the end of the window,
-/// the activity starts in any case.
+/// Starts activities. An activity is work that repeats in windows of time. It starts one time in each window, as soon
+/// as the power, network and other conditions meet its constraints. At the end of the window, the activity starts in
+/// any case.
 ///
 /// Each engine has one object of this type. Each check reads from the store which activities are due. The controller
 /// owns the timer of the next check, and the results of the last check.
@@ -32,7 +33,8 @@ final class ActivityController {
     /// The conditions on which activities with an open window depend.
     private(set) var needs: ConditionSet = []
 
-    /// - holds: returns the holds of these constraints, or nil if the conditions were not read yet.
+    /// - holds: returns why tasks with these constraints may not run now (the holds); nil if the conditions were not
+    /// read yet.
     /// - isEnding: returns true when no activity may start any more.
     /// - unixMilliseconds: returns the time of the wall clock, to which the windows of activities refer.
     init(
@@ -116,8 +118,9 @@ final class ActivityController {
     }
 
     /// Returns whether the activity may start now. If a `background` activity has a request, its task is made when the
-    /// window opens. This task waits for the constraints, and shows the reason. The constraints of the other qualities
-    /// of service are checked only before the start, because no hold may delay the task beyond the window.
+    /// window opens. This task waits until its constraints are met, and shows the reason. For other qualities of
+    /// service, the constraints are checked only before the start, because they must not delay the task beyond the
+    /// window.
     private func mayStart(_ activity: OpenActivity, now: Int64) -> Bool {
         let window = activity.window(now: now)
         guard now < window.end, let constraints = constraints(of: activity) else { return now >= window.begin }

@@ -3,7 +3,8 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// A connected client in the engine: its identity, its attached sessions, and the function that sends messages to it.
+/// A connected client, which is the library in a program that uses it, as the engine sees the client: the identity, the
+/// attached sessions, and the function that sends messages to the client.
 final class ClientConnection {
     let id: ConnectionID
     let deliver: (EngineMessage) -> Void
@@ -35,8 +36,9 @@ final class ClientConnection {
         var isReadingAhead = false
     }
 
-    /// The handles of create and attach commands that may wait for their session. A handle is in this set while the
-    /// store thread performs its command. If the client cancels the command, the handle is removed.
+    /// The handles (a client's references to sessions) of create and attach commands that may wait for their session. A
+    /// handle is in this set while the store thread performs its command. If the client cancels the command, the handle
+    /// is removed.
     private var opening: Set<HandleID> = []
 
     init(
@@ -82,14 +84,15 @@ final class ClientConnection {
 
     func detach(_ handle: HandleID) -> AttachedHandle? { handles.removeValue(forKey: handle) }
 
-    /// The identity of the handle as a consumer; nil before the client's hello.
+    /// The identity of the handle as a consumer, which reads the session's events; nil before the client's first
+    /// message.
     func consumer(_ handle: HandleID) -> ConsumerIdentity? {
         guard let hello, let process else { return nil }
         return ConsumerIdentity(client: hello.client, handle: handle, process: process, launch: hello.launch)
     }
 
-    /// Whether the client is a consumer in another process, which may be stopped (SIGSTOP). A host that has the engine
-    /// in its own process is stopped together with the engine.
+    /// Whether the client reads the events of a session (is its consumer) in another process, which may be stopped
+    /// (SIGSTOP). A program that runs the engine in its own process is stopped together with the engine.
     var mayBeStoppedConsumer: Bool { !isLocal && hello != nil && handles.values.contains { $0.role == .consume } }
 
     func reply(_ sequence: UInt64, _ reply: Reply) { deliver(.reply(sequence: sequence, reply)) }

@@ -1,7 +1,8 @@
 internal import BackhaulModel
 internal import BackhaulStore
 
-/// The connected clients, and which handle consumes each session.
+/// The connected clients (the library in the programs that use it). For each session, the registry also knows which
+/// handle (a client's reference to the session) is the consumer, which reads the session's events.
 ///
 /// Each engine has one object of this type.
 final class ClientRegistry {
@@ -12,7 +13,7 @@ final class ClientRegistry {
 
     var all: Dictionary<ConnectionID, ClientConnection>.Values { connections.values }
 
-    /// The ids of the clients that have sent a hello.
+    /// The ids of the clients that have introduced themselves, by a message *hello*.
     var clients: Set<ClientID> { Set(connections.values.compactMap { $0.hello?.client }) }
 
     func add(_ connection: ClientConnection) { connections[connection.id] = connection }

@@ -1,8 +1,10 @@
 internal import BackhaulModel
 internal import BackhaulStore
 
-/// Sends committed events to clients. The session's consumer gets the contents of the events, within its credit. Every
-/// other host of the application gets the id of the newest event.
+/// Sends events to clients after their commit in the database. The session's consumer, which is the one client that
+/// reads the session's events, gets the contents of the events. The consumer gets only as many as its credit permits:
+/// the number of events and bytes that it accepts before it demands more. Every other client of the application gets
+/// the id of the newest event.
 ///
 /// Each engine has one object of this type. Events of one iteration of the loop are announced together.
 final class EventPublisher {
@@ -95,7 +97,7 @@ final class EventPublisher {
         readAhead(connection, handle)
     }
 
-    /// Pushes more events to a peer that is not backpressured any more.
+    /// Pushes more events to a client that has read enough of its unread messages.
     func drainedOutput(_ id: ConnectionID) {
         guard let connection = clients[id] else { return }
         for (handle, attached) in connection.handles where attached.role == .consume { readAhead(connection, handle) }

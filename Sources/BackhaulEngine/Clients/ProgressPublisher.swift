@@ -7,8 +7,8 @@ protocol ProgressSource: AnyObject {
     func readings(of session: SessionID) -> [Progress]
 }
 
-/// Sends changed progress to the handles that watch a session. Each handle gets at most one notice in its interval. A
-/// backpressured peer gets no progress. No timer runs while no task runs.
+/// Sends changed progress to the handles (references to a session) that watch the session. Each handle gets at most one
+/// notice in its interval. A client with too many unread bytes gets no progress. No timer runs while no task runs.
 ///
 /// Each engine has one object of this type.
 final class ProgressPublisher {

@@ -29,7 +29,7 @@ struct NamedSession: Hashable, Sendable {
 /// Creates or attaches a session in a transaction.
 typealias OpenSession = @Sendable (Transaction, String, ConsumerIdentity) throws(Failure) -> OpenedSession
 
-/// A create or attach command that may have to wait until the session has no consumer.
+/// A create or attach command that may have to wait until no other handle reads the events of the session.
 struct SessionOpening {
     let address: HandleAddress
     let sequence: UInt64
@@ -38,7 +38,8 @@ struct SessionOpening {
     let open: OpenSession
 }
 
-/// The queues of consumers that wait for a session, in the order of their commands.
+/// The queues of clients that wait for the right to read the events of a session (a claim). Only one handle has this
+/// right at a time, and is then the session's consumer. Each queue has the order of the commands.
 ///
 /// Each engine has one object of this type. The queues are not durable: a client sends its command again to the next
 /// engine.
@@ -47,7 +48,7 @@ final class SessionClaims {
     /// connection, so no end of a connection can show that the session is free.
     private static let retryMilliseconds: Int64 = 1_000
     /// How long clients of an earlier engine may take to connect to this engine. A client searches for the next engine
-    /// immediately. A process that is stopped for a longer time than this loses its claims.
+    /// immediately. If a process is stopped for a longer time, it loses its right to read the events of its sessions.
     private static let reconnectMilliseconds: Int64 = 10_000
     /// The limit on the waiting commands of one client, in all queues together.
     private static let waitingLimit = 4_096
@@ -162,8 +163,8 @@ final class SessionClaims {
         })
     }
 
-    /// Sends a yield notice to the consumer. If the consumer is not connected, the engine attempts the openings again
-    /// later.
+    /// Asks the consumer to give up the session, by a yield notice. If the consumer is not connected, the engine
+    /// attempts the openings again later.
     func requestYield(_ name: NamedSession) {
         guard queues[name] != nil else { return }
         var isConnected = false
@@ -177,8 +178,9 @@ final class SessionClaims {
 
     // MARK: Clients of an earlier engine
 
-    /// Starts the reconnect timer. When the timer fires, clients of an earlier engine that have not reconnected lose
-    /// their claims. If a client closed its application while no engine ran, it could not release its claims.
+    /// Starts the reconnect timer. When the timer fires, the claims of an earlier engine's clients are released if
+    /// these clients have not reconnected. The reason: a client may have ended while no engine ran, so it could not
+    /// release its claims.
     func startReconnectTimer() {
         let timer = runtime.timer { [unowned self] in
             releaseDisconnected()

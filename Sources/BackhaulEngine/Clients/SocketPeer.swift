@@ -6,7 +6,8 @@ internal import BackhaulWire
 /// A client on the socket. This object reads and writes the client's frames.
 ///
 /// The memory for a peer is bounded. While many commands of the peer are under way, no further command is read. The
-/// same applies while the peer does not read its replies. Notices that can wait are not sent to a backpressured peer.
+/// same applies while the peer does not read its replies. If a peer has too many unread bytes, it is *backpressured*:
+/// notices that can wait are not sent to it.
 final class SocketPeer {
     /// A peer with more unread bytes than this is backpressured.
     private static let highWaterMark = 256 << 10
@@ -31,7 +32,8 @@ final class SocketPeer {
     /// event is kept.
     private var deferredEvents: [ByteString: EventID] = [:]
     private var deferredYields: Set<ByteString> = []
-    /// The time since which a hello or the rest of a frame is missing; nil if nothing is missing.
+    /// The time since which bytes are missing: the first message (hello) or the rest of a frame. Nil if nothing is
+    /// missing.
     private(set) var inputPendingSince: Int64?
 
     init?(id: ConnectionID, stream: UnixStream, peer: PeerCredential, server: SocketServer) {

@@ -20,7 +20,7 @@ final class SocketServer {
     /// queue has room for fewer connections.
     private static let acceptLimit = 256
     /// The limit on the bytes of all peers' unfinished frames together. If there are more bytes, the server closes the
-    /// connection of each peer that has not sent its hello or the rest of a frame.
+    /// connections of all peers whose hello (first message) or rest of a frame is missing.
     private static let partialFrameLimit = 64 << 20
 
     private var listener: UnixListener
@@ -75,8 +75,8 @@ final class SocketServer {
         if repairTimer?.isRunning == false { repairTimer?.start(milliseconds: Self.repairDelayMilliseconds) }
     }
 
-    /// Makes the socket's file again. Without the file, a new client cannot find the engine. It also cannot start an
-    /// engine, because this engine has the store lock.
+    /// Makes the socket's file again. Without the file, a new client cannot find the engine. The client also cannot
+    /// start another engine, because this engine has the store lock.
     private func repairListener() {
         guard !listener.isLinked, services.directory.hasLock else { return }
         let log = services.options.log

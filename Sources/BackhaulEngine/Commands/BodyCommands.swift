@@ -3,8 +3,9 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Takes the files of request bodies into the store before the tasks are created: checks the files, and copies or links
-/// them. When the tasks are durable, the old names of consumed files are removed. Then the reply is sent.
+/// Takes the files of request bodies (the data of uploads) into the store before the tasks are created: checks the
+/// files, and copies or links them. A *consumed* file is one that moves into the store. When the tasks are durable, the
+/// old names of consumed files are removed. Then the reply is sent.
 struct BodyCommands {
     let call: CommandCall
     private var engine: EngineLoop { call.engine }
@@ -13,7 +14,7 @@ struct BodyCommands {
         let needed = items.indices.filter { index in
             let request = items[index].0
             guard request.hasOptions, let body = request.options.body else { return false }
-            // A host in the same process sees the same files as the engine, and has checked them.
+            // A program in the same process sees the same files as the engine, and has checked them.
             return body.source == .reference && call.connection.isLocal ? body.files.contains(where: \.isAbsent) : true
         }
         guard !needed.isEmpty else { return TaskCommands(call: call).insert(items, into: session) }
@@ -121,7 +122,7 @@ struct IngestedBodies: Sendable {
         return items
     }
 
-    /// The files that new tasks have consumed, with the paths that the host has named.
+    /// The files that new tasks have consumed, with the paths that the client has named.
     func consumed(where isNew: (Int) -> Bool) -> [BodyFile] {
         zip(ingested, positions).filter { $0.0.source == .consume && isNew($0.1) }.map(\.0.file)
     }

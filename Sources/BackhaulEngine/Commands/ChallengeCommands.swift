@@ -3,7 +3,8 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulTransport
 
-/// The commands that list challenges and respond to them.
+/// The commands that list challenges and respond to them. A challenge demands a credential, new headers or a new URL
+/// from the host, which is the program that uses the library.
 struct ChallengeCommands {
     let call: CommandCall
     private var engine: EngineLoop { call.engine }

@@ -23,7 +23,8 @@ final class CommandCall {
     /// Whether the client is still connected.
     var isConnected: Bool { engine.clients.registry[connection.id] != nil }
 
-    /// The command's id. Each engine that gets the command computes the same id. Nil before the client's hello.
+    /// The command's id. Each engine that gets the command computes the same id. Nil before the client's first message
+    /// (hello).
     var commandID: CommandID? { connection.hello.map { CommandID(client: $0.client, sequence: sequence) } }
 
     // MARK: Rights of handles

@@ -1,7 +1,7 @@
 internal import BackhaulModel
 internal import BackhaulWire
 
-/// Calls the function that performs a command.
+/// Performs a client's command: calls the function for this kind of command.
 struct CommandHandler {
     let call: CommandCall
 

@@ -3,7 +3,8 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Receives the messages of clients, from the hello to the end of the connection, and starts the handling of commands.
+/// Receives the messages of clients, from the first message (hello) to the end of the connection, and starts the
+/// handling of commands.
 final class CommandReceiver {
     private static let introductionMilliseconds: Int64 = 100
     private static let introductionLimit = 20

@@ -2,7 +2,8 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// The commands that list attempts, tasks whose end was acknowledged, and wait records.
+/// The commands that list past facts: attempts (runs of tasks), tasks whose end was acknowledged, and wait records
+/// (when and why tasks waited).
 struct HistoryCommands {
     let call: CommandCall
 

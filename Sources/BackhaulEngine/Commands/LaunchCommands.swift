@@ -2,7 +2,7 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// The commands for launches of hosts.
+/// The commands for launches. In a launch, the engine starts the program of an application, because a session needs it.
 struct LaunchCommands {
     let call: CommandCall
     private var engine: EngineLoop { call.engine }
@@ -56,8 +56,9 @@ struct LaunchCommands {
         })
     }
 
-    /// Ends the launch for the session. If the handle belongs to the launch, ends the handle, too. A repeated command
-    /// ends the handle a second time, because the client has attached the handle again before it repeated the command.
+    /// Ends the launch for the session, because the program has processed the session's events. If the handle (the
+    /// reference to the session) belongs to the launch, ends the handle, too. A repeated command ends the handle a
+    /// second time, because the client has attached the handle again before it repeated the command.
     func complete(_ handle: HandleID, _ session: SessionID, deliveredThrough: EventID) {
         let application = call.connection.application ?? ""
         let client = call.connection.hello?.client

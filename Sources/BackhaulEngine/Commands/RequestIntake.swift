@@ -1,8 +1,8 @@
 public import BackhaulModel
 internal import BackhaulTransport
 
-/// Checks requests without access to a disk. The host checks its requests before it sends them. The engine checks them
-/// again, because it does not trust clients. Each enqueue has its own `RequestIntake`.
+/// Checks requests without access to a disk. The client checks its requests before it sends them. The engine checks
+/// them again, because it does not trust clients. Each enqueue has its own `RequestIntake`.
 public struct RequestIntake {
     private var origins = OriginParser()
 

@@ -3,7 +3,8 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulWire
 
-/// The commands that create, attach, close, configure and end sessions, and the commands for events and progress.
+/// The commands that create, attach, close, configure and end sessions (named collections of tasks), and the commands
+/// for events and progress.
 struct SessionCommands {
     let call: CommandCall
     private var engine: EngineLoop { call.engine }
@@ -46,7 +47,7 @@ struct SessionCommands {
         let address = HandleAddress(connection: call.connection.id, handle: handle)
         let opening = SessionOpening(address: address, sequence: call.sequence, name: name, role: role, open: body)
         let waits = waits && role == .consume
-        // Other consumers wait for the session, so this opening is added to the queue.
+        // Others wait for the right to read the session's events, so this opening is added to the queue.
         if waits, engine.clients.claims.count(of: name) > 0 { return engine.clients.claims.wait(opening) }
         if waits { call.connection.startOpening(handle) }
         engine.runtime.store({ (transaction) throws(Failure) in
@@ -70,8 +71,8 @@ struct SessionCommands {
     func close(_ handle: HandleID) {
         guard let client = call.connection.hello?.client else { return call.connection.reply(call.sequence, .done) }
         let application = call.connection.application ?? ""
-        // If the handle was attached to an earlier engine, this engine does not know the handle. Its claim is still in
-        // the store.
+        // If the handle was attached to an earlier engine, this engine does not know the handle. The handle's right to
+        // read the events is still in the store.
         if let attached = call.connection.detach(handle) {
             let address = HandleAddress(connection: call.connection.id, handle: handle)
             engine.clients.progress.stop(address)
@@ -147,7 +148,7 @@ struct SessionCommands {
             if change.sessionRemoved { engine.removed(change) }
             returns.withLock { $0 = change.returnsBodies }
         }, beforeReply: { reply in
-            // Consumed files are returned to the host before the reply is sent.
+            // Consumed files (moved into the store for uploads) are moved back before the reply is sent.
             guard returns.withLock(\.self) else { return reply() }
             engine.housekeeping.requestBodies.returnBodies {
                 reply()
@@ -179,7 +180,7 @@ struct SessionCommands {
 }
 
 extension ClientParts {
-    /// Adds the number of consumers that wait for each session.
+    /// Adds to each session how many handles wait for the right to read its events.
     func withWaiting(_ infos: [SessionInfo], of application: String) -> [SessionInfo] {
         infos.map { info in
             var info = info

@@ -4,7 +4,8 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulWire
 
-/// The commands for tasks: enqueue, list, control and claim.
+/// The commands for tasks: enqueue (store new tasks), list, control, and claim (move a finished download out of the
+/// store).
 struct TaskCommands {
     let call: CommandCall
     private var engine: EngineLoop { call.engine }
@@ -133,8 +134,8 @@ struct TaskCommands {
         })
     }
 
-    /// Moves the kept file first, and then records the claim. If the engine crashes between these steps, the repeated
-    /// claim finds the moved file.
+    /// Moves the kept file (a finished download in the store) first, and then records the claim. If the engine crashes
+    /// between these steps, the repeated claim finds the moved file.
     func claim(
         _ task: TaskID, _ destination: Destination, _ ifExists: ExistsPolicy, in session: SessionID
     ) throws(Failure) {

@@ -3,10 +3,11 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 
 /// Counts the bytes that are transferred over each network. Computes what is left of the budgets of networks and
-/// sessions. Also has the administrator's settings of networks.
+/// sessions. A budget is the number of bytes that may be transferred in a day or month. This object also has the
+/// administrator's settings of networks.
 ///
 /// Each engine has one object of this type. Received and sent bytes of bodies are counted in memory, and then added to
-/// the ledger.
+/// the `UsageLedger`.
 final class BudgetAccounting {
     /// While no exact count is needed, this many bytes are collected, and then counted together.
     private static let countingStep: UInt64 = 64 << 10
@@ -47,7 +48,8 @@ final class BudgetAccounting {
         var stopped: Set<TaskID> = []
     }
 
-    /// - hasTasksWithinBudgets: returns whether there are tasks that a used-up budget must hold and does not hold yet.
+    /// - hasTasksWithinBudgets: returns whether there are tasks that a used-up budget must stop and has not stopped
+    /// yet.
     init(
         _ runtime: any Runtime, _ sessions: SessionTable, _ scheduler: TaskScheduler, _ monitor: ConditionsMonitor,
         hasTasksWithinBudgets: @escaping () -> Bool

@@ -3,11 +3,11 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 
 /// If a task expects to transfer more bytes than a budget has left, delays the task until the next period of a budget.
-/// Meanwhile, smaller tasks start.
+/// A budget is the number of bytes that may be transferred in a day or month. Meanwhile, smaller tasks start.
 ///
 /// Each engine has one object of this type.
 final class BudgetAdmission {
-    /// How many delayed tasks may have wait records at the same time.
+    /// How many delayed tasks may have wait records (database rows that say why a task waits) at the same time.
     private static let recordLimit = 1_024
 
     /// Whether the store has delayed tasks.
@@ -46,11 +46,12 @@ final class BudgetAdmission {
         self.journal = journal
     }
 
-    /// Whether this engine has delayed tasks. The delayed tasks depend on the network, even if their constraint groups
-    /// are forgotten.
+    /// Whether this engine has delayed tasks. Such tasks depend on the network, even after the engine has forgotten
+    /// their constraint groups (tasks with the same constraints).
     var hasDelayed: Bool { delayed == .some }
 
-    /// Returns those of the lane's tasks that fit the budgets, and delays the other tasks.
+    /// Returns those of the tasks that fit the budgets, and delays the other tasks. The tasks belong to one lane: they
+    /// are tasks of one session for one server.
     func admit(_ tasks: [StoredTask], in lane: LaneID) -> [StoredTask] {
         guard let lane = scheduler.lanes[lane] else { return tasks }
         let budgets = lane.networkScope == .loopback ? [] : budgets.budgets(of: lane.session)
@@ -116,7 +117,7 @@ final class BudgetAdmission {
     }
 
     /// For each session: its budgets, and the time at which the first of these budgets starts its next period. All
-    /// tasks of a pass are evaluated with the same terms.
+    /// tasks of a pass are compared with the same budgets.
     private typealias Terms = [SessionID: (budgets: [BudgetUsage], end: Int64)]
 
     private func terms() -> Terms {
@@ -172,8 +173,8 @@ final class BudgetAdmission {
         return DeferralDecision.fits(stated, budgets.budgets(of: session))?.sentence
     }
 
-    /// Returns one hold for each session with delayed tasks. The hold has the sentence of the smallest task, because
-    /// this task starts next.
+    /// Returns one hold (a reason with a sentence) for each session with delayed tasks. The hold has the sentence of
+    /// the smallest task, because this task starts next.
     func infos(
         _ tasks: [DelayedTask], began: [SessionID: Int64],
         _ names: [SessionID: (application: String, session: String)]

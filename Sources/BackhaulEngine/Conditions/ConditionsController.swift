@@ -2,10 +2,11 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Decides when the parts that hold tasks judge these tasks again, and in which order.
+/// Decides when tasks are judged again, and in which order. To judge tasks means to decide whether they may run under
+/// the present conditions, such as power and network. Other objects (parts) of the engine judge the tasks.
 ///
-/// Each engine has one object of this type. The parts judge the tasks when a condition, a budget or the time has
-/// changed. A condition is read only while something depends on it.
+/// Each engine has one object of this type. Tasks are judged when a condition, a budget or the time has changed. A
+/// condition is read only while something depends on it.
 final class ConditionsController {
     /// The shortest delay until the next check, in milliseconds. With this limit, a mistake cannot keep the loop busy.
     private static let shortestCheckInterval: Int64 = 20
@@ -22,11 +23,11 @@ final class ConditionsController {
     private let activityNeeds: () -> ConditionSet
     private var timer: (any RuntimeTimer)?
     private var planned: Set<Plan> = []
-    /// The time at which all groups were judged last, by the boot clock.
+    /// The time at which all groups (`ConstraintGroup`) were judged last, by the boot clock.
     private var reconsideredAt: Int64 = 0
     private var isClosed = false
 
-    /// - activityNeeds: returns the conditions on which activities with an open window depend.
+    /// - activityNeeds: returns the conditions on which activities (repeated work) with an open window depend.
     init(
         _ runtime: any Runtime, _ running: any RunningTasks, _ parts: ConditionParts, _ deadlines: DeadlineController,
         _ timeZone: TimeZoneMonitor, activityNeeds: @escaping () -> ConditionSet
@@ -98,7 +99,8 @@ final class ConditionsController {
         return reconsider()
     }
 
-    /// The holds of an activity that has no task yet; nil if a condition that the activity needs was not read yet.
+    /// The holds of an activity that has no task yet: the reasons for which it may not start. Nil if a condition that
+    /// the activity needs was not read yet.
     func holds(
         for constraints: EffectiveConstraints, of session: SessionID
     ) -> (holds: [Hold]?, effects: [EngineEffect]) {
@@ -159,8 +161,8 @@ final class ConditionsController {
     /// Starts the timer for the next time at which a reading or a clock may change a judgement.
     func scheduleCheck() {
         guard !isClosed else { return }
-        // The search for probes begins at the time of the last judgement, because a probe may have become due since
-        // then.
+        // The search for probes (tasks that test whether others may start) begins at the time of the last judgement,
+        // because a probe may have become due since then.
         let judged = reconsideredAt
         let bootTimes = [
             parts.monitor.nextCheck, parts.throughput.nextProbe(since: judged), parts.uplink.nextProbe(since: judged),

@@ -2,7 +2,8 @@ internal import BackhaulConditions
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// The conditions on which decisions of the engine depend: power, heat, pressure, the network and sleep.
+/// The conditions on which decisions of the engine depend: power, heat, pressure, the network and sleep. A filter
+/// accepts an improved condition only after the improvement has lasted for some time.
 ///
 /// Each engine has one object of this type. Other conditions are read only for a listing.
 final class ConditionsMonitor {

@@ -1,8 +1,9 @@
 internal import BackhaulModel
 internal import BackhaulStore
 
-/// The tasks of one session with the same constraints and the same network scope. The engine judges these tasks by one
-/// decision, and holds and releases them together.
+/// The tasks of one session with the same constraints and the same network scope. Constraints are demands on the
+/// system, such as external power. The scope is where the tasks' servers are: on this machine, on the local network, or
+/// beyond it. The engine makes one decision for these tasks, and holds (delays) and releases them together.
 struct ConstraintGroup: Hashable, Sendable {
     var session: SessionID
     var constraints: ConstraintsID
@@ -11,7 +12,8 @@ struct ConstraintGroup: Hashable, Sendable {
     var isLocal: Bool { networkScope == .loopback }
 }
 
-/// The tasks of a lane that have the same constraints. Their throughput is measured together.
+/// The tasks of a lane that have the same constraints. A lane is the tasks of one session for one server. The
+/// throughput of a lane group is measured as a whole.
 struct LaneGroup: Hashable, Sendable {
     var lane: LaneID
     var constraints: ConstraintsID
@@ -26,20 +28,21 @@ struct LaneGroup: Hashable, Sendable {
     init(of task: RunningTask) { self.init(lane: task.lane, constraints: task.constraints) }
 }
 
-/// The judgement of a constraint group.
+/// The last decision about a constraint group: whether its tasks may run.
 struct GroupState {
     let constraints: EffectiveConstraints
     /// Conditions that must be read before a task of the group starts.
     var needed: ConditionSet = []
     /// Whether a needed condition was not read yet, or is unknown for a moment.
     var isUndecided = true
-    /// The holds of the group; nil if no hold stops its tasks.
+    /// The holds of the group: the reasons for which its tasks may not run. Nil if there is none.
     var held: Held?
     /// The time of the last judgement, in Unix milliseconds.
     var decidedAt: Int64?
 
     var mayStart: Bool { !isUndecided && held == nil }
-    /// Whether the uplink is the only reason of the hold. If so, an uplink probe may release the group.
+    /// Whether tasks are held only because the uplink, the route to other networks, does not work. If so, an uplink
+    /// probe (a task that tests this route) may release the group.
     var isHeldOnlyByUplink: Bool { held?.reasons == [.portal] }
 }
 
@@ -59,6 +62,7 @@ struct Held {
 /// The tasks that a hold stops.
 enum HeldTasks: Equatable {
     case constraintGroup(ConstraintGroup)
-    /// - excludesProbes: true if the lane was slow before. In this case, the slow probe of the lane continues.
+    /// - excludesProbes: true if the lane was slow before. In this case, the task that tests the lane's speed
+    /// continues.
     case laneGroup(LaneGroup, excludesProbes: Bool)
 }

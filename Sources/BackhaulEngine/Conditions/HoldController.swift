@@ -2,13 +2,16 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// The constraint groups and slow lanes that are held, and the reasons.
+/// Decides which tasks are held (may not run), and knows the reasons (holds). Each decision is for a whole group of
+/// tasks: a constraint group or a slow lane. A constraint group is tasks of one session with the same demands on the
+/// system (constraints). A lane is the tasks of one session for one server.
 ///
 /// Each engine has one object of this type. It knows the groups of all tasks that run, are ready, or wait in a lane
-/// that was loaded. Its decisions depend on constraints, conditions, budgets, the uplink and the time.
+/// that was loaded. Its decisions depend on constraints, conditions, budgets, the uplink (the route to other networks)
+/// and the time.
 final class HoldController {
-    /// The largest number of wait records for one hold. The store keeps the newest 1,000 records of a session, and a
-    /// hold of many lanes must not evict all other records.
+    /// The largest number of wait records (database rows that say why tasks wait) for one hold. The store keeps the
+    /// newest 1,000 records of a session, and a hold of many lanes must not evict all other records.
     private static let recordLimit = 64
 
     private let runtime: any Runtime
@@ -206,7 +209,8 @@ final class HoldController {
         return holds
     }
 
-    /// The holds of an activity that has no task yet. The caller has checked that the needed conditions were read.
+    /// The holds of an activity (repeated work) that has no task yet. The caller has checked that the needed conditions
+    /// were read.
     func holds(_ constraints: EffectiveConstraints, of session: SessionID) -> [Hold] {
         let group = ConstraintGroup(session: session, constraints: .session, networkScope: .uplink)
         return holds(constraints, group, at: Clock.wallMilliseconds)

@@ -2,15 +2,15 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// What a probe tests. A probe is a task that is started although its group is held.
+/// What a probe tests. A probe is a held task (it waits for a condition) that is started as a test.
 enum ProbeKind: Equatable {
-    /// A slow probe tests whether a slow lane is faster now.
+    /// A slow probe tests whether a slow lane is faster now. A lane is the tasks of one session for one server.
     case slow
-    /// An uplink probe tests whether the uplink works.
+    /// An uplink probe tests whether the uplink (the route from the local network to other networks) works.
     case uplink
 }
 
-/// Starts one held task to test whether its hold is over. A probe skips its queue but obeys the limits.
+/// Starts one held task to test whether its hold is over. Such a task (a probe) skips its queue but obeys the limits.
 ///
 /// Each engine has one object of this type.
 final class ProbeController {
@@ -24,7 +24,7 @@ final class ProbeController {
     private let hasCapacity: () -> Bool
     /// The lanes whose probe is being read from the store.
     private var loading: Set<LaneID> = []
-    /// Whether a probe is due and no slot is free.
+    /// Whether a probe is due and the limits on running tasks leave no free slot for it.
     private var waitsForSlot = false
     /// The running uplink probes.
     private var uplinkProbes: Set<TaskID> = []
@@ -87,8 +87,8 @@ final class ProbeController {
         return held
     }
 
-    /// Whether a probe of the lane group can have a slot. If no slot is free, the probe gets the next slot that becomes
-    /// free.
+    /// Whether the limits permit a probe of the lane group to run. If no slot is free, the probe gets the next slot
+    /// that becomes free.
     private func hasSlot(_ key: LaneGroup) -> Bool {
         guard let lane = scheduler.lanes[key.lane], !loading.contains(key.lane) else { return false }
         if hasCapacity(), scheduler.hasSlot(lane) { return true }

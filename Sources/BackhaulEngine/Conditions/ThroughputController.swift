@@ -2,8 +2,9 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Pauses lanes that are slower than their constraints demand. One slow probe at a time tests whether a lane is faster
-/// again.
+/// Pauses lanes that are slower than their constraints demand. A lane is the tasks of one session for one server.
+/// Meanwhile, one of the paused tasks runs, to test whether its lane is faster again. There is only one such task
+/// (*slow probe*) at a time.
 ///
 /// Each engine has one object of this type.
 final class ThroughputController {
@@ -85,7 +86,8 @@ final class ThroughputController {
         return isDecided
     }
 
-    /// Judges the slow lanes. While the watch pauses any lane, the lanes with running and ready tasks are judged too.
+    /// Judges whether the slow lanes are still slow. While any lane is paused, also judges the lanes with running and
+    /// ready tasks.
     func reconsider() -> [EngineEffect] {
         var keys = Set(holds.slow.keys)
         if watch.isPausingAny {
@@ -95,8 +97,8 @@ final class ThroughputController {
         return reconsider(keys)
     }
 
-    /// Judges lane groups whose tasks wait. If all servers together are too slow, lanes that were not measured count as
-    /// slow, too.
+    /// Judges lane groups (tasks of a lane with the same constraints) whose tasks wait. If all servers together are too
+    /// slow, lanes that were not measured count as slow, too.
     func lanesBeganWaiting(_ keys: some Sequence<LaneGroup>) -> [EngineEffect] {
         watch.isPausingAny ? reconsider(keys) : []
     }

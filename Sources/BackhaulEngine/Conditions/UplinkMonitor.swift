@@ -1,8 +1,8 @@
 internal import BackhaulModel
 internal import BackhaulStore
 
-/// Judges whether the uplink works. The uplink is the route to other networks. If several origins fail together, the
-/// uplink counts as the cause: a portal demands a login, or the uplink is broken.
+/// Judges whether the uplink works. The uplink is the route from the local network to other networks. If several
+/// origins (servers) fail together, the uplink counts as the cause: a portal demands a login, or the uplink is broken.
 ///
 /// Each engine has one object of this type.
 final class UplinkMonitor {
@@ -12,7 +12,7 @@ final class UplinkMonitor {
     private let waitingLanes: () -> any Sequence<LaneID>
     private var watch = UplinkWatch()
 
-    /// - waitingLanes: the lanes of tasks that wait in the store.
+    /// - waitingLanes: the lanes of tasks that wait in the store. A lane is the tasks of one session for one server.
     init(
         _ runtime: any Runtime, _ scheduler: TaskScheduler, _ running: any RunningTasks,
         waitingLanes: @escaping () -> any Sequence<LaneID>
@@ -31,7 +31,7 @@ final class UplinkMonitor {
         return watch.moved(now: runtime.now) ? [.reconsider] : []
     }
 
-    /// Notes how an attempt of the task ended.
+    /// Notes how an attempt (a run of the task) ended.
     func ended(_ task: StoredTask, _ ending: UplinkWatch.Ending) -> [EngineEffect] {
         guard scheduler.networkScope(of: task) == .uplink else { return [] }
         if ending == .responded { return responded(task) }
@@ -59,7 +59,8 @@ final class UplinkMonitor {
 
     // MARK: Probes
 
-    /// Makes the next probe due now, because the user has resumed tasks that the uplink holds.
+    /// A probe is a task that tests the uplink. This function makes the next probe due now, because the user has
+    /// resumed tasks that the uplink holds.
     func probeNow() -> [EngineEffect] {
         watch.probeNow(now: runtime.now)
         return [.reconsider]

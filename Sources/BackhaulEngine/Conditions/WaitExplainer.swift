@@ -2,8 +2,8 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Adds reasons to waiting tasks in listings: present holds, budgets and missing routes. The tasks' rows do not have
-/// these reasons.
+/// Adds reasons to waiting tasks in listings: unmet conditions (holds), budgets and missing routes. The tasks' rows in
+/// the database do not have these reasons.
 struct WaitExplainer {
     let scheduler: TaskScheduler
     let holds: HoldController
@@ -38,7 +38,7 @@ struct WaitExplainer {
             info.reasonText = hold.sentence
             info.nextAttemptMilliseconds = hold.nextCheckMilliseconds ?? 0
         } else if reachability.isHeld(place.lane) {
-            // An earlier task of the lane waits for a route, so this task waits for a route, too.
+            // An earlier task of the same session and server waits for a route, so this task waits for a route, too.
             info.reason = .connectivity
             info.reasonText = info.reason.text
         }
@@ -46,8 +46,9 @@ struct WaitExplainer {
 
     // MARK: All holds
 
-    /// The holds of all constraint groups and slow lanes, each with its number of waiting tasks. If a constraint group
-    /// and a lane both hold a task, the task counts only for the hold of the group, as in the listing of tasks.
+    /// All holds, each with its number of waiting tasks. A hold stops a constraint group (tasks of a session with the
+    /// same constraints) or a slow lane (tasks of a session for one server). If both stop a task, the task counts only
+    /// for the hold of the group, as in the listing of tasks.
     func holdInfos(
         _ counts: [WaitingCount], _ names: [SessionID: (application: String, session: String)]
     ) -> [HoldInfo] {

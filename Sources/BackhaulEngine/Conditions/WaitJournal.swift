@@ -2,12 +2,13 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Writes wait records for `backhaul why`: when and for which reason tasks waited.
+/// Writes wait records, which are database rows for the command `backhaul why`: when and for which reason tasks waited.
 ///
 /// Each engine has one object of this type.
 final class WaitJournal {
-    /// How long after the start a hold may continue an open record of an earlier engine, in milliseconds. At the end of
-    /// this time all present holds are known, because `ConditionsWatch` stops waiting for missing readings.
+    /// How long after the start a hold (a reason to wait) may continue an open record of an earlier engine, in
+    /// milliseconds. At the end of this time all present holds are known, because `ConditionsWatch` stops waiting for
+    /// missing readings.
     private static let inheritanceMilliseconds: Int64 = 5_000
 
     private let runtime: any Runtime

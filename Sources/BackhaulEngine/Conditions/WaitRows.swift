@@ -1,6 +1,6 @@
 internal import BackhaulStore
 
-/// A wait record that is in the store, or is being written there.
+/// A wait record (when and why tasks waited) that is in the store, or is being written there.
 struct WaitRow: Hashable, Sendable {
     fileprivate let number: UInt64
 }

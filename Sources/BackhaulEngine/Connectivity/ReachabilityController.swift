@@ -4,8 +4,8 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulTransport
 
-/// The lanes whose origins the kernel cannot reach, because it has no route. Their tasks do not start until the network
-/// changes or the next check is due.
+/// The lanes whose servers the kernel cannot reach, because it has no route. A lane is the tasks of one session for one
+/// server. The tasks of such a lane do not start until the network changes or the next check is due.
 ///
 /// Each engine has one object of this type. While there are such lanes, it listens to changes of routes.
 final class ReachabilityController {
@@ -17,15 +17,15 @@ final class ReachabilityController {
     private var pacing = ConnectivityCheckBackoff()
     private var watch: (any RuntimeWatch)?
     private var timer: (any RuntimeTimer)?
-    /// The wait records of lanes. A record ends when the lane's server responds, or when no task of the lane waits for
-    /// a route any more.
+    /// The wait records of lanes: database rows that say why tasks wait. A record ends when the lane's server responds,
+    /// or when no task of the lane waits for a route any more.
     private var rows: [LaneID: WaitRow] = [:]
     /// Whether the timer runs because the network has changed.
     private var hasChanged = false
     /// Whether the kernel has a route to a name server, and the time of this check.
     private var hasRouteToNameServer: (value: Bool, at: Int64)?
 
-    /// - hasTasks: whether a task of the lane runs or is ready.
+    /// - hasTasks: whether a task of the lane runs, or is loaded to run soon (ready).
     init(
         _ runtime: any Runtime, _ journal: WaitJournal, log: @escaping @Sendable (LogEntry) -> Void,
         hasTasks: @escaping (LaneID) -> Bool
@@ -41,8 +41,8 @@ final class ReachabilityController {
 
     var heldLanes: Set<LaneID> { lanes }
 
-    /// Whether the attempt failed because the kernel has no route to the task's server. The next attempt then waits for
-    /// a route.
+    /// Whether the attempt (run of the task) failed because the kernel has no route to the task's server. The next
+    /// attempt then waits for a route.
     func isUnreachable(_ task: StoredTask, _ failure: Failure, _ failureContext: FailureContext) -> Bool {
         Connectivity.isRouteMissing(
             failure, server: task.origin.server,

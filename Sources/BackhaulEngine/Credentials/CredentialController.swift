@@ -2,7 +2,8 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// The credentials and open challenges of all sessions. It decides which tasks wait for a credential.
+/// The credentials and open challenges of all sessions. A challenge demands a credential, new headers or a new URL from
+/// the host, which is the program that uses the library. This object decides which tasks wait for a challenge.
 ///
 /// Each engine has one object of this type. Credentials are only in memory. If the host demands it, the engine also
 /// stores them.
@@ -22,7 +23,8 @@ final class CredentialController {
     /// The credentials of the session; nil if the session has no credentials and no challenges.
     subscript(_ session: SessionID) -> SessionCredentials? { credentials[session] }
 
-    /// Whether the lane may run only one task at a time, because its server has not accepted a credential yet.
+    /// Whether the lane (the tasks of one session for one server) may run only one task at a time, because its server
+    /// has not accepted a credential yet.
     func runsOneTask(_ lane: Lane) -> Bool { credentials[lane.session]?.runsOneTask(lane.origin.text) ?? false }
 
     func forget(_ session: SessionID) { credentials[session] = nil }
@@ -100,9 +102,9 @@ final class CredentialController {
 
     func setRepeats(_ value: CredentialRepeats?, of task: TaskID) { repeats[task] = value }
 
-    /// Whether a challenge for the protection space may be opened. If the session has no state, no challenge is open,
-    /// and a challenge may be opened. The state may have been removed just before a second task opens its own
-    /// challenge.
+    /// Whether a challenge for the protection space (the place where a credential is valid) may be opened. If the
+    /// session has no state, no challenge is open, and a challenge may be opened. The state may have been removed just
+    /// before a second task opens its own challenge.
     func mayOpen(_ space: ProtectionSpace, of session: SessionID) -> Bool {
         credentials[session]?.mayOpen(space) ?? true
     }
@@ -121,8 +123,9 @@ final class CredentialController {
 
     // MARK: Tasks that wait for a credential
 
-    /// The challenge that the task has to wait for before it starts; nil if there is none. If the resource time-out of
-    /// the task is over, the result is nil: the task starts, so that it can end.
+    /// The challenge that the task has to wait for before it starts; nil if there is none. If the resource time-out
+    /// (the longest time from the enqueue to the end) of the task is over, the result is nil: the task starts, so that
+    /// it can end.
     func wait(before task: StoredTask) -> (wait: SessionCredentials.PendingChallenge?, effects: [EngineEffect]) {
         guard let configuration = sessions[task.session], task.intent == nil,
             calendar.remainingMilliseconds(of: task, configuration) > 0

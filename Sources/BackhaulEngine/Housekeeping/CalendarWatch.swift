@@ -4,8 +4,9 @@ internal import BackhaulStore
 
 /// The clock that measures the age of tasks (the age calendar). It stays correct when the machine's clock is set.
 ///
-/// Each engine has one object of this type. The calendar advances with the boot clock. After a clock step, the calendar
-/// moves together with the times of all rows. So the step does not change the age of a task.
+/// Each engine has one object of this type. The age calendar advances with the boot clock. When a user or the network
+/// sets the machine's clock (a clock step), the age calendar and the times of all rows move by the same amount. So the
+/// step does not change the age of a task.
 final class CalendarWatch {
     /// The longest time of a timer that waits for a calendar time, in milliseconds. When such a timer fires, the engine
     /// computes the remaining time again. So an error of the clock has an effect for one day at most.
@@ -21,7 +22,8 @@ final class CalendarWatch {
     /// The present time of this calendar.
     var milliseconds: Int64 { Clock.bootMilliseconds + offset }
 
-    /// The time until the task's resource time-out, in milliseconds. Times in which the task is suspended do not count.
+    /// The time until the task's resource time-out, the longest time from its enqueue to its end, in milliseconds.
+    /// Times in which the task is suspended do not count.
     func remainingMilliseconds(of task: StoredTask, _ configuration: SessionConfiguration) -> Int64 {
         let limit = task.request.options.policy.resourceTimeoutMilliseconds ?? configuration.resourceTimeoutMilliseconds
         return Int64(clamping: limit) - (milliseconds - task.enqueuedMilliseconds - task.suspendedMilliseconds)

@@ -1,11 +1,11 @@
 internal import BackhaulModel
 internal import BackhaulStore
 
-/// Notices that an engine has nothing to do. A daemon then returns memory to the system, and ends after its linger
-/// time.
+/// Notices that an engine has nothing to do. A daemon (an engine in its own process) then returns memory to the system,
+/// and ends after its linger time.
 ///
-/// Each engine has one object of this type. An embedded engine does not return memory, because the memory belongs to
-/// its host. It ends with the host.
+/// Each engine has one object of this type. An embedded engine runs in another program. Such an engine does not return
+/// memory, because the memory belongs to this program. The engine ends with this program.
 final class IdleMonitor {
     /// The delays before memory is returned, in milliseconds: a first time after the last work, and a second time after
     /// `Transport` has closed its idle connections. After the second time, a daemon makes no system call until the next

@@ -3,8 +3,8 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Removes files that no task needs any more: part files of cancelled tasks, and kept files that were not claimed
-/// before the acknowledgement.
+/// Removes files that no task needs any more (leftovers): the unfinished part files of cancelled tasks, and kept files
+/// (finished downloads in the store) that the host did not move out of the store before it acknowledged their events.
 ///
 /// Each engine has one object of this type. The transaction that makes a file unnecessary also lists it as a leftover,
 /// so that the file is removed even after a crash.

@@ -3,8 +3,9 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// The store's directory of request bodies. It makes names that no other engine has used, removes bodies that no task
-/// needs any more, and returns consumed files to their old paths.
+/// The store's directory of request bodies, which are the data of uploads. This object makes names that no other engine
+/// has used, and removes bodies that no task needs any more. It also moves consumed files, which were moved into the
+/// store for uploads, back to their old paths.
 ///
 /// Each engine has one object of this type.
 final class RequestBodyManager {

@@ -2,10 +2,11 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Notices that the store's socket was removed, or that the whole store was moved or deleted.
+/// Notices that the store's socket was removed, or that the whole store was moved or deleted. The store is the
+/// directory with all durable data of the engine.
 ///
-/// Each engine has one object of this type. When the store is moved or deleted, a daemon ends. An embedded engine
-/// continues, because its host decides about the store.
+/// Each engine has one object of this type. When the store is moved or deleted, a daemon ends. An engine that is
+/// embedded in another program continues, because this program decides about the store.
 final class StoreWatch {
     private var watch: (any RuntimeWatch)?
 

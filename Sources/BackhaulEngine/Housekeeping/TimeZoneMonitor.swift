@@ -1,7 +1,8 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// Watches the time zone while quiet hours or budgets depend on it.
+/// Watches the time zone while quiet hours (hours in which tasks wait) or budgets (bytes for each day or month) depend
+/// on it.
 ///
 /// Each engine has one object of this type.
 final class TimeZoneMonitor {

@@ -1,7 +1,7 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// A process of a launched host.
+/// A process of a launched host: a program that the engine has started because a session needs it.
 protocol HostProcess: Sendable {
     /// A descriptor that is readable when the process has ended; nil if the system has no such descriptors.
     var endDescriptor: Int32? { get }
@@ -16,7 +16,8 @@ extension WatchedProcess: HostProcess {
     var endDescriptor: Int32? { descriptor?.number }
 }
 
-/// The known living processes of one launched host.
+/// The known living processes of one launched host. The program that the engine has started can start further
+/// processes.
 ///
 /// Each application with a launch command has one object of this type. It owns the processes and the watches of their
 /// ends.

@@ -2,7 +2,8 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Starts and ends launched hosts. Tests have a fake that starts no program.
+/// Starts and ends launched hosts: programs that the engine starts because a session needs them. Tests have a fake that
+/// starts no program.
 protocol HostStarter: AnyObject {
     /// Starts the program of the launch. `then` is called on the loop, in a later iteration.
     func start(

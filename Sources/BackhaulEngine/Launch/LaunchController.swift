@@ -2,11 +2,12 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Launches hosts when their sessions need them. It reads the state from the store, lets `LaunchDecision` decide, and
-/// performs the decision.
+/// Starts a program when one of its sessions needs it, for example because all tasks of the session have ended. Such a
+/// start is a *launch*, and the program is a *host*. This object reads the state from the store, lets `LaunchDecision`
+/// decide, and performs the decision.
 ///
-/// Each engine has one object of this type. It owns the applications with a launch command, and the list of stopped
-/// hosts.
+/// Each engine has one object of this type. It owns the applications that have registered a launch command, and the
+/// list of stopped hosts.
 final class LaunchController {
     /// How long hosts of an earlier engine may connect after this engine's start, in milliseconds. No host is launched
     /// during this time.
@@ -107,8 +108,9 @@ final class LaunchController {
         check(at: hello.application)
     }
 
-    /// Notes that a launched host has attached a session of its launch. The row of the launch in the store is already
-    /// up to date. The host may have closed its connection meanwhile.
+    /// Notes that a launched host has attached a session, and that the host was launched for this session. To attach a
+    /// session is to open it for the use of its tasks and events. The row of the launch in the store is already up to
+    /// date. The host may have closed its connection meanwhile.
     func attached(_ name: String, _ consumer: ConsumerIdentity) {
         guard let application = applications[name], application.stored.current?.token == consumer.launch else { return }
         watch(consumer.process, of: application)
@@ -116,7 +118,8 @@ final class LaunchController {
         check(at: name)
     }
 
-    /// Handles the completion of a session by any process. `hasRead`: whether the process had received events before.
+    /// Handles the completion of a session by any process: the process states that it has processed all events of the
+    /// session. `hasRead`: whether the process had received events before.
     func completed(in name: String, _ completion: LaunchCompletion, hasRead: Bool) {
         guard let application = applications[name] else { return }
         if application.completed(completion, hasRead: hasRead) { save(application) }
@@ -299,7 +302,7 @@ final class LaunchController {
     }
 
     /// Adds two facts to the listing of each session: the state of a launch for the session, and since when the
-    /// session's consumer is stopped. The session's row does not have these facts.
+    /// session's consumer (the process that reads its events) is stopped. The session's row does not have these facts.
     func describe(_ sessions: inout [SessionInfo], of name: String, _ storedFacts: LaunchedApplication.StoredFacts) {
         var stoppedSince: [Int64: Int64] = [:]
         for consumer in Set(sessions.map(\.consumer)) where consumer != 0 {

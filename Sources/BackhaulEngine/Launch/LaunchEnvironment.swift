@@ -1,9 +1,11 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// The environment of a launched host. From the engine's environment, it has only the variables about the user, such as
-/// the user's name, directories and locale. It also has the variables of the launch command, the paths of the store and
-/// its daemon, and the launch token. The rest of the engine's environment may be secret and is not passed on.
+/// The environment of a launched host, which is a program that the engine starts because a session needs it. From the
+/// engine's environment, the host gets only the variables about the user, such as the user's name, directories and
+/// locale. It also gets the variables of the launch command, the paths of the store and its daemon, and the launch
+/// token, by which the engine recognises the host. The rest of the engine's environment may be secret and is not passed
+/// on.
 enum LaunchEnvironment {
     private static let names: Set<String> = [
         "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR",

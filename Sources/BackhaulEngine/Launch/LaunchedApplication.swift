@@ -2,7 +2,8 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// The state of an application's launch, and its changes. `LaunchController` writes the launch's row after each change.
+/// The state of an application's launch, and its changes. In a launch, the engine starts the application's program (the
+/// host) because its sessions need it. `LaunchController` writes the launch's row after each change.
 final class LaunchedApplication {
     /// The facts that are read from the store before each decision.
     struct StoredFacts: Sendable {
@@ -16,8 +17,8 @@ final class LaunchedApplication {
     var check = CheckState.idle
     /// The time of the next check, by the boot clock.
     var wakeAt: Int64?
-    /// Whether the host completed a session of this kind: the launch included the session only because servers had
-    /// rejected earlier credentials.
+    /// Whether the host completed a session that was part of the launch for only one reason: servers had rejected
+    /// earlier credentials of the host.
     private var onlyRepeatedChallenges = false
     /// Whether the command was removed. A host that was launched before may still live.
     private(set) var isRemoved = false
@@ -56,7 +57,8 @@ final class LaunchedApplication {
 
     // MARK: A launch
 
-    /// Notes that a launch begins, and counts the launch. Returns the former backoff.
+    /// Notes that a launch begins, and counts the launch. Returns the former backoff (the count and the delay that it
+    /// causes).
     func begin(now: Int64) -> LaunchBackoff {
         let before = stored.backoff
         run = .starting
@@ -109,7 +111,8 @@ final class LaunchedApplication {
         stored.current?.process = process
     }
 
-    /// Notes a completed session. Returns whether the row has changed.
+    /// Notes a completed session: the host has stated that it has processed the session's events. Returns whether the
+    /// row has changed.
     func completed(_ completion: LaunchCompletion, hasRead: Bool) -> Bool {
         // The backoff ends only if the host did its work. A host may complete sessions without reading events, complete
         // other sessions, or give credentials that servers reject. The engine must launch such a host again only after

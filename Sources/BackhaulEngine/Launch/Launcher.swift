@@ -3,7 +3,7 @@ internal import BackhaulPlatform
 internal import BackhaulUserManager
 internal import Glibc
 
-/// The program that a launch starts.
+/// The program that a launch starts, with all that is needed to start it.
 struct LaunchRequest: Sendable {
     var application: String
     var command: LaunchCommand
@@ -20,7 +20,8 @@ struct LaunchedProcess: Sendable {
     var unit: String?
 }
 
-/// Starts and ends launched hosts, on its own thread, because calls to the user manager and to file systems may hang.
+/// Starts and ends the programs that sessions need. It has its own thread, because calls to the user manager (systemd)
+/// and to file systems may hang.
 final class Launcher: Sendable {
     private let worker: Worker<Void>
 

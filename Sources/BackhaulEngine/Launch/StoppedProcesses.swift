@@ -1,8 +1,8 @@
 internal import BackhaulPlatform
 
-/// The hosts that are stopped (SIGSTOP) or frozen, and since when. The system does not report a stop. So the time
-/// counts from the first check that finds the host stopped. Each listing causes a check. An event for the host causes a
-/// check, too.
+/// The connected processes that are stopped (SIGSTOP) or frozen, and since when. The system does not report a stop. So
+/// the time counts from the first check that finds the process stopped. Each listing causes a check. An event for the
+/// process causes a check, too.
 struct StoppedProcesses {
     struct StoppedSince: Equatable {
         /// The time in Unix milliseconds.

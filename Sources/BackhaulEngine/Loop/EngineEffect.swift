@@ -1,7 +1,8 @@
 internal import BackhaulModel
 internal import BackhaulStore
 
-/// An action outside of the part that returns it. `EngineLoop.apply` performs it after the part has returned.
+/// An action that one object of the engine (a part) demands outside of this part. A part returns effects.
+/// `EngineLoop.apply` performs these effects after the part has returned.
 ///
 /// Large values are indirect, because an effect is copied several times, and constant arrays of effects make the
 /// library larger.
@@ -32,14 +33,16 @@ enum EngineEffect {
     /// Rows changed. Clients are notified about new events, and launches and activities that depend on these rows are
     /// checked.
     indirect case announce(Change)
-    /// The consumer on this connection gets an event, and its process may be stopped.
+    /// An event is sent on this connection to the client that reads the session's events. The client's process may be
+    /// stopped.
     case eventFor(ConnectionID)
     /// A handle waited for its session, and has the session now.
     indirect case opened(OpenedSession, SessionOpening, ConsumerIdentity)
 
     // MARK: Tasks
 
-    /// Slots, lanes or limits changed. Tasks that may start are started at the end of this iteration of the loop.
+    /// Slots (rights to run), limits or lanes changed. A lane is the tasks of one session for one server. Tasks that
+    /// may start are started at the end of this iteration of the loop.
     case schedule
     /// Tasks that may start are started now.
     case startReadyTasks
@@ -52,7 +55,7 @@ enum EngineEffect {
     case preempt(at: Origin?)
     /// The store could not change the tasks of these lanes for now. The lanes are loaded again after a second.
     case reloadLater(Set<LaneID>)
-    /// These lanes became held as a whole, or were released.
+    /// These lanes became held (delayed) as a whole, or were released.
     case holdChanged(Set<LaneID>)
     /// The ends of these tasks, which all belong to one session, are in the store. The change is nil if all tasks had
     /// ended before or were removed.
@@ -72,7 +75,8 @@ enum EngineEffect {
     case releaseDue
     /// A delayed task is due at this time of the boot clock.
     case due(at: Int64?)
-    /// After this time, in Unix milliseconds, the preset of a task does not hold the task any more.
+    /// After this time, in Unix milliseconds, the preset of a task (a named set of constraints) does not delay the task
+    /// any more.
     case latestStart(at: Int64?)
     /// The calendar was set. The times of rows moved by this many milliseconds.
     case calendarStepped(by: Int64)
@@ -85,7 +89,8 @@ enum EngineEffect {
 
     // MARK: Conditions
 
-    /// A condition may have changed. All groups are judged.
+    /// A condition, such as power or network, may have changed. For all groups of tasks, it is decided whether they may
+    /// run.
     case conditionsChanged
     /// All groups were judged, and the tasks of held groups were stopped.
     case conditionsDecided

@@ -3,8 +3,8 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// The `Runtime` of an engine: its loop and its store thread. It applies the effects that the call-backs of the parts
-/// return.
+/// The `Runtime` of an engine: its loop and its store thread. The call-backs of the engine's parts return effects
+/// (actions in other parts). This object applies the effects.
 final class LoopRuntime: Runtime {
     let loop: Loop
     private let services: Services

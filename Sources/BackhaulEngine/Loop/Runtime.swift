@@ -6,8 +6,8 @@ internal import BackhaulStore
 /// The functions that the loop offers to a part of the engine: time, timers, descriptors, the store, and results of
 /// other threads.
 ///
-/// All call-backs run on the loop's thread, and return effects for other parts. Tests use a fake, without a thread and
-/// without a database.
+/// All call-backs run on the loop's thread, and return effects: actions in other parts. Tests use a fake, without a
+/// thread and without a database.
 protocol Runtime: AnyObject {
     /// Milliseconds since boot, at the start of the present iteration of the loop.
     var now: Int64 { get }

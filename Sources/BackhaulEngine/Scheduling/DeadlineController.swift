@@ -2,8 +2,9 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// The deadlines of waiting tasks: the ends of their resource time-outs, and their latest starts. After the latest
-/// start of a task, the constraints of its preset do not apply any more.
+/// The deadlines of waiting tasks: the ends of their resource time-outs, and their latest starts. The resource time-out
+/// is the longest time from the enqueue to the end of a task. After its latest start, a task does not wait for the
+/// constraints of its preset any more.
 ///
 /// Each engine has one object of this type. Running tasks check their own time-outs.
 final class DeadlineController {
@@ -17,7 +18,8 @@ final class DeadlineController {
     private let scheduler: TaskScheduler
     private let calendar: CalendarWatch
     private var lastCheck: Int64 = 0
-    /// For each session with held tasks: the next end of a resource time-out, by the age calendar (`CalendarWatch`).
+    /// For each session with held tasks (which wait for a condition): the next end of a resource time-out, by the age
+    /// calendar (`CalendarWatch`).
     private var nextEnds: [SessionID: Int64] = [:]
     /// Sessions whose next end of a resource time-out is read at the end of this iteration of the loop.
     private var sessionsWithUnknownEnd: Set<SessionID> = []
@@ -33,8 +35,9 @@ final class DeadlineController {
 
     // MARK: Resource time-outs
 
-    /// Ends ready tasks whose resource time-out is over. Ready tasks are the next tasks of their lanes, and mostly the
-    /// oldest tasks. While tasks run, this function is called each second, and checks every five seconds.
+    /// Ends ready tasks whose resource time-out is over. Ready tasks are loaded, because they are the next tasks to run
+    /// for their server, and mostly the oldest tasks. While tasks run, this function is called each second, and checks
+    /// every five seconds.
     func endOverdueReadyTasks() -> [EngineEffect] {
         guard runtime.now - lastCheck >= Self.checkIntervalMilliseconds else { return [] }
         lastCheck = runtime.now

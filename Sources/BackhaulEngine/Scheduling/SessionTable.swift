@@ -1,7 +1,8 @@
 internal import BackhaulModel
 internal import BackhaulStore
 
-/// The configurations of sessions that have tasks or are attached. Each engine has one object of this type.
+/// The configurations of sessions (named collections of tasks) that have tasks or are attached by a client. Each engine
+/// has one object of this type.
 final class SessionTable {
     private(set) var configurations: [SessionID: SessionConfiguration] = [:]
 

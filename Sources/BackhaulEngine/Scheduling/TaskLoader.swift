@@ -2,7 +2,8 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Loads the next tasks of a lane from the store before these tasks get a slot. Held tasks stay in the store.
+/// Loads the next tasks of a lane from the store, before the limits permit these tasks to run. A lane is the tasks of
+/// one session for one server. Tasks that are held (wait for a condition) stay in the store.
 ///
 /// Each engine has one object of this type.
 final class TaskLoader {
@@ -89,7 +90,8 @@ final class TaskLoader {
         return effects + credentialEffects + [.schedule]
     }
 
-    /// Adds the groups of the tasks that wait in the lane. Returns the constraints that are held.
+    /// Adds the constraint groups (tasks with the same constraints) of the tasks that wait in the lane. Returns the
+    /// constraints that are held.
     private func noteWaiting(
         _ constraints: Set<ConstraintsID>, in id: LaneID, isAll: Bool
     ) -> (held: Set<ConstraintsID>, effects: [EngineEffect]) {
@@ -99,7 +101,7 @@ final class TaskLoader {
         let held = parts.holds.setWaiting(constraints, in: lane, isAll: isAll)
         if !held.isEmpty {
             effects.append(.tasksHeld(of: lane.session))
-            // One of the held tasks may be the next probe.
+            // One of the held tasks may be the next to start as a probe, which tests whether the others may start.
             if parts.uplink.isHeld || parts.holds.slow.keys.contains(where: { $0.lane == id }) {
                 conditions.scheduleReconsideration()
             }

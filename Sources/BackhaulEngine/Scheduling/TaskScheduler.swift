@@ -2,10 +2,12 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Gives slots to ready tasks within the limits, and releases delayed tasks when they are due.
+/// Decides which tasks run. It gives slots (rights to run) to ready tasks within the limits, and releases delayed tasks
+/// when they are due.
 ///
-/// Each engine has one object of this type. Tasks wait in lanes. The scheduler has the lanes and the next tasks of each
-/// lane. These tasks are loaded from the store before they get a slot.
+/// Each engine has one object of this type. Tasks wait in lanes. A lane is the tasks of one session for one server. The
+/// scheduler has the lanes and the next tasks of each lane, the ready tasks. These tasks are loaded from the store
+/// before they get a slot.
 final class TaskScheduler {
     /// If there are more lanes than this, unused lanes are forgotten.
     private static let laneCacheSize = 256

@@ -4,8 +4,8 @@ internal import BackhaulModel
 internal import BackhaulStore
 internal import BackhaulTransport
 
-/// Reads a request's body for the transfer, with the disk threads. While the transfer sends one block, the next block
-/// is read.
+/// Reads a request body (the data of an upload) for the transfer, with the disk threads. While the transfer sends one
+/// block, the next block is read.
 final class BodyFeed: TransferBody {
     let layout: BodyLayout
     var size: UInt64 { layout.size }

@@ -3,7 +3,7 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// The end of an attempt of a download.
+/// The end of an attempt, which is one run of a download.
 extension DownloadRunner {
     func conclude(_ conclusion: DownloadMachine.Conclusion, _ checkpoint: Checkpoint?) {
         recordMissingSpace(conclusion, checkpoint)
@@ -30,7 +30,7 @@ extension DownloadRunner {
         var outcome = Outcome(state: .succeeded, path: location.destination.path + (machine.fileName ?? ""))
         outcome.size = machine.size ?? machine.offset
         outcome.checksum = machine.checksum
-        // For a placed file, the response was recorded together with the finish intent.
+        // If the file already has its final name, the response was recorded before the file got this name.
         if machine.isUnchanged, let head { outcome.response = ResponseSummary(head, attempt.authentication.secrets) }
         return outcome
     }

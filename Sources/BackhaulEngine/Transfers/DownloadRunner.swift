@@ -4,8 +4,8 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulTransport
 
-/// Performs the actions of a `DownloadMachine` with the transport, the disk and the store, and returns the results to
-/// the state machine.
+/// Runs a download. A `DownloadMachine` decides the actions of the download, without I/O. The runner performs these
+/// actions with the transport, the disk and the store, and returns the results to this state machine.
 final class DownloadRunner: TransferRunner {
     let attempt: RunningAttempt
     let location: PartLocation

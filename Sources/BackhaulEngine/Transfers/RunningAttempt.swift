@@ -3,7 +3,7 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulTransport
 
-/// An attempt of a task: the state that a download and an upload have in common.
+/// An attempt, which is one run of a task. This class has the state that a download and an upload have in common.
 final class RunningAttempt {
     /// The reason for which an attempt stops before its task has ended.
     enum StopReason {
@@ -37,7 +37,8 @@ final class RunningAttempt {
     let began: Int64
     var task: StoredTask
     private(set) var holdsSlot: Bool
-    /// Whether the lane runs only one task at a time, and the server has not responded to this task yet.
+    /// Whether the lane (the tasks of one session for one server) runs only one task at a time, and the server has not
+    /// responded to this task yet.
     var runsAlone: Bool
     var transfer: Transfer?
     /// The source of the request's body; nil if the request has none.

@@ -3,7 +3,8 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// The paths of tasks' files: part files, kept files and request bodies.
+/// The paths of tasks' files: part files (unfinished downloads), kept files (finished downloads in the store) and
+/// request bodies (the data of uploads).
 ///
 /// Each engine has one object of this type.
 final class StoreFiles {

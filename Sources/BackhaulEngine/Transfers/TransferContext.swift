@@ -2,14 +2,14 @@ internal import BackhaulModel
 internal import BackhaulStore
 internal import BackhaulTransport
 
-/// The parts of the engine that running tasks use.
+/// The parts (objects) of the engine that running tasks use.
 final class TransferContext {
     /// The functions of the engine for running tasks.
     struct Hooks {
         let apply: ([EngineEffect]) -> Void
         /// Writes the end of a task. Ends of one iteration of the loop are committed together.
         let end: (Ending) -> Void
-        /// This closure is called when an attempt is over and its descriptors are closed.
+        /// This closure is called when an attempt (a run of a task) is over and its descriptors are closed.
         let finished: (any TransferRunner) -> Void
         /// Whether the engine stops.
         let isDraining: () -> Bool

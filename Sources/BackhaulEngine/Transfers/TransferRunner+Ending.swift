@@ -3,7 +3,7 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulTransport
 
-/// The end of an attempt: its task ends, is tried again, or waits.
+/// The end of an attempt (a run of a task): the task ends, is tried again, or waits.
 extension TransferRunner {
     /// Ends the task. `also` is part of the same transaction.
     func end(_ outcome: Outcome, with also: (@Sendable (Transaction) throws(Failure) -> Void)? = nil) {
@@ -54,8 +54,9 @@ extension TransferRunner {
             record.attempts = task.attempts
             let (millisecondsUntilCheck, effects) = context.reachability.hold(task)
             context.apply(effects)
-            // The task is due one second after the lane's next check. The check releases all tasks of the lane, so the
-            // task's own due time causes no further check.
+            // The lane (the tasks of one session for this server) is checked next in `millisecondsUntilCheck`. The
+            // check releases all its tasks. This task is due one second later, so that its own due time causes no
+            // further check.
             record.wait(min(millisecondsUntilCheck + 1_000, max(0, attempt.remainingMilliseconds)), for: .connectivity)
             return commit(record)
         }
@@ -83,7 +84,8 @@ extension TransferRunner {
         return failed
     }
 
-    /// Commits a stop without a failure: the task was suspended, held or preempted, or the engine stops.
+    /// Commits a stop without a failure. There are four reasons: the host has suspended the task, a condition holds the
+    /// task, a more important task preempts the task, or the engine stops.
     func stop(_ checkpoint: Checkpoint?, isUnderWay: Bool = false) {
         var record = attemptRecord(checkpoint)
         record.attempt = storedAttempt(.stopped)

@@ -12,7 +12,8 @@ enum RunnerEvent: Equatable {
     case retryRefused
     /// The host cancelled the task, and its row has ended.
     case cancel
-    /// The task was suspended, held or preempted, or the engine stops. Received bytes are kept.
+    /// The task was suspended, held (it waits for a condition) or preempted (a more important task runs), or the engine
+    /// stops. Received bytes are kept.
     case stop
     /// The task's resource time-out is over.
     case expire(Failure)
@@ -22,8 +23,8 @@ enum RunnerEvent: Equatable {
     case transferFailed(Failure, isTransient: Bool)
 }
 
-/// Runs one attempt of a task: `DownloadRunner` or `UploadRunner`. Both types have a `RunningAttempt`. The extensions
-/// of this protocol have the functions that both types share.
+/// Performs one attempt, which is one run of a task. The two types of runners are `DownloadRunner` and `UploadRunner`.
+/// Each has a `RunningAttempt`. The extensions of this protocol have the functions that both types share.
 protocol TransferRunner: AnyObject {
     var attempt: RunningAttempt { get }
     func take(_ event: RunnerEvent)
@@ -76,7 +77,7 @@ extension TransferRunner {
         take(.cancel)
     }
 
-    /// Stops the task, so that a more important task gets the slot of this task.
+    /// Preempts the task: stops it, so that a more important task can run.
     func preempt() {
         attempt.stopReason = .preempted
         attempt.stoppedState = (.waiting, .slot)
@@ -91,7 +92,8 @@ extension TransferRunner {
             start: attempt.number)
     }
 
-    /// Stops a task that became held. The task receives no more bytes, and its received bytes are synced.
+    /// Stops a task that became held, because a condition is not met. The task receives no more bytes, and its received
+    /// bytes are synced.
     func deferred(for reason: WaitReason) {
         guard mayBeDeferred else { return }
         attempt.stoppedState = (.waiting, reason)
@@ -99,8 +101,8 @@ extension TransferRunner {
         take(.stop)
     }
 
-    /// Whether the task may stop for a hold. False if the task has all bytes, or if the server may have processed a
-    /// request that must not be repeated.
+    /// Whether the task may stop because a condition is not met. False if the task has all bytes, or if the server may
+    /// have processed a request that must not be repeated.
     var mayBeDeferred: Bool {
         let isUnsafe = attempt.exchange.requests > 0 && !attempt.mayRepeat
         return !isFinishing && !hasAllBytes && attempt.stopReason == nil && attempt.task.intent == nil && !isUnsafe
@@ -145,7 +147,7 @@ extension TransferRunner {
 
     // MARK: The uplink
 
-    /// Reports the end of the attempt to the `UplinkMonitor`.
+    /// Reports the end of the attempt to the `UplinkMonitor`, which judges whether the route to other networks works.
     func noteUplink(_ failure: Failure?) {
         guard attempt.exchange.requests > 0 else { return }
         let ending = UplinkWatch.Ending(

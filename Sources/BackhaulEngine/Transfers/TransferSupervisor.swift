@@ -2,7 +2,8 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// The running tasks, with one runner for each. A runner is identified by its task and its attempt.
+/// The running tasks, with one runner (the object that performs the task) for each. A runner is identified by its task
+/// and by the number of the attempt, which is one run of the task.
 ///
 /// Each engine has one object of this type.
 final class TransferSupervisor {
@@ -21,7 +22,7 @@ final class TransferSupervisor {
     private var unwrittenBytes = 0
     /// The missing bytes of tasks whose file system was full.
     private var neededSpace: [TaskID: UInt64] = [:]
-    /// How often in a row a task was repeated immediately.
+    /// How many times in a row a task was repeated immediately.
     private var immediateRepeats: [TaskID: UInt32] = [:]
 
     subscript(_ task: TaskID) -> (any TransferRunner)? { runners[task] }

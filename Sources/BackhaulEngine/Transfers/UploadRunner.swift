@@ -3,8 +3,8 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulTransport
 
-/// Performs the actions of an `UploadMachine` with the transport, the disk and the store, and returns the results to
-/// the state machine.
+/// Runs an upload. An `UploadMachine` decides the actions of the upload, without I/O. The runner performs these actions
+/// with the transport, the disk and the store, and returns the results to this state machine.
 final class UploadRunner: TransferRunner {
     let attempt: RunningAttempt
     private var machine: UploadMachine

@@ -1,4 +1,5 @@
-/// The row number of a challenge in its store. Numbers grow and are never reused.
+/// The row number of a challenge in its store. Numbers grow and are never reused. A challenge demands something from
+/// the host (the program that uses the library): a credential, new headers or a new URL.
 public struct ChallengeID: RawRepresentable, Hashable, Comparable, Sendable {
     public var rawValue: UInt64
     public init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -17,7 +18,7 @@ public struct AuthenticationSchemes: OptionSet, Hashable, Sendable {
 }
 
 /// Where a credential is valid (RFC 9110, section 11.5). Each protection space has at most one open challenge, even if
-/// many tasks wait for it.
+/// many tasks wait for the credential.
 public struct ProtectionSpace: Hashable, Sendable {
     /// What demands the credential: `BH_CHALLENGE_…`.
     public enum Kind: Int32, Sendable, CaseIterable {
@@ -29,7 +30,7 @@ public struct ProtectionSpace: Hashable, Sendable {
     /// The origin of the server or proxy, such as "https://example.org:443".
     public var origin: String
     public var realm: String?
-    /// The task whose URL must be refreshed; nil in all other cases.
+    /// The task that needs a new URL; nil in all other cases.
     public var task: TaskID?
 
     public init(kind: Kind, origin: String, realm: String?, task: TaskID? = nil) {
@@ -40,18 +41,18 @@ public struct ProtectionSpace: Hashable, Sendable {
     }
 }
 
-/// A demand for a credential: `bh_challenge`.
+/// A demand for a credential, new headers or a new URL: `bh_challenge`.
 public struct Challenge: Equatable, Sendable {
     public var id: ChallengeID
     public var space: ProtectionSpace
     public var schemes: AuthenticationSchemes
-    /// How many responses of the host in a row the server has rejected.
+    /// How many times in a row the server has rejected what the host gave.
     public var failures: UInt32
     /// When the challenge was opened, in Unix milliseconds.
     public var timeMilliseconds: Int64
-    /// How many tasks waited for the challenge when it was read from the store.
+    /// How many tasks waited for the challenge when the challenge was read from the store.
     public var waitingTasks: UInt64
-    /// For a refresh of one task's URL: the present URL, which must be replaced; nil in all other cases.
+    /// If the challenge demands a new URL: the present URL of the task; nil in all other cases.
     public var url: String?
 
     public init(
@@ -82,7 +83,8 @@ public enum ChallengeResponse: Equatable, Sendable {
 public struct CredentialLifetime: Equatable, Sendable {
     /// When the response expires, in Unix milliseconds; nil if it is valid until the server rejects it.
     public var expiresMilliseconds: Int64?
-    /// Whether the response is stored for later engines.
+    /// Whether the response is also stored on disk. If so, it is valid after a restart of the engine (the process that
+    /// runs the tasks).
     public var isKept: Bool
 
     public init(expiresMilliseconds: Int64? = nil, isKept: Bool = false) {
@@ -91,7 +93,7 @@ public struct CredentialLifetime: Equatable, Sendable {
     }
 }
 
-/// A host's response to a challenge, as it is stored for the next engine.
+/// A host's response to a challenge, as it is stored on disk for the time after a restart of the engine.
 public struct StoredCredential: Equatable, Sendable {
     public var space: ProtectionSpace
     /// The challenge to which the host responded.

@@ -1,8 +1,10 @@
-/// A command from a client to the engine. The engine sends one `Reply` to each command. If a client repeats a command
-/// with the same `CommandID`, the engine repeats the reply, but does not apply the command a second time.
+/// A command from a client to the engine. A client is the part of the library in a program (a *host*). The engine runs
+/// the tasks. The engine sends one `Reply` to each command. If a client repeats a command with the same `CommandID`,
+/// the engine repeats the reply, but does not apply the command a second time.
 public enum Command: Equatable, Sendable {
-    /// Creates a session, or attaches it if it exists. `waits`: whether the reply is delayed until the session is free,
-    /// if another handle consumes it.
+    /// Creates a session, or attaches the handle to the session if it exists. Only one handle at a time may consume a
+    /// session, which means to read its events. `waits`: if another handle consumes the session, whether the reply is
+    /// delayed until the session is free.
     case createSession(SessionConfiguration, Role, HandleID, waits: Bool)
     case attachSession(identifier: String, Role, HandleID, waits: Bool)
     /// Ends the wait of a `createSession` or `attachSession` with this handle. The reply to that command is then a
@@ -24,7 +26,7 @@ public enum Command: Equatable, Sendable {
     /// Lists all sessions of the client's application.
     case sessions
     case engine
-    /// Registers the application's launch command; nil removes it.
+    /// Registers the command with which the engine starts the application's program; nil removes the command.
     case setLaunch(LaunchCommand?)
     /// Lists the launch commands of all applications of the store.
     case launches
@@ -40,7 +42,7 @@ public enum Command: Equatable, Sendable {
     case limits
     case waits(HandleID, TaskID)
     case conditions
-    /// Lists the holds of all sessions of the store.
+    /// Lists the holds of all sessions of the store. A hold says why tasks may not run now.
     case holds
     case setNetwork(NetworkSettings)
     case networks
@@ -60,15 +62,15 @@ public enum Reply: Equatable, Sendable {
     case done
     case count(UInt64)
     /// `isNew`: whether this command has created the session. `newestEvent`: the session's newest committed event, even
-    /// if it is acknowledged.
+    /// if this event is acknowledged.
     case session(SessionID, isNew: Bool, newestEvent: EventID, unacknowledged: UInt64)
     case configuration(SessionConfiguration)
     case enqueued([Enqueued])
     case events([Event], more: Bool)
     case tasks([TaskInfo], more: Bool)
     case sessions([SessionInfo])
-    /// The reply to `complete`. `endsHandle`: whether the engine has closed the handle, because it was attached for a
-    /// launch.
+    /// The reply to `complete`. `endsHandle`: whether the engine has closed the handle. The engine closes a handle that
+    /// was attached for a launch of the host.
     case completed(endsHandle: Bool)
     case engine(EngineInfo)
     case launches([LaunchInfo])
@@ -83,29 +85,30 @@ public enum Reply: Equatable, Sendable {
     case activities([ActivityInfo])
 }
 
-/// A message that the engine sends to a client, but not as the reply to a command.
+/// A message that the engine sends to a client by itself, not as the reply to a command.
 public enum Notice: Equatable, Sendable {
     /// An event was committed in a session of the client's application. The client gets this notice even if it has not
     /// attached the session.
     case event(identifier: String, newest: EventID)
     /// Another handle waits to consume a session that this client consumes.
     case yield(identifier: String)
-    /// Pushed events, within the credit: all unacknowledged events of the handle's session after `after` and up to
-    /// `through`.
+    /// Events that the engine sends before a poll requests them: all unacknowledged events of the handle's session
+    /// after `after` and up to `through`. `ClientMessage.credit` limits their number.
     case events(HandleID, after: EventID, through: EventID, [Event])
     /// Changed progress of tasks, for a handle that watches progress.
     case progress(HandleID, [Progress])
 }
 
-/// The client's first message of a connection. It identifies the client. It follows the connection preface, which has
-/// the versions.
+/// The client's first message of a connection, which identifies the client. Before this message, the client sends the
+/// connection preface, which has the client's versions.
 public struct Hello: Equatable, Sendable {
     public var client: ClientID
     public var application: String
     public var process: Int32
     /// Whether the client is a tool that only observes, and does not count as a host.
     public var isObserver: Bool
-    /// The launch token in the environment of the process; nil if the process has none.
+    /// The launch token in the environment of the process, by which the engine recognises a host that it launched; nil
+    /// if the environment has none.
     public var launch: LaunchToken?
     /// Closed clients of the same process. Perhaps no engine has noticed that they were closed.
     public var closedClients: [ClientID]
@@ -126,14 +129,14 @@ public struct Hello: Equatable, Sendable {
 /// A message from the client to the engine.
 public enum ClientMessage: Equatable, Sendable {
     case hello(Hello)
-    /// A newer library requests that an older daemon exits. The message is sent in place of a hello. Its form never
-    /// changes.
+    /// A newer library requests that an older daemon exits. This message is sent in place of a hello. The form of this
+    /// message never changes.
     case requestExit(Versions)
     /// `repliedThrough`: the client has the replies to all its commands up to this sequence, so the engine may forget
     /// these replies.
     case command(sequence: UInt64, repliedThrough: UInt64, Command)
-    /// How many events of a consumed session the engine may push. A credit has no reply, and only the latest credit
-    /// counts.
+    /// How many events the engine may send to the consuming handle of a session before polls request them. The engine
+    /// sends no reply to a credit. Only the latest credit counts.
     case credit(HandleID, EventCredit)
 }
 
@@ -143,6 +146,6 @@ public enum EngineMessage: Equatable, Sendable {
     case welcome(Welcome)
     case reply(sequence: UInt64, Reply)
     case notice(Notice)
-    /// The engine stops for this reason. Then another process can get the store lock and open the store.
+    /// The engine stops for this reason. After the stop, another process can become the engine of the store.
     case goodbye(Failure?)
 }

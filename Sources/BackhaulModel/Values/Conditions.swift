@@ -65,7 +65,7 @@ public struct HottestSensor: Equatable, Sendable {
     public var name: String
     /// The temperature, in degrees Celsius.
     public var degrees: Int
-    /// The temperature at which each state begins, in degrees Celsius.
+    /// The temperature to which the machine must cool down to leave each state, in degrees Celsius.
     public var levels: [ThermalState: Int]
 
     public init(name: String, degrees: Int, levels: [ThermalState: Int]) {
@@ -74,8 +74,8 @@ public struct HottestSensor: Equatable, Sendable {
         self.levels = levels
     }
 
-    /// The temperature below which the machine is not hotter than this state: the lowest temperature at which a hotter
-    /// state begins.
+    /// The temperature to which the machine must cool down so that it is not hotter than `wanted`. This is the lowest
+    /// temperature at which the machine leaves a state that is hotter than `wanted`.
     func thresholdDegrees(_ wanted: ThermalState) -> Int? {
         levels.filter { $0.key > wanted }.map(\.value).min()
     }

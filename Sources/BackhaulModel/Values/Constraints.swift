@@ -1,11 +1,11 @@
-/// A named set of constraints: `BH_PRESET_…`.
+/// A named set of constraints: `BH_PRESET_…`. A constraint is a demand on the system, such as external power.
 public enum ConstraintPreset: Int32, Sendable, CaseIterable {
     case discretionary = 1
     case overnight = 2
 }
 
-/// The constraints of a session or a task, as the host stated them: the fields of `bh_session_configuration` and
-/// `bh_policy` from `preset` on. A field is nil if the host did not state it.
+/// The constraints of a session or a task, as the host (the program that uses the library) stated them: the fields of
+/// `bh_session_configuration` and `bh_policy` from `preset` on. A field is nil if the host did not state it.
 public struct Constraints: Hashable, Sendable {
     public var preset: ConstraintPreset?
     public var requiresExternalPower: Bool?
@@ -52,7 +52,8 @@ public struct ConstraintsID: RawRepresentable, Hashable, Sendable {
 /// The constraints that tasks state themselves: the row of a `ConstraintsID`.
 public struct TaskConstraints: Hashable, Sendable {
     public var stated: Constraints
-    /// Whether a launched host has enqueued the task in a session that makes such tasks discretionary.
+    /// Whether the task has the preset `discretionary` because a launched host enqueued it
+    /// (`SessionConfiguration.isDiscretionaryIfLaunched`). A launched host is a host that the engine has started.
     public var isLaunched: Bool
     /// Whether the task's latest start has passed, so that presets do not apply any more.
     public var isPastLatestStart: Bool

@@ -4,7 +4,7 @@ public struct EngineLimits: Equatable, Sendable {
     public var bytesPerSecond: UInt64?
     public var maximumRunningTasks: UInt32 = 256
     public var maximumConnections: UInt32 = 256
-    /// The most connections of all sessions to one origin; nil: only the limit of each session applies.
+    /// The most connections to one origin, of all sessions together; nil: only the limit of each session applies.
     public var connectionsPerOrigin: UInt32?
 
     public init() {}

@@ -1,5 +1,5 @@
-/// The results of an enqueue, in the order of the requests. The task ids of a chunk are consecutive, so the list stores
-/// runs of results. A million results need little memory.
+/// The results of an enqueue, in the order of the requests. The requests of one chunk get consecutive task ids, so the
+/// list stores runs of results. Therefore, a million results need little memory.
 public struct EnqueuedList: Sequence, Equatable, Sendable {
     fileprivate struct Run: Equatable, Sendable {
         var first: Enqueued

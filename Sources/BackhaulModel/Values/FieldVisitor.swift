@@ -1,7 +1,7 @@
 /// Visits each field of a configuration, a policy or constraints. Each of these types has one function, `visitFields`,
-/// that lists its fields in the order of the wire. The wire and the store have visitors that read and visitors that
-/// write. A visitor that reads replaces the fields; a visitor that writes does not change them. `column`: the name of
-/// the field in the store.
+/// that visits the type's fields in the order in which messages contain them. There are visitors that read and visitors
+/// that write, for messages and for the store. A visitor that reads replaces the fields; a visitor that writes does not
+/// change them. `column`: the name of the field in the store.
 public protocol FieldVisitor {
     associatedtype Problem: Error
 

@@ -1,4 +1,4 @@
-/// Why tasks are held, and when that may change.
+/// Why tasks may not run now (are *held*), and when that may change.
 public struct Hold: Equatable, Sendable {
     public var reason: WaitReason
     /// One sentence about the present state of the condition, and about the state that the condition must reach.

@@ -1,4 +1,4 @@
-/// Where a new engine runs, if no process has the store lock yet: `BH_HOSTING_…`.
+/// Where a new engine runs, if no process is the engine of the store yet: `BH_HOSTING_…`.
 public enum Hosting: Equatable, Sendable {
     /// The engine runs in backhauld, the program at this path; nil: the library searches for backhauld in the usual
     /// directories.

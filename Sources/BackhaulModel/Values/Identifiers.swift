@@ -1,4 +1,4 @@
-/// The row number of a session in its store.
+/// The row number of a session in the database of its store.
 public struct SessionID: RawRepresentable, Hashable, Sendable {
     public var rawValue: UInt64
     public init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -12,7 +12,7 @@ public struct TaskID: RawRepresentable, Hashable, Comparable, Sendable {
     public static let zero = TaskID(rawValue: 0)
 }
 
-/// The row number of a lane in its store. Numbers are never reused.
+/// The row number of a lane in its store. Numbers are never reused. A lane is the tasks of one session for one origin.
 public struct LaneID: RawRepresentable, Hashable, Sendable {
     public var rawValue: UInt64
     public init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -26,7 +26,7 @@ public struct EventID: RawRepresentable, Hashable, Comparable, Sendable {
     public static let zero = EventID(rawValue: 0)
 }
 
-/// The id of one open application in one process: 128 random bits that the client chooses.
+/// The id of a client, which is one application that one process has opened. The client chooses 128 random bits.
 public struct ClientID: Hashable, Sendable {
     public var high: UInt64
     public var low: UInt64
@@ -39,7 +39,7 @@ public struct ClientID: Hashable, Sendable {
     }
 }
 
-/// The number of an open session handle of a client. The client chooses it.
+/// The number of a session handle, which is a client's reference to an open session. The client chooses the number.
 public struct HandleID: RawRepresentable, Hashable, Sendable {
     public var rawValue: UInt64
     public init(rawValue: UInt64) { self.rawValue = rawValue }

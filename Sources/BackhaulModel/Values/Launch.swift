@@ -1,4 +1,5 @@
-/// A program to run when sessions need their host: `bh_launch_command` with its defaults filled in.
+/// The command that starts a host when sessions need it: `bh_launch_command` with its defaults filled in. A host is a
+/// program that uses the library.
 public struct LaunchCommand: Equatable, Sendable {
     /// An absolute path.
     public var program: String
@@ -8,11 +9,11 @@ public struct LaunchCommand: Equatable, Sendable {
     public var environment: [String] = []
     /// An absolute path; nil: the user's home directory.
     public var workingDirectory: String?
-    /// How long a launched host may take to attach a session. After this time, the engine ends the host and launches it
-    /// again.
+    /// How long a launched host may take to attach a session. If the host takes longer, the engine ends it and launches
+    /// it again.
     public var attachTimeoutMilliseconds: UInt32 = 60_000
-    /// If a launched host has ended and has completed no session, the next launch is delayed by this time. The delay
-    /// doubles with each further failed launch.
+    /// If a launched host has ended and has completed no session (`bh_session_complete`), the launch has failed. Then
+    /// the next launch is delayed by this time. The delay doubles with each further failed launch.
     public var firstDelayMilliseconds: UInt32 = 60_000
     public var longestDelayMilliseconds: UInt32 = 3_600_000
     /// The most failed launches in a row. After these launches, the engine does not launch the application any more.
@@ -64,7 +65,7 @@ public struct LaunchInfo: Equatable, Sendable {
     public var application: String
     public var command: LaunchCommand
     public var state: LaunchState = .none
-    /// The number of launches in a row that have not completed a session.
+    /// The number of launches in a row whose hosts have completed no session.
     public var launches: UInt32 = 0
     /// The time of the next launch in Unix milliseconds; 0 if there is none.
     public var nextLaunchMilliseconds: Int64 = 0
@@ -84,7 +85,7 @@ public struct LaunchInfo: Equatable, Sendable {
 /// The launch that started a host: `bh_launch`.
 public struct CurrentLaunch: Equatable, Sendable {
     public var id: LaunchID
-    /// The number of launches in a row that have not completed a session, including this one.
+    /// The number of launches in a row whose hosts have completed no session. It includes this launch.
     public var launches: UInt32
     /// The sessions that need the host and are not completed yet.
     public var sessions: [SessionInfo]

@@ -1,4 +1,5 @@
-/// The limits that hosts must respect. Their names are those of include/backhaul.h.
+/// The limits for hosts, which are the programs that use the library. The names of the limits are those of
+/// include/backhaul.h.
 public enum Limits {
     public static let urlSize = 16_384
     public static let userDataSize = 65_536
@@ -16,13 +17,13 @@ public enum Limits {
     public static let runningTasks: UInt32 = 1_024
     /// The most ids of one acknowledgement or selection.
     public static let idCount = 100_000
-    /// The most requests of one atomic chunk of an enqueue.
+    /// The most requests of one chunk of an enqueue. The engine enqueues all requests of a chunk, or none.
     public static let chunkCount = 4_096
-    /// The most bytes of one chunk. This limit keeps the frames of the wire small.
+    /// The most bytes of one chunk. This limit keeps the messages on the socket small.
     public static let chunkSize = 1 << 20
     /// The most bytes of a user name or password.
     public static let credentialSize = 4_096
-    /// The most arguments of a launch command, and the most additions to its environment.
+    /// The most arguments of a launch command, and the most variables that the command adds to the environment.
     public static let launchTextCount = 1_000
     /// The most bytes of all texts of a launch command together.
     public static let launchTextSize = 65_536
@@ -37,15 +38,15 @@ public enum Limits {
     public static let partCount = 1_000
     public static let groupSize = 255
     public static let methodSize = 64
-    /// The priority of urgent tasks, which go before all others.
+    /// The priority of urgent tasks, which run before all other tasks.
     public static let priorityNow: Int32 = 101
     public static let redirects: UInt32 = 100
     public static let history: UInt32 = 100_000
-    /// The most wait records of one task in a listing.
+    /// The most wait records (reasons and times of waits) of one task in a listing.
     public static let waitCount = 1_000
     /// The most activities of one session.
     public static let activityCount = 1_000
-    /// The most different constraints that tasks of one session may state.
+    /// The maximum number of distinct sets of constraints that the tasks of one session may state.
     public static let constraintsCount = 1_000
     /// The last millisecond of the year 9999, in Unix milliseconds. Calendars and the time types of hosts support all
     /// times up to this time.

@@ -13,7 +13,8 @@ public struct LogEntry: Equatable, Sendable {
 
     public let level: Level
     public let message: String
-    /// The status of an error that hosts get, too; nil for all other entries.
+    /// The status of the error, if hosts (the programs that use the library) get the same error; nil for all other
+    /// entries.
     public let status: Status?
 
     public init(_ level: Level, _ message: String) {

@@ -23,7 +23,7 @@ public struct Outcome: Equatable, Sendable {
     }
 }
 
-/// The properties of a server's last response that are stored.
+/// The stored properties of a server's last response.
 public struct ResponseSummary: Equatable, Sendable {
     /// The status of the response; 0 if there was no response.
     public var httpStatus: Int32 = 0
@@ -38,15 +38,16 @@ public struct ResponseSummary: Equatable, Sendable {
     public init() {}
 }
 
-/// A stored message for the host: `bh_event`.
+/// A stored message for the host (the program that uses the library): `bh_event`.
 public struct Event: Equatable, Sendable {
     public enum Kind: Equatable, Sendable {
         case taskEnded(EndedTask)
         case sessionFinished
-        /// A challenge was opened. Nil if the challenge is not open any more.
+        /// A challenge (a demand for a credential, new headers or a new URL) was opened. Nil if the challenge is not
+        /// open any more.
         case challenge(Challenge?)
         case groupFinished(FinishedGroup)
-        /// An activity without a request is due. The text is its identifier.
+        /// An activity (work that repeats) is due and has no request. The text is the identifier of the activity.
         case activity(String)
     }
     public var id: EventID

@@ -1,4 +1,5 @@
-/// Values of a response by which a later attempt recognizes the same representation (RFC 9110, section 8.8).
+/// Values of a response by which a later attempt (a run of the task) recognizes the same representation (RFC 9110,
+/// section 8.8).
 public struct Validator: Equatable, Sendable {
     /// A strong entity tag, with its quotes.
     public var entityTag: String?
@@ -14,12 +15,13 @@ public struct Validator: Equatable, Sendable {
     public var ifRange: String? { entityTag ?? lastModified }
 }
 
-/// Properties by which a part file is recognized.
+/// Properties by which the engine recognizes a part file. A download writes to the part file until all bytes have
+/// arrived.
 public struct PartFingerprint: Equatable, Sendable {
     /// The number of the device. If it is 0, the device is not compared, because its number may have changed.
     public var device: UInt64
     public var inode: UInt64
-    /// The number of bytes that the checksum covers. The file has at least as many bytes.
+    /// The number of bytes that the checksum covers. The file may have more bytes.
     public var length: UInt64
     /// The CRC-32C of these bytes; nil: unknown.
     public var checksum: UInt32?
@@ -47,15 +49,15 @@ public struct PartLength: Equatable, Sendable {
 /// The durable facts about an incomplete download.
 public struct Checkpoint: Equatable, Sendable {
     public var validator: Validator
-    /// The URL that sent the response, after redirects. The text is empty if the host has given another URL for the
-    /// same file since that response.
+    /// The URL that sent the response, after redirects. The text is empty if the host (the program that uses the
+    /// library) has given another URL for the same file since that response.
     public var finalURL: String
     /// The size of the whole file in bytes, if the server stated it.
     public var size: UInt64?
     /// The number of bytes synced to disk.
     public var syncedOffset: UInt64
-    /// The boot in which the checkpoint was written. In the same boot, all bytes of the part file are trusted; in
-    /// another boot, only the synced bytes.
+    /// The boot in which the checkpoint was written. In the same boot, all bytes of the part file are trusted. In
+    /// another boot, only the synced bytes are trusted.
     public var bootID: String
     public var facts = RepresentationMetadata()
     /// The fingerprint of the part file when the checkpoint was made. It covers all bytes, synced or not. Nil if an
@@ -90,7 +92,7 @@ public struct Checkpoint: Equatable, Sendable {
 }
 
 extension Checkpoint {
-    /// The checkpoint with the facts about the file, but without bytes.
+    /// A checkpoint with the same facts about the file that covers no bytes.
     var metadataOnly: Checkpoint {
         Checkpoint(
             validator: validator, finalURL: finalURL, size: size, syncedOffset: 0, bootID: "", facts: facts)

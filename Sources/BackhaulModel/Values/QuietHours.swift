@@ -102,7 +102,7 @@ public struct QuietHours: Hashable, Sendable {
         }
     }
 
-    /// The days as ranges, such as "fri-mon", or "mon", "wed" and "fri". At least one day must be missing.
+    /// The days as ranges, such as "fri-mon", or "mon", "wed" and "fri". At least one day of the week must be missing.
     private static func names(_ days: UInt8) -> [String] {
         func has(_ day: Int) -> Bool { days & 1 << UInt8(day % 7) != 0 }
         return (0..<7).filter { has($0) && !has($0 + 6) }.map { first in

@@ -15,12 +15,12 @@ public enum ExistsPolicy: Int32, Sendable, CaseIterable {
     case skip = 2
 }
 
-/// Where a finished file is placed. Device and inode are those of the directory that the host saw. A daemon and a host
-/// may be in different mount namespaces, in which one path leads to two directories. If the engine sees another
-/// directory at this path, it refuses the request.
+/// Where a finished file is placed. Device and inode are those of the directory that the host (the program that uses
+/// the library) saw at the path. The engine may run in a daemon with another mount namespace, in which the same path
+/// leads to another directory. If the engine sees another directory at this path, the engine refuses the request.
 public struct Destination: Equatable, Sendable {
-    /// An absolute path. With a slash at the end, it is a directory in which the server names the file. Without a slash
-    /// at the end, it is the path of the file.
+    /// An absolute path. With a slash at the end, it is the path of a directory, and the server chooses the name of the
+    /// file. Without a slash at the end, it is the path of the file.
     public var path: String
     /// The device of the directory; 0: unknown, because the host saw the directory in another boot.
     public var directoryDevice: UInt64
@@ -59,8 +59,8 @@ public struct Destination: Equatable, Sendable {
 /// A transfer that the host requests: `bh_request`.
 public struct Request: Equatable, Sendable {
     public var url: String
-    /// Where the file is placed; a directory if the server names the file. Nil if the request is an upload, or if the
-    /// file is kept in the store until the host claims it.
+    /// Where the file is placed; a directory if the server chooses the file's name. Nil if the request is an upload, or
+    /// if the file is kept in the store until the host takes it (`Command.claim`).
     public var destination: Destination?
     public var idempotencyKey: String?
     public var headers: [HeaderField] = []
@@ -70,8 +70,8 @@ public struct Request: Equatable, Sendable {
     public var startsSuspended = false
     /// The permission bits of the finished file, without the bits that the host's umask removes.
     public var mode: UInt32 = 0o644
-    /// Whether a refresh has replaced the URL by a URL of another origin. Then the headers that the host gave for the
-    /// first URL are not sent.
+    /// Whether the host has replaced an expired URL by a URL of another origin. If so, the headers that the host gave
+    /// for the first URL are not sent.
     public var isCrossOrigin = false
     private var boxedOptions: Boxed<RequestOptions>?
 
@@ -129,7 +129,7 @@ public struct Enqueued: Equatable, Sendable {
     /// The state of the existing task with the same idempotency key; nil for a new task.
     public var state: TaskState?
     /// The id of the event that reports the task's end; zero if there is no such event, or if the host has acknowledged
-    /// it.
+    /// the event.
     public var end: EventID
 
     public init(task: TaskID, disposition: Disposition, state: TaskState? = nil, end: EventID = .zero) {

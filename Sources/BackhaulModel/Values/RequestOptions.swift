@@ -81,9 +81,10 @@ public struct BodyFile: Equatable, Sendable {
     }
 }
 
-/// A consumed file that must be returned to the host.
+/// A body file that was moved into the store (`BodySource.consume`), and must be returned to the host (the program that
+/// uses the library).
 public struct ReturnedBody: Equatable, Sendable {
-    /// The name of the file in the store's directory of bodies.
+    /// The name of the file in the store's directory of request bodies.
     public var name: String
     /// The absolute path at which the host had the file.
     public var path: String
@@ -127,7 +128,7 @@ public enum RequestBody: Equatable, Sendable {
     case form([FormPart], BodySource)
 }
 
-/// What expires and must be refreshed: nothing, the headers or the URL (`BH_REFRESH_…`).
+/// What the host must replace when it has expired: nothing, the headers or the URL (`BH_REFRESH_…`).
 public enum RefreshKind: Int32, Sendable, CaseIterable {
     case none = 0
     case headers = 1
@@ -153,9 +154,10 @@ public struct RequestOptions: Equatable, Sendable {
     public var ignoresDigests = false
     /// The earliest start in Unix milliseconds; nil: the task may start immediately.
     public var earliestStartMilliseconds: Int64?
-    /// The latest start in Unix milliseconds, after which presets are ignored; nil: presets always apply.
+    /// The latest start in Unix milliseconds. After this time, presets of constraints are ignored; nil: presets always
+    /// apply.
     public var latestStartMilliseconds: Int64?
-    /// The most bytes that the task will receive, for budgets; nil: unknown. The next property has the most bytes that
+    /// The most bytes that the task will receive, for budgets; nil: unknown. `expectedBytesSent`: the most bytes that
     /// the task will send.
     public var expectedBytesReceived: UInt64?
     public var expectedBytesSent: UInt64?

@@ -1,4 +1,5 @@
-/// A change of an earliest or a latest start: an argument of `bh_tasks_reschedule`.
+/// A change of an earliest or a latest start: an argument of `bh_tasks_reschedule`. A task does not start before its
+/// earliest start. After its latest start, presets of constraints do not hold it any more.
 public enum StartChange: Equatable, Sendable {
     /// The start does not change: `BH_START_UNCHANGED`.
     case unchanged

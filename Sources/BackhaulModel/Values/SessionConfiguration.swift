@@ -3,7 +3,8 @@ public struct SessionConfiguration: Equatable, Sendable {
     public var identifier: String
     public var connectionsPerOrigin: UInt32 = 6
     public var maximumRunningTasks: UInt32 = 64
-    /// The most attempts in a row without new durable bytes; nil: only the resource time-out ends the task.
+    /// The task fails after this number of attempts in a row, if none of them has stored a new byte; nil: only the
+    /// resource time-out limits the attempts.
     public var maximumAttempts: UInt32?
     public var firstRetryDelayMilliseconds: UInt32 = 1_000
     public var longestRetryDelayMilliseconds: UInt32 = 600_000
@@ -13,12 +14,15 @@ public struct SessionConfiguration: Equatable, Sendable {
     public var resourceTimeoutMilliseconds: UInt64 = 604_800_000
     /// The absolute path of a file with PEM certificates to trust instead of the system's certificates.
     public var caFile: String?
-    /// Whether finished rounds and open challenges of this session launch the application.
+    /// Whether the engine launches the application when all tasks of this session have ended (a finished *round*), or
+    /// when a challenge of this session is open.
     public var sendsLaunchEvents = true
-    /// Whether a 401 or 407 response becomes a challenge; otherwise the task fails.
+    /// Whether a 401 or 407 response becomes a challenge, so that the host can give a credential. If not, the task
+    /// fails.
     public var asksForCredentials = false
-    /// For how many milliseconds the consumer's process may be stopped (SIGSTOP). After this time, the engine launches
-    /// the application although the session has a consumer. 0: no limit.
+    /// For how many milliseconds the process of the consumer, which reads the session's events, may be stopped
+    /// (SIGSTOP). After this time, the engine launches the application although the session has a consumer. 0: no
+    /// limit.
     public var launchIfStoppedMilliseconds: UInt32 = 0
     public var retryJitterPercent: UInt32 = 50
     public var retryErrors = RetryErrors.standard
@@ -43,9 +47,10 @@ public struct SessionConfiguration: Equatable, Sendable {
     public var constraints = Constraints()
     /// For how many milliseconds the throughput must be below `minimumBytesPerSecond` before the origin is paused.
     public var slowAfterMilliseconds: UInt32 = 60_000
-    /// The length of the pause before the first slow probe, in milliseconds.
+    /// The length of the first pause of a slow origin, in milliseconds. After the pause, one transfer tests whether the
+    /// origin is still slow.
     public var slowPauseMilliseconds: UInt32 = 300_000
-    /// Whether tasks that a launched host enqueues are discretionary.
+    /// Whether tasks get the preset `discretionary` if a host that the engine launched enqueues them.
     public var isDiscretionaryIfLaunched = false
     /// The budget of the session on each network.
     public var budget = ByteBudget()

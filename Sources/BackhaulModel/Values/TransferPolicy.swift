@@ -37,7 +37,7 @@ public struct Tolerances: OptionSet, Hashable, Sendable {
     /// If the end of a TLS connection ends a response body, the body counts as complete even without a close_notify
     /// (RFC 9112, section 9.8).
     public static let missingCloseNotify = Tolerances(rawValue: 1)
-    /// A response of success to an upload counts even if it comes before the whole request body is sent.
+    /// A successful response to an upload counts even if it comes before the whole request body is sent.
     public static let earlyResponse = Tolerances(rawValue: 2)
 
     public static let all: Tolerances = [.missingCloseNotify, .earlyResponse]
@@ -64,7 +64,7 @@ public struct TaskPolicy: Equatable, Sendable {
 
     public init() {}
 
-    /// Visits all fields except the constraints, which are stored once for many tasks.
+    /// Visits all fields except the constraints. Tasks with equal constraints share one stored row of constraints.
     public mutating func visitFields<Visitor: FieldVisitor>(with visitor: inout Visitor) throws(Visitor.Problem) {
         try visitor.field(&maximumAttempts, "maximum_attempts")
         try visitor.field(&firstRetryDelayMilliseconds, "first_retry_delay_ms")
@@ -126,7 +126,8 @@ extension SessionConfiguration {
     }
 }
 
-/// The options that apply to one task: the task's value if it states one, else the session's.
+/// The options that apply to one task. If the task states a value, this value applies; otherwise, the session's value
+/// applies.
 public struct TransferPolicy: Equatable, Sendable {
     public var maximumAttempts: UInt32?
     public var firstRetryDelayMilliseconds: UInt32

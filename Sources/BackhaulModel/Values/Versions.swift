@@ -15,7 +15,7 @@ public struct Versions: Equatable, Sendable {
     }
 
     /// The versions of this library: the version of the protocol in docs/wire.md, and BH_VERSION of include/backhaul.h.
-    /// A test compares this BH_VERSION with the header.
+    /// A test compares `library` with the header.
     public static let built = Versions(wire: 5, library: 0x01_00_00)
 
     #if DEBUG
@@ -34,7 +34,7 @@ public struct Versions: Equatable, Sendable {
     public var libraryText: String { "\(library >> 16).\(library >> 8 & 0xFF).\(library & 0xFF)" }
 }
 
-/// An engine's reply to a hello of any version. Its form never changes.
+/// An engine's reply to a client's hello of any version. The form of this reply never changes.
 public struct Welcome: Equatable, Sendable {
     public var versions: Versions
     /// Whether the engine is a daemon. A daemon exits when a newer library requests it; an engine inside a host does

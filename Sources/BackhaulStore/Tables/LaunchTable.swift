@@ -36,7 +36,8 @@ struct LaunchTable {
         try connection.first(Self.select, .text(application), read: StoredLaunch.init(row:))
     }
 
-    /// Resets the count of failed launches. If the current launch has a process, this launch stays counted.
+    /// Resets the count of failed launches to 0. A launch counts as failed until its host has completed a session. So
+    /// if the current launch has a process and is counted, the count becomes 1.
     func forgetFailures(of application: String) throws(Failure) {
         try connection.run(Self.forgetFailures, .text(application))
     }

@@ -1,10 +1,11 @@
 public import BackhaulModel
 
-/// The values of a task that decide when it gets a slot.
+/// The values of a task that decide when it may run. A lane is the tasks of one session for one origin. The host is the
+/// program that uses the library.
 public struct TaskPlace: Equatable, Sendable {
     public var lane: LaneID
     public var constraints: ConstraintsID
-    /// The size of the task's file in bytes, as the host stated it.
+    /// The size of the task's file in bytes, as the host stated it at the enqueue.
     public var expectedSize: UInt64?
 }
 
@@ -15,8 +16,8 @@ public struct DelayedTask: Equatable, Sendable {
     public var lane: LaneID
     /// Until when the task waits, in milliseconds of the boot clock.
     public var due: Int64
-    /// How many bytes the task will transfer, as the host stated. Nil if the host did not state it, or if a part of the
-    /// file is stored.
+    /// How many bytes the task will transfer, as the host stated. Nil if the host stated no number, or if a part of the
+    /// file is already stored.
     public var statedBytes: UInt64?
 }
 

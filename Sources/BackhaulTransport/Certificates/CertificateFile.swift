@@ -87,8 +87,9 @@ struct CertificateStamp: Equatable, Sendable {
     }
 }
 
-/// The content of a file of certificates. When the file has changed, a new object is made, because the object is part
-/// of a connection identity.
+/// The content of a file of certificates. When the file has changed, a new object is made. Requests with different
+/// objects do not share a connection, so a request with the new object uses no connection that was opened with the old
+/// content.
 final class Certificates: Hashable, Sendable {
     enum Content: Sendable {
         case authorities(TrustedAuthorities)

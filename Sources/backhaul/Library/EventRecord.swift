@@ -28,7 +28,7 @@ struct EventRecord {
     let userData: [UInt8]?
     let headers: [(name: String, value: String)]
     let errorBody: [UInt8]?
-    /// The challenge of the event. Nil if the challenge is not open any more.
+    /// The open challenge of the event. Nil for other kinds of events.
     let challenge: ChallengeRecord?
     let group: String?
     let groupSucceeded: UInt64

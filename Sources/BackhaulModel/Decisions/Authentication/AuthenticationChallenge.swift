@@ -19,7 +19,7 @@ public struct AuthenticationChallenge: Hashable, Sendable {
     ///
     /// The realm comes from the first of these challenges that exists: Digest, Basic, Bearer, any challenge with a
     /// realm. Some servers omit the required field WWW-Authenticate. In this case there is no realm, and the scheme is
-    /// `other`. A host can then respond with headers.
+    /// `other`. The host (the program that uses the library) can then respond with headers.
     public init?(_ head: ResponseHead) {
         let field: String
         let kind: ProtectionSpace.Kind
@@ -61,8 +61,8 @@ extension AuthenticationSchemes {
     }
 
     /// The scheme with which a user name and password are sent: Digest if the server offers it, else Basic. The choice
-    /// is made only once for each credential. So an attacker who later removes Digest from the list does not get the
-    /// password. If user name and password are empty, the scheme is Negotiate, which uses the user's Kerberos
+    /// is made only once for each credential. So an attacker who later removes Digest from the offered schemes does not
+    /// get the password. If user name and password are empty, the scheme is Negotiate, which uses the user's Kerberos
     /// credentials.
     static func strongest(of offered: AuthenticationSchemes, for response: ChallengeResponse) -> AuthenticationSchemes {
         guard case .credential(let user, let password) = response else { return [] }

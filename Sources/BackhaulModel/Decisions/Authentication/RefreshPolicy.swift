@@ -1,8 +1,8 @@
-/// Decides when the host must give new headers or a new URL for a request, because the present headers or the present
-/// URL have expired.
+/// Decides when a request needs a *refresh*: the headers or the URL have expired, and the host must give new headers or
+/// a new URL. The host is the program that uses the library.
 public enum RefreshPolicy {
-    /// The protection space for a refresh. For headers, all tasks of one origin share one space. For a URL, each task
-    /// has its own space.
+    /// The protection space of a refresh, which contains the tasks that need the same response of the host. For
+    /// headers, all tasks of one origin share one space. For a URL, each task has its own space.
     public static func space(_ kind: RefreshKind, of task: TaskID, origin: String) -> ProtectionSpace {
         ProtectionSpace(kind: .refresh, origin: origin, realm: nil, task: kind == .url ? task : nil)
     }
@@ -12,9 +12,9 @@ public enum RefreshPolicy {
         options.refresh != .none && (options.expiresMilliseconds.map { $0 <= now } ?? false)
     }
 
-    /// Whether the response means that the headers or the URL have expired. Its status is then 401 or 403. File stores
-    /// send 403 for an expired signature. Expiring headers are sent only to the origin of the URL, so a response from
-    /// another origin does not show that they have expired.
+    /// Whether the response means that the headers or the URL have expired. A response with this meaning has the status
+    /// 401 or 403. File stores send 403 for an expired signature. Expiring headers are sent only to the origin of the
+    /// URL, so a response from another origin does not show that they have expired.
     public static func isRequested(by head: ResponseHead, _ options: RequestOptions, origin: String) -> Bool {
         switch options.refresh {
         case .none: false

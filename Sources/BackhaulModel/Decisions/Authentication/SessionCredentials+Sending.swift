@@ -1,8 +1,10 @@
-/// Decides which credential may be sent, and which tasks must wait.
+/// Decides which credential may be sent, and which tasks must wait for a challenge. A challenge demands a credential
+/// from the host, which is the program that uses the library.
 extension SessionCredentials {
     /// The credential that may be sent to this server with a request for this URL before a response demands a
     /// credential. If only one realm of the server is known, the credential of this realm is returned. If several
-    /// realms are known, the realm with the longest scope that contains the URL counts.
+    /// realms are known, the scopes of the realms are compared with the URL. A scope is a directory of URLs. The realm
+    /// with the longest scope that contains the URL counts.
     public func credential(server origin: String, url: String) -> Credential? {
         space(of: origin, for: url)?.current?.credential
     }
@@ -17,7 +19,7 @@ extension SessionCredentials {
     public var knowsProxies: Bool { spaces.keys.contains { $0.kind == .proxy } }
 
     /// Whether only one task of the lane may run at a time, because a credential of the lane is missing or has not
-    /// worked yet.
+    /// worked yet. A lane is the session's tasks for one origin.
     public func runsOneTask(_ lane: String) -> Bool {
         spaces.contains { $0.value.runsOneTask(lane, isRefresh: $0.key.kind == .refresh) }
     }

@@ -1,8 +1,9 @@
-/// What one session knows about its protection spaces while the engine runs. This knowledge consists of the open
-/// challenges, the credentials in use, and the lanes in which only one task may run at a time. This type performs no
-/// I/O, and its `String(describing:)` shows no credential.
+/// What one session knows about its protection spaces while the engine runs. A protection space is where one credential
+/// is valid: a realm of a server or proxy. A challenge demands a credential from the host, which is the program that
+/// uses the library. This type contains the open challenges, the credentials in use, and the lanes in which only one
+/// task may run at a time. This type performs no I/O, and its `String(describing:)` shows no credential.
 ///
-/// A session has one lane for each origin, so the text of the origin identifies the lane.
+/// A lane is the session's tasks for one origin, so the text of the origin identifies the lane.
 public struct SessionCredentials: Sendable {
     /// A credential that may be sent. Its number is the id of its challenge, so earlier and later credentials have
     /// other numbers.
@@ -26,7 +27,7 @@ public struct SessionCredentials: Sendable {
         /// Send the request again, with a credential that this request has not sent yet.
         case resend
         /// Wait for a challenge. `failures`: how many credentials in a row the server did not accept. `replacing`: an
-        /// earlier challenge; the tasks of the earlier challenge also wait for the new one.
+        /// earlier challenge, whose tasks also wait for the new challenge.
         case openChallenge(failures: UInt32, replacing: ChallengeID?)
         /// The task gets no credential, because the host refused the challenge while this request was in progress.
         case refused
@@ -50,7 +51,8 @@ public struct SessionCredentials: Sendable {
         var expired: ChallengeID?
         var failures: UInt32 = 0
         var replaced: ChallengeID?
-        /// The number of tasks that got a demand for this credential and whose wait the store has not recorded yet.
+        /// The number of calls of `noteChallenge` for this space that have no call of `commitChallenge` yet. Between
+        /// these calls, the store records whether the task waits.
         var pending = 0
         var isRefused = false
         var lanes: Set<String> = []
@@ -66,8 +68,9 @@ public struct SessionCredentials: Sendable {
             open != nil && (current == nil || disputed.isEmpty || disputed.contains(lane) || contrary.contains(lane))
         }
 
-        /// Whether only one task of the lane may run at a time. For a refresh (`isRefresh`), each request shows whether
-        /// its task needs the refresh. So an open challenge does not limit the other tasks of the lane.
+        /// Whether only one task of the lane may run at a time. `isRefresh`: the challenge demands new headers. In this
+        /// case, the options of each request show whether the request needs new headers (`RequestOptions.refresh`). So
+        /// an open challenge does not limit the tasks that need none.
         func runsOneTask(_ lane: String, isRefresh: Bool) -> Bool {
             guard lanes.contains(lane) else { return false }
             return !isRefresh && waits(lane) || pending > 0 || current.map { !$0.isProven } ?? false
@@ -106,8 +109,8 @@ public struct SessionCredentials: Sendable {
         space.schemes = authChallenge.schemes
         space.lanes.insert(lane)
         if authChallenge.space.kind == .server { space.lanes.insert(authChallenge.space.origin) }
-        // Only the latest challenge for a directory counts. So other realms of the server lose this directory from
-        // their scopes.
+        // A directory is in the scope of the realm that was last demanded there. So the directory is removed from the
+        // scopes of the server's other realms.
         for other in spaces.keys where other != authChallenge.space && Self.isSameServer(other, authChallenge.space) {
             spaces[other]?.scopes.removeAll { $0 == authChallenge.scope }
         }
@@ -219,7 +222,8 @@ public struct SessionCredentials: Sendable {
     public mutating func acceptedURL(of task: TaskID) { urlFailures[task] = nil }
 
     /// Notes that a request of the lane with these credentials got a response that demands no further credential.
-    /// Returns true if a credential has worked for the first time. Its lanes are then not limited to one task any more.
+    /// Returns true if a credential has worked for the first time. The lanes of this credential are then not limited to
+    /// one task any more.
     public mutating func accepted(_ numbers: [UInt64], in lane: String) -> Bool {
         var changed = false
         for (space, state) in spaces {
@@ -240,17 +244,17 @@ public struct SessionCredentials: Sendable {
     /// What a task of the lane does after a response that demands a credential for the space. `sent`: the numbers of
     /// all credentials with which the task's requests got a 401 or 407, for any realm.
     ///
-    /// If a proxy's credential has worked, a 407 in one lane does not discard the credential. The reason is that
-    /// without a tunnel, a server can pretend to be the proxy. Only the lane with the 407 waits. If the credential has
-    /// really expired, the other lanes will get a 407, too.
+    /// If a proxy's credential has worked, a 407 in one lane does not discard the credential. The reason: if the proxy
+    /// opens no tunnel for a request, the server can pretend to be the proxy. Only the lane with the 407 waits. If the
+    /// credential has really expired, the other lanes will get a 407, too.
     public mutating func decision(on space: ProtectionSpace, sent: Set<UInt64>, in lane: String) -> Decision {
         if let task = space.task { return .openChallenge(failures: urlFailures[task] ?? 0, replacing: nil) }
         guard var state = spaces[space] else { return .openChallenge(failures: 0, replacing: nil) }
         if state.isRefused { return .refused }
         if let current = state.current {
             guard sent.contains(current.credential.number) else { return .resend }
-            // If refreshed headers have worked, they were accepted until they expired. So they do not count as a
-            // failure.
+            // If new headers have worked before, the server rejects them now because they have expired. This does not
+            // count as a failure.
             if !current.isCounted, !(space.kind == .refresh && current.isProven) {
                 state.failures &+= 1
             }

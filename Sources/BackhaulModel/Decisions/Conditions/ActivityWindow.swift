@@ -1,5 +1,6 @@
-/// The window in which an activity may start. From `begin`, the activity starts if no condition holds it. From `end`,
-/// it starts under any conditions. `begin` and `end` are Unix times in milliseconds.
+/// The window of time in which an activity may start. An activity is work that repeats, and starts one time in each
+/// window. From `begin`, the activity starts if no condition holds it. From `end`, it starts under any conditions.
+/// `begin` and `end` are Unix times in milliseconds.
 public struct ActivityWindow: Hashable, Sendable {
     public var begin: Int64
     public var end: Int64

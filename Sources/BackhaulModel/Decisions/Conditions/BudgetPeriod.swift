@@ -1,4 +1,5 @@
-/// A day or month of local time, to which a budget applies.
+/// A day or month of local time, to which a budget applies. A budget is the number of bytes that may be moved in the
+/// period.
 public struct BudgetPeriod: Hashable, Sendable {
     public enum Kind: Hashable, Sendable {
         case day
@@ -19,7 +20,7 @@ public struct BudgetPeriod: Hashable, Sendable {
 
     /// The local day that contains a time. It lasts from midnight to midnight, which may be 23, 24 or 25 hours. `unix`:
     /// the Unix time in milliseconds. `offset`: returns, for a Unix time, how many milliseconds local time is ahead of
-    /// it.
+    /// this Unix time.
     public static func day(at unix: Int64, localOffsetMilliseconds offset: (Int64) -> Int64) -> BudgetPeriod {
         let day = LocalTime(unix, offset).day
         return BudgetPeriod(.day, from: day, to: day + 1, offset)

@@ -1,4 +1,5 @@
-/// One budget that applies to tasks now, and how much of it is used.
+/// One budget that applies to tasks now, and how much of it is used. A budget is the number of bytes that may be moved
+/// in a day or month.
 public struct BudgetUsage: Hashable, Sendable {
     /// The owner of the budget.
     public enum Owner: Hashable, Sendable {
@@ -28,30 +29,30 @@ public struct BudgetUsage: Hashable, Sendable {
     /// Whether the budget is too small for the expected bytes, even if no byte of it is used.
     func neverFits(_ expected: UInt64?) -> Bool { limit == 0 || limit < expected ?? 0 }
 
-    /// The hold that this budget causes. `expected`: the bytes that a single task will move; nil: the budget is used up
-    /// and holds all tasks.
+    /// The hold (why tasks may not run) that this budget causes. `expected`: the bytes that a single task will move;
+    /// nil: the budget is used up and holds all tasks.
     func hold(expected: UInt64?) -> Hold {
         let (adjective, this) = period.kind == .day ? ("daily", "today's") : ("monthly", "this month's")
         let whose = owner == .session
             ? "the \(adjective) limit of its session" : "the \(adjective) limit of the network \(network)"
         let amount = QuantityFormatter.bytes(limit)
         if limit == 0 {
-            return Hold(.budget, "\(whose) is 0 B, so nothing may be moved; it is stuck until there is a larger one")
+            return Hold(.budget, "\(whose) is 0 B, so nothing may be moved until the limit is larger")
         }
         if let expected, expected > limit {
             return Hold(
                 .budget,
-                "it expects \(QuantityFormatter.bytes(expected)), more than \(whose) of \(amount), "
-                    + "and it is stuck until "
-                    + "there is a larger one")
+                "the transfer expects \(QuantityFormatter.bytes(expected)), more than \(whose) of \(amount), "
+                    + "and waits until the limit is larger")
         }
-        let owned = owner == .session ? " of its session" : ""
         let facts =
             if let expected {
-                "it expects \(QuantityFormatter.bytes(expected)), and of \(this) \(amount)\(owned) on \(network) "
-                    + "\(QuantityFormatter.bytes(left)) are left"
+                "the transfer expects \(QuantityFormatter.bytes(expected)), but only \(QuantityFormatter.bytes(left)) "
+                    + "of \(this) \(amount) are left on \(network)"
+            } else if owner == .session {
+                "the session has used \(QuantityFormatter.bytes(used)) of \(this) \(amount) on \(network)"
             } else {
-                "\(QuantityFormatter.bytes(used)) of \(this) \(amount)\(owned) are used on \(network)"
+                "\(QuantityFormatter.bytes(used)) of \(this) \(amount) are used on \(network)"
             }
         return Hold(.budget, "\(facts); \(next)", nextCheckMilliseconds: period.endMilliseconds)
     }

@@ -1,6 +1,6 @@
-/// Applies hysteresis to the readings of conditions, so that flapping conditions do not stop and start transfers again
-/// and again. A worse condition takes effect at once. A better condition takes effect after it has lasted for some
-/// time.
+/// Applies hysteresis to the readings of conditions. So conditions that change often do not stop and start transfers
+/// again and again. A worse condition takes effect at once. A better condition takes effect after it has lasted for
+/// some time.
 ///
 /// | condition | must last | because |
 /// | --- | --- | --- |
@@ -10,11 +10,11 @@
 /// | pressure | 30 s | pressure is an average over ten seconds, and a pause of the transfers lowers it |
 /// | connectivity, network, battery, sleep | 0 s | reported facts; `DeferralDecision` adds a margin for the battery |
 ///
-/// A reading that becomes unavailable counts as better. When a condition is no longer read, its readings are forgotten,
-/// but its reversals stay counted. A condition reverses if it becomes worse after it became better, or better after it
-/// became worse. While there are more than 3 reversals within 5 minutes, each reversal doubles the time that a better
-/// condition must last. This time is 5 minutes at most. If there is no reversal for 5 minutes plus this time, this time
-/// returns to its first value. For pressure, only reversals by 10 points or more count.
+/// A reading that becomes unavailable counts as better. A condition reverses if it becomes worse after it became
+/// better, or better after it became worse. While there are more than 3 reversals within 5 minutes, each reversal
+/// doubles the time that a better condition must last. This time is 5 minutes at most. If there is no reversal for 5
+/// minutes plus this time, the time returns to its value in the table. For pressure, only reversals by 10 points or
+/// more count. When a condition is no longer read, its readings are forgotten, but its reversals stay counted.
 ///
 /// All times are milliseconds since boot, so that nothing depends on the calendar.
 public struct ConditionsFilter: Sendable {
@@ -44,10 +44,10 @@ public struct ConditionsFilter: Sendable {
     public init() {}
 
     /// Returns the conditions after hysteresis, and the next time at which these conditions change although no reading
-    /// changes. The time is in milliseconds since boot; nil: they do not change. At that time, the caller calls this
-    /// function again with the same readings. First readings take effect at once. `now`: milliseconds since boot.
-    /// `needs`: the conditions that are read. `pending`: conditions that cannot be read at the moment; their last
-    /// readings count.
+    /// changes. The time is in milliseconds since boot; nil: the conditions do not change without a new reading. At
+    /// that time, the caller calls this function again with the same readings. First readings take effect at once.
+    /// `now`: milliseconds since boot. `needs`: the conditions that are read. `pending`: conditions that cannot be read
+    /// at the moment; their last readings count.
     public mutating func take(
         _ raw: Conditions, of needs: ConditionSet = .all, pending: ConditionSet = [], now: Int64
     ) -> (conditions: Conditions, nextCheck: Int64?) {

@@ -1,4 +1,4 @@
-/// Decides whether tasks may run now, and if not, why.
+/// Decides whether tasks may run now, and if not, why. Tasks that may not run are *held*.
 ///
 /// A condition that cannot be read holds no task. `ConditionsFilter` has already applied hysteresis to the conditions.
 /// This type only adds the margins that depend on a constraint. If tasks are held because of the battery, they continue
@@ -48,7 +48,7 @@ public enum DeferralDecision {
         return (periods + [hours].compactMap(\.self)).min()
     }
 
-    /// The hold of a single task that will move `expected` bytes; nil if it fits into all budgets.
+    /// The hold of a single task that will move `expected` bytes; nil if these bytes fit into all budgets.
     public static func fits(_ expected: UInt64?, _ budgets: [BudgetUsage]) -> Hold? {
         let tooSmall = budgets.filter { $0.isUsedUp || $0.left < expected ?? 0 }
         // A budget that is too small in every period comes first. Of the other budgets, the one whose period ends last

@@ -1,20 +1,21 @@
-/// The facts that decide, together with constraints and conditions, whether tasks of a lane are held.
+/// The facts that decide, together with constraints and conditions, whether tasks of a lane are held. A lane is the
+/// tasks of one session for one origin.
 public struct DeferralFacts {
     /// The present Unix time in milliseconds.
     public var now: Int64
-    /// The present time in milliseconds since boot; nil: unknown. With this time, the end of a settling period is
-    /// computed.
+    /// The present time in milliseconds since boot; nil: unknown. From this time, the end of a settling period is
+    /// computed. During this period, a better condition does not release tasks yet.
     public var bootMilliseconds: Int64?
-    /// Returns, for a Unix time in milliseconds, how many milliseconds local time is ahead of it.
+    /// Returns, for a Unix time in milliseconds, how many milliseconds local time is ahead of this Unix time.
     public var localOffsetMilliseconds: (Int64) -> Int64
     /// Whether the origin is this machine (`Connectivity.isLoopback`). If so, no condition of the network matters.
     public var isLocal: Bool
-    /// Whether the origin is reached without the uplink (`Connectivity.needsNoUplink`). If so, a portal does not
-    /// matter.
+    /// Whether the origin is reached without the uplink, which is the route to the internet
+    /// (`Connectivity.needsNoUplink`). If so, a portal, which is a network's login page, does not matter.
     public var needsNoUplink: Bool
     /// Whether an origin beyond the uplink has responded since the network last changed (`UplinkWatch.isProven`). If
-    /// so, the system's report of a dead uplink is wrong. The cause is that many networks block the servers that the
-    /// system uses for its check.
+    /// so, the system's report of a dead uplink is wrong. Such wrong reports occur because many networks block the
+    /// servers with which the system checks the uplink.
     public var isUplinkProven: Bool
     /// The reasons for which tasks of this lane are held at this moment. These tasks continue only with the margins of
     /// `DeferralDecision`.

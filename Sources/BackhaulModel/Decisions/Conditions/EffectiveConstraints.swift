@@ -7,7 +7,7 @@ public struct EffectiveConstraints: Hashable, Sendable {
     public var networks: NetworkKinds
     /// The lowest charge at which the task runs on battery power; nil: any.
     public var minimumBatteryPercent: UInt8?
-    /// The highest state in which the task runs. It is `.serious` at most: nothing runs in `.critical`.
+    /// The highest state in which the task runs. It is at most `.serious`, because no task runs in `.critical`.
     public var maximumThermalState: ThermalState
     /// The highest pressure of processors at which the task runs; nil: any. The next two properties limit the pressure
     /// of disks and memory.
@@ -20,8 +20,8 @@ public struct EffectiveConstraints: Hashable, Sendable {
     /// and may cover the whole week.
     public var quietHours: QuietHours?
 
-    /// For a task that is past its latest start, the presets of session and task are ignored. A task with `isLaunched`
-    /// has the preset `discretionary` in addition to its own constraints.
+    /// After the latest start of the task (`isPastLatestStart`), the presets of session and task are ignored. A task
+    /// with `isLaunched` has the preset `discretionary` in addition to its own constraints.
     public init(session: Constraints, task: TaskConstraints = TaskConstraints()) {
         var own = task.stated
         // The preset `overnight` includes `discretionary`.
@@ -62,7 +62,7 @@ public struct EffectiveConstraints: Hashable, Sendable {
 
     public var needs: ConditionSet { needs() }
 
-    /// The conditions that must be read before a task with these constraints starts. These are only the conditions of
+    /// The conditions that must be read before a task with these constraints starts. These are only the conditions for
     /// which the task demands more than the default. So a program that downloads a small file does not connect to
     /// D-Bus. A budget also needs the network, but this function does not know the budgets.
     public func neededAtStart(isLocal: Bool = false) -> ConditionSet {

@@ -1,4 +1,5 @@
-/// Writes the sentences of holds. Each sentence describes the present state, and the state that would end the hold.
+/// Writes the sentences of holds. A hold says why tasks may not run now. Each sentence describes the present state, and
+/// the state that would end the hold.
 struct HoldMessages {
     private let conditions: Conditions
     private let facts: DeferralFacts
@@ -11,8 +12,8 @@ struct HoldMessages {
     var excludedNetworks: Hold {
         Hold(
             .network,
-            "its session and the task itself allow no kind of network in common, so it never runs; let one of them "
-                + "allow more networks")
+            "its session and the task itself allow no kind of network in common, so the transfer never runs; let one "
+                + "of them allow more networks")
     }
 
     /// `begin`, `end`: Unix milliseconds of the present quiet hours.
@@ -21,8 +22,8 @@ struct HoldMessages {
         guard let end else {
             return Hold(
                 .quietHours,
-                "the quiet hours of its session and its own leave no hour of the week, so it never runs; shorten one "
-                    + "of them")
+                "the quiet hours of its session and its own leave no hour of the week, so the transfer never runs; "
+                    + "shorten one of them")
         }
         let until = LocalTime.text(end, from: facts.now, offset)
         // If quiet hours last longer than a day, they cannot be written as two times of the day.
@@ -30,12 +31,13 @@ struct HoldMessages {
             end - begin <= LocalTime.day
                 ? " \(LocalTime(begin, offset).clock)-\(LocalTime(end, offset).clock)" : nil
         }
-        return Hold(.quietHours, "it is in its quiet hours\(hours ?? ""), until \(until)", nextCheckMilliseconds: end)
+        return Hold(
+            .quietHours, "the transfer is in its quiet hours\(hours ?? ""), until \(until)", nextCheckMilliseconds: end)
     }
 
     var power: Hold {
         let sentence = settled(conditions.externalPower, "external power is back")
-            ?? "the machine is on battery, and it waits for external power"
+            ?? "the machine is on battery, and the transfer waits for external power"
         return Hold(.power, sentence, nextCheckMilliseconds: nextCheck(conditions.externalPower))
     }
 
@@ -44,7 +46,8 @@ struct HoldMessages {
             return Hold(.battery, sentence, nextCheckMilliseconds: nextCheck(conditions.externalPower))
         }
         return Hold(
-            .battery, "the battery is at \(charge) %, and it waits until that is \(wanted) %, or for external power")
+            .battery,
+            "the battery is at \(charge) %, and the transfer waits until that is \(wanted) %, or for external power")
     }
 
     func kind(_ network: Network, wanted: NetworkKinds) -> Hold {
@@ -54,14 +57,15 @@ struct HoldMessages {
             ? "a network that is not \(QuantityFormatter.list(missing.names, "or"))"
                 : QuantityFormatter.list(wanted.names, "or")
         let kind = QuantityFormatter.list(network.kind.names)
-        return Hold(.network, "it waits for \(waits); the route to the internet is now \(network.name) (\(kind))")
+        return Hold(
+            .network, "the transfer waits for \(waits); the route to the internet is now \(network.name) (\(kind))")
     }
 
     var metered: Hold {
         let name = conditions.network.value.map { "the network \($0.name)" } ?? "the network"
         let sentence =
             settled(conditions.isMetered, "\(name) is unmetered")
-            ?? "\(name) is metered (data may cost money)\(meteredSource), and it waits for an unmetered one"
+            ?? "\(name) is metered (data may cost money)\(meteredSource), and the transfer waits for an unmetered one"
         return Hold(.metered, sentence, nextCheckMilliseconds: nextCheck(conditions.isMetered))
     }
 
@@ -75,8 +79,8 @@ struct HoldMessages {
     var limited: Hold {
         Hold(
             .portal,
-            "\(networkName) does not lead to the internet\(said(conditions.connectivity)), and it waits until it does, "
-                + "or for another network")
+            "\(networkName) does not lead to the internet\(said(conditions.connectivity)), and the transfer waits "
+                + "until it does, or for another network")
     }
 
     func heat(_ state: ThermalState, maximum: ThermalState) -> Hold {
@@ -87,7 +91,7 @@ struct HoldMessages {
         let heat = sensor.map { "\($0.name) is at \($0.degrees) degrees (\(state.name))" }
         let sentence =
             settled(conditions.thermalState, "the machine is cooler")
-            ?? "\(heat ?? "the machine's heat is \(state.name)"), and it waits until \(goal)\(degrees)"
+            ?? "\(heat ?? "the machine's heat is \(state.name)"), and the transfer waits until \(goal)\(degrees)"
         return Hold(.heat, sentence, nextCheckMilliseconds: nextCheck(conditions.thermalState))
     }
 
@@ -97,8 +101,8 @@ struct HoldMessages {
     ) -> Hold {
         let sentence =
             settled(reading, "programs wait less for \(what.rawValue)")
-            ?? "\(what.cause): some waited in \(value) % of the last 10 seconds (limit \(limit) %, it continues at "
-            + "\(lower) %)"
+            ?? "\(what.cause): some waited in \(value) % of the last 10 seconds (limit \(limit) %, the transfer "
+            + "continues at \(lower) %)"
         return Hold(.pressure, sentence, nextCheckMilliseconds: nextCheck(reading))
     }
 
@@ -131,11 +135,12 @@ struct HoldMessages {
         }
     }
 
-    /// The sentence for a condition that has become better, but has not lasted long enough; nil if the condition is not
-    /// settling.
+    /// The sentence for a condition that has become better, but has not been better for long enough; nil for any other
+    /// condition.
     private func settled(_ reading: Reading<some Equatable & Sendable>, _ what: String) -> String? {
         reading.settling.map {
-            "\(what), and it waits until that has lasted \(QuantityFormatter.duration($0.durationMilliseconds))"
+            let duration = QuantityFormatter.duration($0.durationMilliseconds)
+            return "\(what), and the transfer waits until that has lasted \(duration)"
         }
     }
 

@@ -1,5 +1,5 @@
 /// One condition with hysteresis. A worse reading takes effect at once. A better reading takes effect after it has
-/// lasted for the time that `FlapDamping` computes. So the result is the worst reading of this time. Times are
+/// lasted for the time that `FlapDamping` computes. So the result is the worst reading during this time. Times are
 /// milliseconds since boot.
 struct Hysteresis<Value: Equatable & Sendable>: Sendable {
     private struct Former: Sendable {
@@ -48,7 +48,7 @@ struct Hysteresis<Value: Equatable & Sendable>: Sendable {
     }
 
     /// Forgets the readings, because the condition is no longer read. The next reading takes effect at once. The
-    /// reversals stay counted.
+    /// reversals of the condition stay counted.
     mutating func forget() { (raw, former) = (nil, []) }
 
     private func severity(of reading: Reading<Value>) -> Int { reading.value.map(severity) ?? 0 }

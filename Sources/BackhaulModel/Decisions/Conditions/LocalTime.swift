@@ -4,13 +4,13 @@
 /// zones, and gives the offset of local time for any Unix time. The calendar is the proleptic Gregorian calendar. The
 /// algorithms are from Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms".
 struct LocalTime {
-    /// Returns, for a Unix time in milliseconds, how many milliseconds local time is ahead of it.
+    /// Returns, for a Unix time in milliseconds, how many milliseconds local time is ahead of this Unix time.
     typealias Offset = (Int64) -> Int64
 
     static let minute: Int64 = 60_000
     static let day: Int64 = 86_400_000
-    /// The bound of all times: 100,000 years before or after 1970. It prevents overflows. A clock that shows a time
-    /// beyond this bound is wrong.
+    /// The bound of all times: 100,000 years before or after 1970. This bound prevents overflows. A clock that shows a
+    /// time beyond the bound is wrong.
     private static let farthest: Int64 = 36_525_000 * day
 
     /// The days since 1970-01-01.

@@ -2,7 +2,7 @@
 public enum NetworkScope: Hashable, Sendable {
     /// The origin is this machine, and no condition of the network matters.
     case loopback
-    /// The origin is on the local network, and needs no uplink.
+    /// The origin is on the local network, and is reached without the uplink, which is the route to the internet.
     case localNetwork
     case uplink
 

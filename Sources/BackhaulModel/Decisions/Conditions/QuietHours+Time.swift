@@ -13,7 +13,7 @@ extension QuietHours {
 
     /// Returns whether a Unix time in milliseconds is within quiet hours. Also returns the Unix time at which quiet
     /// hours next begin or end; nil: never. `offset`: returns, for a Unix time, how many milliseconds local time is
-    /// ahead of it. If daylight saving skips or repeats an hour, the time that the clock shows decides.
+    /// ahead of this Unix time. If daylight saving skips or repeats an hour, the time that the clock shows decides.
     public func state(
         at now: Int64, localOffsetMilliseconds offset: (Int64) -> Int64
     ) -> (isQuiet: Bool, changes: Int64?) {

@@ -1,5 +1,5 @@
-/// Measures for how long transfers have run without a long pause. A span may consist of one long transfer, or of
-/// several transfers in sequence. Times are milliseconds since boot.
+/// Measures for how long transfers have run without a long pause. Such a time is a *span*. It may consist of one long
+/// transfer, or of several transfers in sequence. Times are milliseconds since boot.
 public struct SustainedActivity<Key: Hashable & Sendable>: Sendable {
     /// The duration after which a span counts as sustained, in milliseconds. Conditions that matter to every long
     /// transfer are read only after this time.

@@ -1,10 +1,12 @@
-/// The pause of lanes whose transfers were too slow. Times are milliseconds since boot.
+/// The pause of lanes whose transfers were too slow. A lane is the tasks of one session for one origin. After the
+/// pause, one task is a *slow probe*: it tests whether the transfers are still slow. If they are fast, the lanes are
+/// *open*. Times are milliseconds since boot.
 struct ThroughputPause: Equatable, Sendable {
     /// The time at which the pause ends and a slow probe may start; nil: there is no pause now.
     private(set) var probeAt: Int64?
     /// The length of the present or last pause.
     private(set) var milliseconds: Int64 = 0
-    /// The time at which the pause or the open state began.
+    /// The time at which the present pause or the present open state began.
     private(set) var since: Int64 = 0
     /// The rate that caused the pause.
     private(set) var bytesPerSecond: UInt64 = 0

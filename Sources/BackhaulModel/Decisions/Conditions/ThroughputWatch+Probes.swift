@@ -1,4 +1,5 @@
-/// Decides which lane may make a slow probe, and applies the result of the probe.
+/// Decides which lane may make a slow probe, and applies the result of the probe. A lane is the tasks of one session
+/// for one origin. A slow probe is one transfer of a paused lane, which tests whether the transfers are still slow.
 extension ThroughputWatch {
     /// The probe in progress, or the probe for which a task is being searched. There is only one probe at a time.
     /// Several probes would share the network, and each probe would measure the load of the others.
@@ -6,8 +7,8 @@ extension ThroughputWatch {
         let lane: Lane
         let terms: Terms
         let began: Int64
-        /// The scopes for which the probe decides. They are all scopes that held the lane when the probe began. A scope
-        /// that became slow later keeps its pause.
+        /// The scopes (one lane, or all lanes with the same terms) for which the probe decides. They are all scopes
+        /// that held the lane when the probe began. A scope that became slow later keeps its pause.
         let scopes: [Scope]
     }
 

@@ -1,12 +1,13 @@
-/// Recognises a portal or a dead uplink by failures that all origins share. The watch then uses one task at a time to
-/// test whether the uplink works again.
+/// Recognises a portal or a dead uplink by failures that all origins share. The uplink is the route to the internet. A
+/// portal responds in place of other servers until the user logs in. After a portal or a dead uplink was recognised,
+/// one task at a time is the *uplink probe*: it tests whether the uplink works again.
 ///
 /// The watch concerns origins beyond the uplink (`Connectivity.needsNoUplink` is false). It is notified when a response
-/// from such an origin begins, and when an attempt at such an origin ends. All origins are held if 3 different origins
-/// have failed within two minutes, and no origin has responded in this time. If only 2 origins are in use, the failures
-/// of these 2 are enough. The failure of a single origin is not enough. The exception is a response with status 511,
-/// which is meant for portals (RFC 6585, section 6). This response is enough if no origin has responded for two
-/// minutes. One proper response, or a change of the network, releases all origins at once.
+/// from such an origin begins, and when an attempt (a run of a task) at such an origin ends. All these origins are held
+/// if 3 different origins have failed within two minutes, and no origin has responded in this time. If only 2 origins
+/// are in use, the failures of these 2 are enough. The failure of a single origin is not enough. The exception is a
+/// response with status 511, which is meant for portals (RFC 6585, section 6). This response is enough if no origin has
+/// responded for two minutes. One proper response, or a change of the network, releases all origins at once.
 ///
 /// All times are milliseconds since boot.
 public struct UplinkWatch: Sendable {
@@ -16,7 +17,7 @@ public struct UplinkWatch: Sendable {
         case responded
         /// Status 511 Network Authentication Required.
         case portal
-        /// A failure after a redirect to another origin, which may be the portal's login page.
+        /// A failure after a redirect to another origin. That origin may be the portal.
         case redirected(to: Origin)
         /// A failure to open the TLS connection: the certificate may belong to a portal.
         case untrusted
@@ -102,7 +103,7 @@ public struct UplinkWatch: Sendable {
         return former != (state, isProven)
     }
 
-    /// Notes that a transfer from beyond the uplink receives bytes. They count like a response.
+    /// Notes that a transfer from beyond the uplink receives bytes. These bytes count like a response.
     public mutating func moved(now: Int64) -> Bool {
         if state == .open, isProven, symptoms.isEmpty { return false }
         let former = (state, isProven)
@@ -230,7 +231,7 @@ public struct UplinkWatch: Sendable {
         let failed = redirects == 1 ? symptoms.count - 1 : symptoms.count
         let isEnough = failed >= Self.originThreshold || failed == 2 && originsInUse <= 2
         let hasPortal = symptoms.values.contains { $0.ending == .portal }
-        // A single server can send the status 511 although there is no portal. If an origin has responded recently,
+        // A single server can send the status 511 although there is no portal. So if an origin has responded recently,
         // several origins must fail.
         let isLively = lastResponseAt.map { now - $0 <= Self.memory } ?? false
         guard isEnough || hasPortal && !isLively else { return }

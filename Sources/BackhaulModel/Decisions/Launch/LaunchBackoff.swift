@@ -1,7 +1,8 @@
-/// Counts the consecutive launches of an application without success, and delays the next launch. Times are
-/// milliseconds since boot.
+/// Counts the consecutive failed launches of an application, and delays the next launch. A launch is a start of the
+/// application's program (the *host*) by the engine. The launch fails if the host does not complete a session. Times
+/// are milliseconds since boot.
 public struct LaunchBackoff: Equatable, Sendable {
-    /// Consecutive launches without a completed session, including the launch in progress.
+    /// The number of consecutive launches whose hosts have completed no session. It includes the launch in progress.
     public private(set) var launches: UInt32
     /// The earliest time of the next launch; nil: at once.
     public private(set) var dueAt: Int64?
@@ -11,15 +12,15 @@ public struct LaunchBackoff: Equatable, Sendable {
         self.dueAt = dueAt
     }
 
-    /// Notes a launch, and starts the delay now. When the launched host has ended, `ended` starts the delay again.
-    /// Because the delay starts now, a crash of the engine in between does not cause a second launch at once.
+    /// Notes a launch, and starts the delay now. When the launched host has ended, `ended` starts the delay again. If
+    /// the engine crashes before the host ends, the delay that starts now prevents a second launch at once.
     public mutating func launched(now: Int64, _ policy: LaunchPolicy) {
         launches = launches == .max ? .max : launches + 1
         dueAt = now + policy.delay(after: launches)
     }
 
-    /// Notes that the launched host has ended, or could not be started. If it has completed a session, the next launch
-    /// is due at once.
+    /// Notes that the launched host has ended, or could not be started. If the host has completed a session, the next
+    /// launch is due at once.
     public mutating func ended(now: Int64, _ policy: LaunchPolicy) {
         dueAt = launches == 0 ? nil : now + policy.delay(after: launches)
     }
@@ -51,7 +52,7 @@ public struct LaunchPolicy: Equatable, Sendable {
         maximumLaunches = command.maximumLaunches
     }
 
-    /// The delay before the next launch, after `launches` launches without success. Zero launches count as one.
+    /// The delay before the next launch, after `launches` failed launches in a row. Zero launches count as one.
     public func delay(after launches: UInt32) -> Int64 {
         var delay = firstDelay
         var doublings = launches

@@ -1,10 +1,11 @@
-/// Finds out whether all sessions of an application that need their host have a running host. If so, no launch is
-/// necessary. Times are milliseconds since boot.
+/// Finds out whether each session that needs its host has a running host. If so, the engine need not launch the
+/// application. A host is a program that uses the library. Times are milliseconds since boot.
 public struct LaunchCoverage: Equatable, Sendable {
-    /// A session that has finished a round or has an open challenge.
+    /// A session that needs its host, because all its tasks have ended (a finished *round*) or because it has an open
+    /// challenge.
     public struct Waiting: Equatable, Sendable {
-        /// Whether the process of the session's consumer runs. Either the process is connected, or the former engine
-        /// has died and the process will connect soon.
+        /// Whether the process of the session's consumer, which reads the session's events, runs. Either the process is
+        /// connected, or the former engine has died and the process will connect soon.
         public var hasConsumer: Bool
         /// When the engine first saw that the process is stopped (SIGSTOP); nil: it is not stopped.
         public var consumerStoppedAt: Int64?

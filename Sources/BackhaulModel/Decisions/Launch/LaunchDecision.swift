@@ -1,4 +1,5 @@
-/// Decides the next step in the launch of one application. Times are milliseconds since boot.
+/// Decides the next step in the launch of one application. A launch is the start of the application's program (the
+/// *host*) by the engine, because sessions need their host. Times are milliseconds since boot.
 public enum LaunchDecision {
     /// How long a launched host may take to end after SIGTERM, in milliseconds.
     public static let endMilliseconds: Int64 = 10_000
@@ -14,7 +15,7 @@ public enum LaunchDecision {
     }
 
     public struct Living: Equatable, Sendable {
-        /// Whether the host has attached, as consumer, to a session for which it was launched.
+        /// Whether the host has become the consumer (the reader of the events) of a session for which it was launched.
         public var hasAttached: Bool
         public var attachBy: Int64
         /// When the engine sent SIGTERM to the host; nil if it has not sent SIGTERM.
@@ -35,14 +36,15 @@ public enum LaunchDecision {
         public var hasLaunch: Bool
         /// Whether the launch lists sessions that are not completed.
         public var isOutstanding: Bool
-        /// Whether a session has finished a round or has an open challenge.
+        /// Whether a session needs its host, because all its tasks have ended (a finished *round*) or because it has an
+        /// open challenge.
         public var isNeeded: Bool
         /// Whether each session that needs a host already has a running host outside of the launch.
         public var isCovered: Bool
         /// When `isCovered` may become false without an event; nil if only an event can make it false.
         public var coverEndsAt: Int64?
-        /// Whether the launched host completed a session that needed it only because a server had rejected earlier
-        /// credentials. Then the count of launches does not restart.
+        /// Whether the launched host completed a session that needed the host only because a server had rejected
+        /// earlier credentials. If so, the count of launches does not restart.
         public var onlyRepeatedChallenges: Bool
         public var now: Int64
 
@@ -68,8 +70,8 @@ public enum LaunchDecision {
         case rest
         case wait(until: Int64)
         case launch
-        /// Do not launch again, because too many launches in a row had no success. Launches resume after a host
-        /// connects that the engine did not launch.
+        /// Do not launch again, because too many launches in a row have failed. After a host that the engine did not
+        /// launch has connected, launches resume.
         case giveUp
         /// Send SIGTERM.
         case terminate
@@ -112,7 +114,7 @@ public enum LaunchDecision {
             return killAt > facts.now ? .wait(until: killAt) : .kill
         }
         guard host.attachBy <= facts.now else { return .wait(until: host.attachBy) }
-        // If another host has the sessions, or no session needs a host any more, the launched host is not at fault and
+        // If another host uses the sessions, or no session needs a host any more, the launched host is not at fault and
         // gets more time.
         return facts.isCovered || !facts.isNeeded ? .extendAttachTime : .terminate
     }
