@@ -4,10 +4,12 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A complete host
- *   This program downloads one file. After a crash, run it again with the same arguments: the transfer continues, and
- *   each event is handled at least once. After a run has acknowledged the last event, the next run fails with
- *   BH_DESTINATION_EXISTS, because the file exists. If the request has BH_IF_EXISTS_SKIP or BH_REQUEST_IF_CHANGED, the
- *   next run succeeds.
+ *   A *host* is a program that uses this library. The host below downloads one file. The *engine*, which is usually a
+ *   separate process, performs the transfer. The end of the transfer is an *event*: the engine delivers it repeatedly,
+ *   until the host acknowledges it. If the host crashes, run it again with the same arguments: the transfer continues,
+ *   and each event is handled at least once. If you run the host again after it has acknowledged the last event, the
+ *   new run fails with BH_DESTINATION_EXISTS, because the file exists. If the request has BH_IF_EXISTS_SKIP or
+ *   BH_REQUEST_IF_CHANGED, the new run succeeds.
  *
  *       #include <backhaul.h>
  *       #include <stdio.h>
@@ -38,7 +40,7 @@
  *           bh_request request = BH_INIT(bh_request);
  *           request.url = words[1];
  *           request.destination = words[2];
- *           // A later run finds the earlier run's task until the round's last event is acknowledged.
+ *           // With this key, a later run finds the task of an earlier run until all events are acknowledged.
  *           request.idempotency_key = words[2];
  *           bh_batch *results;
  *           if (bh_session_enqueue(session, &request, 1, BH_WAIT_DEFAULT, &results, &error)) return fail(&error);
@@ -60,7 +62,7 @@
  *                   last = event->id;
  *               }
  *               bh_batch_release(events);
- *               // Acknowledged only after the work: a host that crashes in between gets the events again.
+ *               // The host acknowledges events after its work. If it crashes before, it gets the events again.
  *               if (last && bh_session_acknowledge_through(session, last, BH_WAIT_DEFAULT, NULL, &error))
  *                   return fail(&error);
  *           }
@@ -74,7 +76,7 @@
  *
  *       host process                    engine                               elsewhere
  *       ------------------------        -------------------------------      ----------------
- *       bh_application                  one process for each store
+ *       bh_application                  one process for each store (a directory)
  *         bh_session  -- requests -->   queue, connections, part files  <-->  HTTP servers
  *                     <-- events ---    database in the store           --->  destination files
  *                                       starts the host's program when
@@ -82,28 +84,40 @@
  *                                       is connected
  *
  * Words
- *   A *host* is a program that uses this library. An *application* is the identity of a host. A *store* is a directory
- *   with all durable data. A host opens its application on a store. A *session* is a named collection of tasks with
- *   stored settings. Each *request* becomes a *task*, which is durable when the enqueue returns. An *event* is a
- *   durable fact for the host, such as the end of a task. An event is delivered repeatedly until the host acknowledges
- *   it. After that, the event is never delivered. A *round* is a session's tasks from the first enqueue until all these
- *   tasks have ended.
+ *   An *application* is the identity of a host. A *store* is a directory with all durable data. A host opens its
+ *   application on a store. A *session* is a named collection of tasks with stored settings. A *request* describes one
+ *   download or upload. A host *enqueues* a request, and the request becomes a *task*. The task is durable when the
+ *   call returns. An *event* is a stored message for the host, such as the end of a task. An event is delivered
+ *   repeatedly until the host acknowledges it. After that, the event is never delivered again. The tasks of a session
+ *   form *rounds*. The first task begins a round. When all tasks of the session have ended, the round ends. The next
+ *   task then begins a new round.
+ *
+ *   A *handle* is a pointer to an opened application, an attached session or a ticket. To *attach* a session is to get
+ *   a handle of it. The *consumer* of a session is the one handle that may poll the session's events. To *complete* a
+ *   session is to report that the host has processed all events that it has polled. A *batch* is a list that a call
+ *   returns. A *ticket* stands for an operation whose outcome is read later. An *origin* is the scheme, host name and
+ *   port of a URL. A *part file* is the file to which a download writes until all bytes have arrived. A *kept file* is
+ *   the file of a finished download without a destination. It stays in the store until the host *claims* it, which
+ *   moves the file out of the store. A *challenge* is a demand that the host must respond to, usually for a password.
+ *   An *activity* is work that repeats.
  *
  * The engine
  *   The process that holds the store's lock is the engine; all other processes send it commands over a socket in the
- *   store. With daemon hosting, the default, the engine is the program backhauld. The library starts backhauld when no
- *   process holds the lock. When no work is left, backhauld exits. With embedded hosting, the engine runs in a few
- *   threads of one process that has the store open. When that process ends, another process that has the store open
- *   becomes the engine. If there is no such process, transfers pause until a program opens the store again.
+ *   store. The *hosting* is where the engine runs. With daemon hosting, the default, the engine is the program
+ *   backhauld. The library starts backhauld when no process holds the lock. When no work is left, backhauld exits. With
+ *   embedded hosting, the engine runs in a few threads of one process that has the store open. When that process ends,
+ *   another process that has the store open becomes the engine. If there is no such process, transfers pause until a
+ *   program opens the store again.
  *
  * Launches
- *   An application may register a launch command. If a session of the application needs a host, and no host of the
- *   application is connected, the engine runs the command (Apple:
- *   application(_:handleEventsForBackgroundURLSession:completionHandler:)). A session needs a host when it has finished
- *   a round, has an open challenge, or has a BH_EVENT_ACTIVITY. If a host is connected, bh_application_poll notifies
- *   this host instead. Progress alone launches no host. A launched host opens the application and reads
- *   bh_application_current_launch. It attaches each session of the launch, polls, does its own work for the events,
- *   acknowledges them, completes the session and closes it. See docs/launch.md.
+ *   An application may register a launch command, which starts the host's program. If a session of the application
+ *   needs a host, and no host of the application is connected, the engine runs the command (Apple:
+ *   application(_:handleEventsForBackgroundURLSession:completionHandler:)). This is a *launch*, and the started program
+ *   is a *launched host*. A session needs a host when a round has ended, when a challenge is open, or when there is a
+ *   BH_EVENT_ACTIVITY (an activity is due). If a host is connected, bh_application_poll notifies this host instead.
+ *   Progress of transfers never launches a host. A launched host opens the application and calls
+ *   bh_application_current_launch. Then it attaches each session of the launch, polls, does its own work for the
+ *   events, acknowledges the events, completes the session and closes the session. See docs/launch.md.
  *
  * Threads
  *   Any thread may call any function at any time. Calls on one handle from several threads take effect one after
@@ -113,8 +127,8 @@
  *
  * Fork
  *   Handles belong to the process that made them. In a forked child, functions that return a status return BH_FORKED
- *   for an inherited handle. Batch functions return 0 or NULL; close and release functions free the handle. The child
- *   may open the application again.
+ *   for an inherited handle. Functions that read a batch return 0 or NULL; close and release functions free the handle.
+ *   The child may open the application again.
  *
  * Ownership
  *   Arguments are copied before a call returns. The caller owns error->ticket, and each object that a function returns
@@ -126,41 +140,42 @@
  *   If a pointer is documented as optional, NULL stands for "none".
  *
  * Structs
- *   Initialize a struct that has a field struct_size with BH_INIT, and any other struct with {0}. A field that is 0 or
- *   NULL has its default. From a language without C macros, call bh_init instead of BH_INIT. Reserved fields must be 0.
- *   Later versions append fields. The size of an embedded struct never changes; later versions use its reserved fields.
- *   The library accepts structs of every 1.x header. In a struct of a newer header, fields that the library does not
- *   have must be 0. Later versions also add values to enumerations and bits to sets. A host ignores unknown kinds,
- *   reasons and bits, and treats an unknown status as a failure. In an array of structs that a host passes, the
- *   struct_size of the first element is the distance between the elements. Arrays in results contain pointers, or
- *   structs that never grow.
+ *   If a struct has a field struct_size, initialize the struct with BH_INIT. Initialize other structs with {0}. A field
+ *   that is 0 or NULL has its default. From a language without C macros, call bh_init instead of BH_INIT. Reserved
+ *   fields must be 0. Later versions append fields. The size of a struct inside another struct never changes; later
+ *   versions use the reserved fields of the inner struct. The library accepts structs of every 1.x header. In a struct
+ *   of a newer header, fields that the library does not know must be 0. Later versions also add values to enumerations
+ *   and bits to sets of bits. A host must ignore unknown kinds, reasons and bits, and must treat an unknown status as a
+ *   failure. In an array of structs that a host passes, the struct_size of the first element is the distance between
+ *   the elements in bytes. Arrays in results contain pointers, or structs that never grow.
  *
  * Times
  *   Fields whose names end in _ms are in milliseconds. If the type of such a field is int64_t, the field is a Unix
- *   time. If its type is unsigned, the field is a duration. Times that a host passes are between 1970 and the end of
- *   9999.
+ *   time. If its type is unsigned, the field is a duration. Times that a host passes must be in the years 1970 to 9999.
  *
  * Errors
- *   A call that can fail returns a bh_status and fills an optional, caller-owned bh_error. The library keeps no error
- *   per thread or per handle. Output parameters come last, before the error. They are set only on BH_OK, unless the
- *   comment of the function says otherwise. Output parameters that are documented as optional may be NULL. Each call
- *   can return BH_INVALID_ARGUMENT, BH_INVALID_HANDLE, BH_FORKED, BH_TOO_MANY, BH_OUT_OF_RESOURCES and BH_INTERNAL.
- *   Calls with timeout_ms can also return BH_TIMEOUT, BH_STORE_…, BH_ENGINE_… and BH_DAEMON_UNAVAILABLE. Calls on a
- *   session can also return BH_WRONG_ROLE, BH_INVALIDATED and BH_COMPLETED. In the comment of a function, "Errors:"
- *   lists the statuses that have a particular meaning there.
+ *   A call that can fail returns a bh_status. If the caller passes a bh_error, the call also fills this struct. The
+ *   library keeps no error per thread or per handle. Output parameters come last, before the error. They are set only
+ *   if the call returns BH_OK, unless the comment of the function says otherwise. Output parameters that are documented
+ *   as optional may be NULL. Each call can return BH_INVALID_ARGUMENT, BH_INVALID_HANDLE, BH_FORKED, BH_TOO_MANY,
+ *   BH_OUT_OF_RESOURCES and BH_INTERNAL. Calls with timeout_ms can also return BH_TIMEOUT, BH_STORE_…, BH_ENGINE_… and
+ *   BH_DAEMON_UNAVAILABLE. Calls on a session can also return BH_WRONG_ROLE, BH_INVALIDATED and BH_COMPLETED. In the
+ *   comment of a function, "Errors:" lists the statuses that have a particular meaning for this function.
  *
  * Waiting
- *   `timeout_ms` is how long the call may wait for the engine: 0 to BH_WAIT_MAXIMUM, or BH_WAIT_DEFAULT for 30 seconds.
- *   There is no endless wait; -1 is refused. A call that times out returns BH_TIMEOUT. If the engine's process is
- *   stopped (SIGSTOP), the call returns BH_ENGINE_UNRESPONSIVE instead, and `detail` is that process's id. If
- *   error->ticket is not NULL, the operation continues. Then do not repeat the call: the ticket returns the outcome
- *   later. If error->ticket is NULL, the call may be repeated. If the host passed no bh_error, the operation continues,
- *   but the host gets no ticket. If such an operation attaches a session, the library closes this session. With
- *   BH_START in place of a time-out, a call starts the operation and does not wait for the engine. Such a call returns
- *   BH_STARTED with a ticket, or an error without a ticket; it never returns BH_OK. It sets no output parameters, so
- *   they may be NULL. Before the call returns, it copies its arguments. Before an enqueue returns, it also checks
- *   directories and files. If the host passes no bh_error, a call with BH_START returns BH_INVALID_ARGUMENT. Hosts with
- *   an event loop use BH_START together with bh_application_event_fd and bh_application_next_ticket.
+ *   `timeout_ms` is how long the call may wait for the engine: 0 to BH_WAIT_MAXIMUM milliseconds, or BH_WAIT_DEFAULT
+ *   for 30 seconds. An endless wait is not possible: -1 is refused. A call that times out returns BH_TIMEOUT. If the
+ *   engine's process is stopped (SIGSTOP), the call returns BH_ENGINE_UNRESPONSIVE instead, and error->detail is the id
+ *   of the engine's process. In both cases, check error->ticket. If it is not NULL, the operation continues: do not
+ *   repeat the call, because the ticket returns the outcome later. If it is NULL, the call may be repeated. If the host
+ *   passed no bh_error, the operation continues, but the host gets no ticket. If such an operation attaches a session,
+ *   the library closes this session.
+ *
+ *   With BH_START in place of a time-out, a call starts the operation and does not wait for the engine. Such a call
+ *   returns BH_STARTED with a ticket, or an error without a ticket; it never returns BH_OK. It sets no output
+ *   parameters, so they may be NULL. It copies its arguments before it returns. An enqueue also checks directories and
+ *   files before it returns. If the host passes no bh_error, a call with BH_START returns BH_INVALID_ARGUMENT. Hosts
+ *   with an event loop use BH_START together with bh_application_event_fd and bh_application_next_ticket.
  */
 #ifndef BACKHAUL_H
 #define BACKHAUL_H
@@ -218,7 +233,7 @@ template <typename type> inline type bh_initialized() {
 #define BH_CAST(type, value) (type)(value)
 #endif
 
-/* Whether a struct of a result has this field. Bindings and hosts that run with older libraries check this before they
+/* Whether a struct in a result has the field. Bindings and hosts that run with older libraries check this before they
  * read a field that was added after 1.0. */
 #define BH_HAS(pointer, type, field)                                                                                   \
     ((pointer)->struct_size >= offsetof(type, field) + sizeof((pointer)->field))
@@ -235,7 +250,8 @@ BH_API void bh_init(void *value, size_t size);
  * Version
  * ------------------------------------------------------------------------------------------------------------ */
 
-/* All 1.x libraries have the SONAME libbackhaul.so.1 and run hosts that were compiled with an earlier 1.x header. */
+/* All 1.x libraries have the SONAME libbackhaul.so.1 and work with hosts that were compiled with an earlier 1.x
+ * header. */
 #define BH_VERSION_MAJOR 1
 #define BH_VERSION_MINOR 0
 #define BH_VERSION_PATCH 0
@@ -249,15 +265,16 @@ BH_API const char *bh_version_string(void);
 
 /* A JSON document with the size and the field offsets of each struct, and the value of each constant:
  * {"version":"1.0.0","structs":{"bh_event":{"size":…,"fields":{"id":8,…}}},"constants":{"BH_OK":0,…}}. Bindings compare
- * it with their own declarations. The string is static; do not free it. */
+ * the document with their own declarations. The string is static; do not free it. */
 BH_API const char *bh_abi_json(void);
 
 /* ---------------------------------------------------------------------------------------------------------------
  * Status and errors
  * ------------------------------------------------------------------------------------------------------------ */
 
-/* The only list of status codes: name, value, meaning. Values never change. Codes below 40 are mainly for calls, codes
- * from 40 on mainly for tasks; a call or a task may have any of them. BH_STARTED is no failure. */
+/* The only list of status codes: name, value, meaning. Values never change. Codes below 40 are mainly results of calls,
+ * and codes from 40 on are mainly results of tasks. But a call or a task can have any code. BH_STARTED is no
+ * failure. */
 #define BH_STATUS_TABLE(X)                                                                                             \
     X(OK, 0, "success")                                                                                                \
     X(INVALID_ARGUMENT, 1, "an argument is missing, malformed or out of range")                                        \
@@ -324,9 +341,9 @@ BH_API const char *bh_status_name(bh_status status);
 /* The meaning of a status, from BH_STATUS_TABLE. The string is static. */
 BH_API const char *bh_status_text(bh_status status);
 
-/* What the number in `detail` or `error_detail` is. */
+/* The kind of the number in a field `detail` or `error_detail`. */
 BH_ENUM(bh_domain) {
-    BH_DOMAIN_NONE = 0,   /* no number: 0 */
+    BH_DOMAIN_NONE = 0,   /* there is no number, and the field is 0 */
     BH_DOMAIN_SYSTEM = 1, /* errno */
     BH_DOMAIN_CURL = 2,   /* CURLcode */
     BH_DOMAIN_SQLITE = 3, /* extended SQLite result code */
@@ -346,14 +363,14 @@ typedef struct bh_batch bh_batch;             /* an immutable list that a call r
 
 /* The error of a call; the caller owns the struct. A call that returns BH_OK sets `status` to BH_OK and `ticket` to
  * NULL, and does not change the other fields. Any other call sets all fields. Before the struct is used again, release
- * its ticket or copy the ticket's pointer. An error whose struct_size is not set counts as NULL. */
+ * its ticket or copy the ticket's pointer. If struct_size is not set, the call treats the pointer as NULL. */
 typedef struct bh_error {
     size_t struct_size;
     bh_status status;                    /* what the call returned */
-    bh_domain domain;                    /* what `detail` is */
+    bh_domain domain;                    /* the kind of number in `detail` */
     int64_t detail;
     uint64_t index;                      /* number of the first wrong item of an array, from 0; or BH_NO_INDEX */
-    bh_ticket *ticket;                   /* the ticket of an operation that continues, owned by the caller; else NULL */
+    bh_ticket *ticket;                   /* if the operation continues: its ticket, which the caller owns; else NULL */
     char message[BH_ERROR_MESSAGE_SIZE]; /* one sentence: what was wrong, and what to do */
 } bh_error;
 
@@ -383,73 +400,79 @@ typedef struct bh_launch_command {
     size_t struct_size;
     const char *program;            /* required: absolute path of an executable file */
     const char *const *arguments;   /* optional: the arguments after the program's name */
-    size_t argument_count;          /* at most 1,000; at most 65,536 bytes together with the environment */
+    size_t argument_count;          /* at most 1,000. All arguments and variables together have at most 65,536 bytes */
     const char *const *environment; /* optional: variables to add, "NAME=value"; docs/launch.md lists the other
                                        variables */
     size_t environment_count;       /* at most 1,000 */
     const char *working_directory;  /* absolute path; NULL: the user's home directory */
-    uint32_t attach_timeout_ms;     /* default 60,000: how long a launched host may take to attach a session. After this
-                                       time the host gets SIGTERM, and ten seconds later SIGKILL. Then the engine
-                                       launches it again */
-    uint32_t first_delay_ms;        /* default 60,000: delay after a failed launch, whose host has completed no session.
+    uint32_t attach_timeout_ms;     /* default 60,000: how long a launched host may take to attach a session. If the
+                                       host takes longer, the engine sends it SIGTERM, and ten seconds later SIGKILL.
+                                       Then the launch has failed, and the engine launches the host again after a
+                                       delay */
+    uint32_t first_delay_ms;        /* default 60,000: delay after a failed launch. A launch has failed if its host
+                                       ended before it completed a session, or if its host attached no session in time.
                                        The delay doubles with each failed launch */
     uint32_t longest_delay_ms;      /* default 3,600,000: the longest delay after a failed launch */
     uint32_t maximum_launches;      /* default 8: after this many failed launches in a row, the engine stops launching
-                                       the host, until a host that the engine did not launch connects. Events stay */
+                                       the host. If a host then connects without a launch (for example, the user starts
+                                       it), launches are possible again. Events are kept meanwhile */
 } bh_launch_command;
 
 /* Flags of an application. */
 BH_FLAGS(bh_application_flags) {
-    BH_APPLICATION_OBSERVES = 1 /* this handle belongs to a tool, not to a host: it does not prevent launches */
+    BH_APPLICATION_OBSERVES = 1 /* this handle belongs to a tool, not to a host. Such a handle does not prevent
+                                   launches */
 };
 
 typedef struct bh_application_options {
     size_t struct_size;
     const char *identifier;          /* required: the application's name, such as "org.example.photos": 1 to 255
                                         letters, digits, '.', '-' and '_'. The first character is a letter or a digit.
-                                        Each application has its own session identifiers */
+                                        Sessions of two applications may have the same identifier */
     const char *store;               /* absolute path of the store's directory. If the directory does not exist, but its
                                         parent exists, the library makes the directory with mode 0700. The directory
                                         must be on a local file system and belong to the user. NULL: the user's default
                                         store at $BACKHAUL_STORE, else $XDG_STATE_HOME/backhaul, else
-                                        ~/.local/state/backhaul. The library makes the default store with its parents.
-                                        All programs of a user share the default store and its limits */
+                                        ~/.local/state/backhaul. The library makes the default store, and also its
+                                        parents. All programs of a user share the default store and its limits */
     bh_hosting hosting;
     bh_application_flags flags;
-    const char *daemon;              /* absolute path of backhauld. NULL: the library searches at $BACKHAUL_DAEMON,
-                                        beside the library, in ../libexec/backhaul, then below /usr/local and /usr */
+    const char *daemon;              /* absolute path of backhauld. NULL: the path in $BACKHAUL_DAEMON. If this variable
+                                        is not set, the library searches in its own directory, then in
+                                        ../libexec/backhaul, then below /usr/local and /usr */
     const bh_launch_command *launch; /* the launch command to register, as bh_application_set_launch does; NULL: no
                                         change */
 } bh_application_options;
 
-/* Opens the application on its store, and waits until the engine replies. This engine runs already, or the call starts
- * it in the daemon or in this process. With timeout_ms 0 the call does not wait, but it may start the daemon. If the
- * start fails, the first call that needs the engine reports the error. A process may open one store several times. A
- * call that times out returns no handle and no ticket. BH_START is refused.
+/* Opens the application on its store. If the store has no running engine, the call starts one in the daemon or in this
+ * process (see bh_hosting). Then the call waits until the engine replies. With timeout_ms 0 the call does not wait, but
+ * it may start the daemon. If this start fails, the first call that needs the engine reports the error. A process may
+ * open the same store several times. A call that times out returns no handle and no ticket. BH_START is refused.
  * Errors: BH_INVALID_ARGUMENT, BH_STORE_…, BH_ENGINE_…, BH_DAEMON_UNAVAILABLE (the message says where the library
  * searched for the daemon, or why the daemon did not start), BH_TIMEOUT, BH_OUT_OF_RESOURCES. */
 BH_API BH_CHECK_RESULT bh_status bh_application_open(const bh_application_options *options, int32_t timeout_ms,
                                                      bh_application **application, bh_error *error);
 
-/* Frees the handle. Its sessions and tickets become invalid; tasks continue. When a process with an embedded engine
- * closes its last handle, that engine ends. If another process has the store open, that process becomes the engine. The
- * call waits for the threads of the ended engine, about a second at most. */
+/* Frees the handle. Its sessions and tickets become invalid; tasks continue. If the engine is embedded in this process,
+ * and this is the process's last handle, the call ends the engine. If another process has the store open, that process
+ * becomes the engine. The call waits at most about a second for the threads of the ended engine. */
 BH_API void bh_application_close(bh_application *application);
 
-/* A descriptor for poll(2), select(2), epoll(7) or an event loop. It is readable, level-triggered, while at least one
- * of these is true: a session that this handle attached as consumer has events that no poll has returned;
- * bh_application_poll has a session to return; bh_application_next_ticket has a ticket to return. When the descriptor
+/* A descriptor for poll(2), select(2), epoll(7) or an event loop. It is readable (level-triggered) while at least one
+ * of these is true: bh_application_poll has a session to return; bh_application_next_ticket has a ticket to return; a
+ * session that was attached as consumer through `application` has events that no poll has returned. When the descriptor
  * is readable, a host that uses BH_START calls bh_application_next_ticket until the ticket is NULL. To get events, such
- * a host watches bh_session_event_fd of each session. When the session's descriptor is readable, and no other poll of
- * the session is under way, the host starts a poll of the session. The library owns the descriptor until the
- * application is closed: do not read, write or close it. Its number never changes. */
+ * a host watches the descriptor of each session (bh_session_event_fd). When a session's descriptor is readable, and no
+ * other poll of the session is under way, the host starts a poll of the session. The library owns the application's
+ * descriptor until the application is closed: do not read, write or close it. The number of the descriptor never
+ * changes. */
 BH_API BH_CHECK_RESULT bh_status bh_application_event_fd(bh_application *application, int *descriptor,
                                                          bh_error *error);
 
-/* Returns the sessions of this application that need attention, whether they are attached or not: a batch of
- * bh_session_info. A session is returned again only if it has a new reason for attention. The call waits up to
- * timeout_ms for the first session; if there is none by then, the batch is empty. The engine has a second to reply,
- * even if timeout_ms is 0. BH_START is refused. */
+/* Returns the sessions of this application that need attention (see bh_attention): a batch of bh_session_info. The
+ * sessions may be attached or not. A session is returned again only if it has a new reason for attention. The call
+ * waits up to timeout_ms for the first session; if there is none by then, the batch is empty. Even if timeout_ms is 0,
+ * the call waits up to a second for the engine's reply. BH_START is refused. */
 BH_API BH_CHECK_RESULT bh_status bh_application_poll(bh_application *application, int32_t timeout_ms,
                                                      bh_batch **sessions, bh_error *error);
 
@@ -463,8 +486,9 @@ BH_API BH_CHECK_RESULT bh_status bh_application_set_launch(bh_application *appli
                                                            const bh_launch_command *command, int32_t timeout_ms,
                                                            bh_error *error);
 
-/* The launch that started this process or one of its ancestors, if the launch is not over: a batch with one bh_launch,
- * or an empty batch. The environment variable BACKHAUL_LAUNCH of a launched program identifies its launch. */
+/* The launch that started this process or one of its ancestors: a batch with one bh_launch. If there is no such launch,
+ * or if the launch is over, the batch is empty. The environment variable BACKHAUL_LAUNCH of a launched program
+ * identifies the launch. */
 BH_API BH_CHECK_RESULT bh_status bh_application_current_launch(bh_application *application, int32_t timeout_ms,
                                                                bh_batch **launch, bh_error *error);
 
@@ -479,9 +503,10 @@ typedef struct bh_engine_info {
     bh_hosting hosting;        /* BH_HOSTING_DAEMON or …_EMBEDDED */
     int64_t started_ms;
     const char *store;         /* path of the store as this host opened it */
-    uint32_t connections;      /* open handles on the store, this one included */
+    uint32_t connections;      /* open application handles of the store, including this handle */
     bool shares_control_group; /* true: the daemon is in the control group of this process. So if a service manager
-                                  stops this host's service, it also ends the daemon. docs/services.md */
+                                  stops this host's service, the service manager also ends the daemon.
+                                  docs/services.md */
     uint8_t reserved[3];
 } bh_engine_info;
 
@@ -492,11 +517,11 @@ BH_API BH_CHECK_RESULT bh_status bh_store_engine(bh_application *application, in
 /* Limits for all sessions of the store together. 0 is the default. */
 typedef struct bh_limits {
     size_t struct_size;
-    uint64_t bytes_per_second;       /* both directions; default: no limit */
+    uint64_t bytes_per_second;       /* limit of sent and received bytes together; default: no limit */
     uint32_t maximum_running_tasks;  /* default 256; at most 1,024 */
     uint32_t maximum_connections;    /* default 256; at most 1,024 */
-    uint32_t connections_per_origin; /* limit for one origin, for all sessions together; default: only each session's
-                                        own limit */
+    uint32_t connections_per_origin; /* limit of the connections of all sessions together to one origin; default: only
+                                        each session's own limit */
     uint32_t reserved;
 } bh_limits;
 
@@ -513,8 +538,8 @@ BH_ENUM(bh_launch_state) {
     BH_LAUNCH_NONE = 0,    /* no command is registered, or no session needs its host */
     BH_LAUNCH_DUE = 1,     /* if no host connects before next_launch_ms, the engine launches the host at this time */
     BH_LAUNCH_RUNNING = 2, /* a launched host runs, and has not completed its sessions */
-    BH_LAUNCH_GAVE_UP = 3  /* too many launches have failed. The engine launches no host, until a host that the engine
-                              did not launch connects */
+    BH_LAUNCH_GAVE_UP = 3  /* too many launches have failed. The engine launches no host until a host has connected
+                              without a launch (for example, because the user started it) */
 };
 
 /* A registered launch command and its state. */
@@ -528,7 +553,7 @@ typedef struct bh_launch_info {
     size_t environment_count;
     const char *working_directory; /* NULL: the user's home directory */
     bh_launch_state state;
-    uint32_t launches;             /* launches in a row without a completed session */
+    uint32_t launches;             /* number of launches in a row in which no session was completed */
     int64_t next_launch_ms;        /* time of the next launch, or 0 */
     int64_t process_id;            /* of the launched host, or 0 */
     int64_t started_ms;            /* time of the launch, or 0 */
@@ -558,16 +583,18 @@ BH_FLAGS(bh_retry_errors) {
 
 /* When a failed attempt is repeated. */
 typedef struct bh_retry_policy {
-    uint32_t maximum_attempts;  /* limit of the attempts in a row that store no new byte; default: only the resource
-                                   time-out limits the attempts */
-    uint32_t first_delay_ms;    /* default 1,000: delay after a failed attempt; it doubles with each attempt */
+    uint32_t maximum_attempts;  /* after this many attempts in a row without a new stored byte, the task fails. Default:
+                                   no limit; the attempts end with the resource time-out */
+    uint32_t first_delay_ms;    /* default 1,000: delay after the first failed attempt. The delay doubles with each
+                                   further failed attempt */
     uint32_t longest_delay_ms;  /* default 600,000: the longest delay after a failed attempt */
     uint32_t jitter_percent;    /* default 50: the random part of each delay; 1 to 100 */
-    bh_retry_errors errors;     /* default: all but BH_RETRY_BAD_RESPONSE */
+    bh_retry_errors errors;     /* default: all errors except BH_RETRY_BAD_RESPONSE */
     bh_choice unsafe_methods;   /* BH_YES: requests whose method is not idempotent (POST, PATCH; RFC 9110, section
                                    9.2.2) are repeated even if a server may have acted on them. BH_NO, the default: such
                                    requests are repeated only if no server can have acted on them */
-    const char *statuses;       /* default "408,425,429,500,502-504" */
+    const char *statuses;       /* default "408,425,429,500,502-504": the HTTP statuses, and ranges of statuses, for
+                                   BH_RETRY_STATUS */
     uint64_t reserved[2];
 } bh_retry_policy;
 
@@ -575,14 +602,15 @@ typedef struct bh_retry_policy {
 BH_ENUM(bh_http_version) {
     BH_HTTP_DEFAULT = 0, /* HTTP/2 over TLS if the server supports it, else HTTP/1.1 */
     BH_HTTP_1_1 = 1,
-    BH_HTTP_2 = 2,                /* over TLS as BH_HTTP_DEFAULT; without TLS by an upgrade from HTTP/1.1 (RFC 7540,
-                                     section 3.2) */
-    BH_HTTP_2_PRIOR_KNOWLEDGE = 3 /* over TLS as BH_HTTP_DEFAULT; without TLS, HTTP/2 without an upgrade
-                                     (RFC 9113, section 3.3) */
+    BH_HTTP_2 = 2,                /* over TLS: as BH_HTTP_DEFAULT. Without TLS: HTTP/2 after an upgrade from HTTP/1.1
+                                     (RFC 7540, section 3.2) */
+    BH_HTTP_2_PRIOR_KNOWLEDGE = 3 /* over TLS: as BH_HTTP_DEFAULT. Without TLS: HTTP/2 without an upgrade (RFC 9113,
+                                     section 3.3) */
 };
 
-/* Which redirects are followed (RFC 9110, section 15.4). A redirect from https to http is never followed. Headers and
- * credentials of the host never reach another origin. */
+/* Which redirects are followed (RFC 9110, section 15.4). A redirect from https to http is never followed. If a redirect
+ * leads to another origin, the engine sends none of the headers and credentials that the host gave for the first
+ * origin. */
 BH_ENUM(bh_redirects) {
     BH_REDIRECTS_DEFAULT = 0,     /* BH_REDIRECTS_FOLLOW */
     BH_REDIRECTS_FOLLOW = 1,
@@ -596,8 +624,9 @@ typedef struct bh_transfer_rules {
     uint32_t request_timeout_ms;   /* default 60,000: the longest time without a byte in either direction (Apple:
                                       timeoutIntervalForRequest) */
     bh_http_version http_version;
-    uint64_t resource_timeout_ms;  /* default 604,800,000, 7 days from the enqueue (Apple: timeoutIntervalForResource).
-                                      The time in which the task is suspended does not count */
+    uint64_t resource_timeout_ms;  /* default 604,800,000 (7 days): the longest time from the enqueue to the end of the
+                                      task (Apple: timeoutIntervalForResource). Time in which the task is suspended does
+                                      not count */
     bh_redirects redirects;
     uint32_t maximum_redirects;    /* default 20; at most 100 */
     const char *accepted_statuses; /* default "200-299": the accepted statuses and ranges of statuses. Any other status
@@ -609,9 +638,9 @@ typedef struct bh_transfer_rules {
     uint64_t reserved[2];
 } bh_transfer_rules;
 
-/* A predefined set of constraints. If the host sets the field of a constraint, this value replaces the preset's value.
- * After bh_request.latest_start_ms, the preset's constraints do not apply any more. Constraints that the host has set
- * in their own fields still apply. docs/conditions.md */
+/* A predefined set of constraints (see bh_constraints). If the host also sets the field of a constraint, the value of
+ * the field replaces the preset's value. After bh_request.latest_start_ms, the preset's constraints do not apply any
+ * more. Constraints that the host has set in their own fields still apply. docs/conditions.md */
 BH_ENUM(bh_preset) {
     BH_PRESET_DEFAULT = 0,       /* no constraints */
     BH_PRESET_DISCRETIONARY = 1, /* requires_external_power, requires_unmetered, maximum_thermal_state
@@ -619,17 +648,18 @@ BH_ENUM(bh_preset) {
     BH_PRESET_OVERNIGHT = 2      /* BH_PRESET_DISCRETIONARY, and quiet_hours "07:00-23:00" */
 };
 
-/* Heat of the machine, by the trip points of its thermal zones (Apple: ProcessInfo.ThermalState). */
+/* Heat of the machine (Apple: ProcessInfo.ThermalState). The engine compares the machine's thermal zones with their
+ * trip points, which are temperatures that the firmware sets. */
 BH_ENUM(bh_thermal_state) {
     BH_THERMAL_DEFAULT = 0,
     BH_THERMAL_NOMINAL = 1,
-    BH_THERMAL_FAIR = 2,    /* above a passive or active trip point, or a cooling device slows a processor down. A fan
-                               that runs does not count */
-    BH_THERMAL_SERIOUS = 3, /* above a hot trip point, or within 10 degrees of a critical one */
-    BH_THERMAL_CRITICAL = 4 /* within 3 degrees of a critical trip point, or above it: no task runs */
+    BH_THERMAL_FAIR = 2,    /* a zone is above a passive or active trip point, or a cooling device slows a processor
+                               down. A running fan does not count as such a device */
+    BH_THERMAL_SERIOUS = 3, /* a zone is above a hot trip point, or within 10 degrees of a critical trip point */
+    BH_THERMAL_CRITICAL = 4 /* a zone is within 3 degrees of a critical trip point, or above it: no task runs */
 };
 
-/* Kinds of network. The network of the default route counts. */
+/* Kinds of network. The kind of a machine's network is the kind of the network with the default route. */
 BH_FLAGS(bh_network_kinds) {
     BH_NETWORK_ETHERNET = 1,
     BH_NETWORK_WIFI = 2,
@@ -639,21 +669,22 @@ BH_FLAGS(bh_network_kinds) {
     BH_NETWORK_OTHER = 32
 };
 
-/* What a task needs to run. While a condition does not meet a constraint, the task is held. In structs that the library
- * returns, the constraints have the values that the host has set; their defaults are not filled in. If the session and
- * the request have different values for a constraint, the stricter value applies. */
+/* What a task demands of the system. While the system does not meet a constraint, the task is *held*: it does not run.
+ * In structs that the library returns, the constraints have the values that the host has set; their defaults are not
+ * filled in. If the session and the request have different values for a constraint, the stricter value applies. */
 typedef struct bh_constraints {
     bh_preset preset;
     bh_choice requires_external_power;        /* BH_YES: held while the machine runs on battery */
     bh_choice requires_unmetered;             /* BH_YES: held while the network is metered (Apple:
                                                  allowsExpensiveNetworkAccess and allowsConstrainedNetworkAccess) */
-    bh_network_kinds networks;                /* default: all (Apple's allowsCellularAccess = false: all but
-                                                 BH_NETWORK_CELLULAR) */
-    uint32_t minimum_battery_percent;         /* 1 to 100: tasks are held while the machine runs on battery and its
-                                                 charge is below this value. A held task waits until the charge is 5
-                                                 percentage points above this value, or the machine has external
-                                                 power */
-    bh_thermal_state maximum_thermal_state;   /* default BH_THERMAL_SERIOUS */
+    bh_network_kinds networks;                /* the permitted kinds of network; default: all (Apple's
+                                                 allowsCellularAccess = false: all but BH_NETWORK_CELLULAR) */
+    uint32_t minimum_battery_percent;         /* 1 to 100: tasks are held while the machine runs on battery and the
+                                                 battery's charge is below this value. A held task waits until the
+                                                 charge is 5 percentage points above this value, or the machine has
+                                                 external power */
+    bh_thermal_state maximum_thermal_state;   /* tasks are held while the machine is hotter; default
+                                                 BH_THERMAL_SERIOUS */
     uint32_t maximum_cpu_pressure_percent;    /* 1 to 100: limit of the pressure, which is the percentage of the last
                                                  ten seconds in which a process waited for a processor (/proc/pressure);
                                                  default: no limit */
@@ -662,10 +693,11 @@ typedef struct bh_constraints {
     uint32_t reserved_number;
     uint64_t minimum_bytes_per_second;        /* if an origin or the network is slower than this for slow_after_ms,
                                                  tasks are held. After slow_pause_ms, the engine starts one task, the
-                                                 slow probe, to test the throughput again. Default: no minimum */
+                                                 *slow probe*, to measure the throughput again. Both times are set in
+                                                 bh_session_configuration. Default: no minimum */
     const char *quiet_hours;                  /* hours of local time in which tasks are held: "22:00-06:30", or several
-                                                 with days: "mon-fri 08:00-18:00, sat 10:00-14:00". An end that is
-                                                 before its beginning is on the next day. Default: none */
+                                                 with days: "mon-fri 08:00-18:00, sat 10:00-14:00". Hours such as
+                                                 22:00-06:30 end on the next day. Default: none */
     uint64_t reserved[2];
 } bh_constraints;
 
@@ -692,9 +724,9 @@ typedef struct bh_tls_settings {
 /* The proxy through which servers are reached. */
 typedef struct bh_proxy_settings {
     const char *url;      /* "http://…", "https://…", "socks5://…" or "socks5h://…" (the proxy resolves names), without
-                             user and password; "none": no proxy; NULL: http_proxy, https_proxy, all_proxy and no_proxy
-                             of the engine's environment */
-    const char *user;     /* with `password`: for Basic, Digest or SOCKS */
+                             user and password; "none": no proxy; NULL: the proxy that the variables http_proxy,
+                             https_proxy, all_proxy and no_proxy of the engine's environment set */
+    const char *user;     /* user name for the proxy (Basic, Digest or SOCKS), together with `password` */
     const char *password;
     const char *bypass;   /* names and addresses that are reached without the proxy, in the form of CURLOPT_NOPROXY */
     uint64_t reserved[2];
@@ -723,32 +755,32 @@ typedef struct bh_policy {
     bh_retry_policy retry;
     bh_transfer_rules rules;
     bh_constraints constraints;
-    uint64_t bytes_per_second; /* limit of this task, which bh_tasks_set_rate changes. The session's limit also
-                                  applies */
+    uint64_t bytes_per_second; /* limit of this task's rate; bh_tasks_set_rate changes the limit. The session's limit
+                                  also applies */
 } bh_policy;
 
 /* ---------------------------------------------------------------------------------------------------------------
  * Session: a host creates it once, later attaches it by its identifier, and completes it after the work.
  * ------------------------------------------------------------------------------------------------------------ */
 
-/* What a handle may do. Every role lists tasks. */
+/* What a handle of a session may do. A handle of any role may list tasks. */
 BH_ENUM(bh_role) {
-    BH_ROLE_CONSUME = 1,          /* polls, acknowledges and completes. Only one handle at a time consumes a session.
-                                     This role also has the rights of all other roles */
-    BH_ROLE_PRODUCE = 2,          /* enqueues and controls tasks, claims kept files, responds to challenges, configures
-                                     and invalidates the session, sets activities */
+    BH_ROLE_CONSUME = 1,          /* polls, acknowledges and completes. Only one handle at a time, the consumer, has
+                                     this role in a session. The consumer also has the rights of all other roles */
+    BH_ROLE_PRODUCE = 2,          /* enqueues and controls tasks, claims kept files (moves them out of the store),
+                                     responds to challenges, configures and invalidates the session, sets activities */
     BH_ROLE_OBSERVE = 3,          /* lists tasks and watches progress */
-    BH_ROLE_CONSUME_WHEN_FREE = 4 /* as BH_ROLE_CONSUME, but waits until no other handle consumes the session. The
-                                     handle that consumes it gets BH_ATTENTION_YIELD. If the host releases the ticket of
-                                     the wait, the wait ends */
+    BH_ROLE_CONSUME_WHEN_FREE = 4 /* as BH_ROLE_CONSUME, but the call waits until the session has no other consumer.
+                                     Meanwhile, the present consumer gets BH_ATTENTION_YIELD. If the host releases the
+                                     ticket of the call, the wait ends */
 };
 
-/* Violations by servers that a session tolerates. */
+/* Faults of servers that a session tolerates. */
 BH_FLAGS(bh_tolerances) {
     BH_TOLERATE_MISSING_CLOSE_NOTIFY = 1, /* if the end of the TLS connection marks the end of a body, the body counts
-                                             as complete even without close_notify (RFC 9112, section 9.8). Without
-                                             this flag the task fails with BH_TLS_TRUNCATED, because an attacker can
-                                             truncate the body */
+                                             as complete even if the server sent no close_notify (RFC 9112, section
+                                             9.8). Without this flag, the task then fails with BH_TLS_TRUNCATED, because
+                                             an attacker may have truncated the body */
     BH_TOLERATE_EARLY_RESPONSE = 2        /* a successful response makes an upload succeed, even if the upload's body
                                              was not sent completely. Without this flag the whole body must be sent */
 };
@@ -777,24 +809,25 @@ typedef struct bh_session_configuration {
     bh_budget budget;                    /* bytes that this session may move on each network */
     uint64_t bytes_per_second;           /* limit of the rate of all tasks of the session together, in both directions;
                                             default: no limit */
-    const bh_header *headers;            /* sent with each request to the origin of its URL. A request's own header of
-                                            the same name replaces it (Apple: httpAdditionalHeaders) */
+    const bh_header *headers;            /* headers that are sent with each request, but only to the origin of the
+                                            request's URL. If the request has a header of the same name, the request's
+                                            header is sent instead (Apple: httpAdditionalHeaders) */
     size_t header_count;
     uint32_t connections_per_origin;     /* default 6; at most 256. Tasks over HTTP/2 share one connection */
     uint32_t maximum_running_tasks;      /* default 64; at most 1,024 */
     uint32_t history_limit;              /* default 1,000: how many ended tasks bh_session_history can list; at most
-                                            100,000. With BH_HISTORY_NONE the history is empty, and a task's attempts
-                                            are kept only until the task's event is acknowledged */
+                                            100,000. With BH_HISTORY_NONE the history is empty, and the records of a
+                                            task's attempts are kept only until the task's event is acknowledged */
     bh_cookies cookies;
     bh_tolerances tolerances;
-    bh_choice sends_launch_events;       /* BH_YES, the default: finished rounds and challenges of the session launch
-                                            the application (Apple: sessionSendsLaunchEvents) */
-    bh_choice asks_for_credentials;      /* BH_YES: 401 and 407 open a challenge, and tasks wait for the response to it.
-                                            BH_NO, the default: these statuses are failures, like all statuses that are
-                                            not accepted */
+    bh_choice sends_launch_events;       /* BH_YES, the default: when this session needs a host, the engine launches the
+                                            host (Apple: sessionSendsLaunchEvents) */
+    bh_choice asks_for_credentials;      /* BH_YES: the statuses 401 and 407 open a challenge, and the tasks wait until
+                                            the host responds to the challenge. BH_NO, the default: these statuses are
+                                            failures, like all statuses that are not accepted */
     bh_choice discretionary_if_launched; /* BH_YES: tasks that a launched host enqueues get BH_PRESET_DISCRETIONARY.
                                             Apple does the same with tasks of an app in the background. Default BH_NO */
-    uint32_t launch_if_stopped_ms;       /* if the consumer's process was stopped for this long (SIGSTOP, debugger,
+    uint32_t launch_if_stopped_ms;       /* if the consumer's process has been stopped for this long (SIGSTOP, debugger,
                                             freezer), and the session needs its host, the engine launches another host.
                                             0: never. The library does not continue stopped processes */
     uint32_t slow_after_ms;              /* default 60,000: how long the throughput must be below
@@ -807,8 +840,8 @@ typedef struct bh_session_configuration {
 /* What bh_session_create did. */
 BH_ENUM(bh_session_disposition) {
     BH_SESSION_CREATED = 1,
-    BH_SESSION_ATTACHED = 2 /* the session existed, and keeps its configuration: `configuration` has no effect, and
-                               bh_session_set_configuration changes it */
+    BH_SESSION_ATTACHED = 2 /* the session existed, and keeps its configuration: `configuration` has no effect. To
+                               change the configuration, call bh_session_set_configuration */
 };
 
 /* Creates the session, or attaches it if it exists. `disposition` is optional.
@@ -818,8 +851,8 @@ BH_API BH_CHECK_RESULT bh_status bh_session_create(bh_application *application,
                                                    int32_t timeout_ms, bh_session **session,
                                                    bh_session_disposition *disposition, bh_error *error);
 
-/* Attaches a session by its identifier. Errors: BH_NOT_FOUND; BH_IN_USE when another handle consumes the session
- * (`detail` is the id of that handle's process); BH_INVALIDATED. */
+/* Attaches a session by its identifier. Errors: BH_NOT_FOUND; BH_IN_USE when the session has another consumer (`detail`
+ * is the id of the consumer's process); BH_INVALIDATED. */
 BH_API BH_CHECK_RESULT bh_status bh_session_attach(bh_application *application, const char *identifier, bh_role role,
                                                    int32_t timeout_ms, bh_session **session, bh_error *error);
 
@@ -827,8 +860,8 @@ BH_API BH_CHECK_RESULT bh_status bh_session_attach(bh_application *application, 
 BH_API void bh_session_close(bh_session *session);
 
 /* A descriptor like the descriptor of bh_application_event_fd. It is readable while this session has events that no
- * poll of this handle has returned, and no poll of this handle is under way. The library owns it until the session is
- * closed. */
+ * poll of this handle has returned, and no poll of this handle is under way. The library owns the descriptor until the
+ * session is closed. */
 BH_API BH_CHECK_RESULT bh_status bh_session_event_fd(bh_session *session, int *descriptor, bh_error *error);
 
 /* The stored configuration with its defaults filled in: a batch with one bh_session_configuration. */
@@ -843,11 +876,12 @@ BH_API BH_CHECK_RESULT bh_status bh_session_set_configuration(bh_session *sessio
                                                               int32_t timeout_ms, bh_error *error);
 
 /* Reports that the host has processed all events that its polls have returned (Apple: the completion handler of
- * handleEventsForBackgroundURLSession). The call ends the launch for this session. If a launched host attached the
- * handle for that launch, the call also ends the handle: later calls return BH_COMPLETED. The session can be created or
- * attached again immediately, in any process. Other handles stay valid. An open challenge whose event is acknowledged
- * causes no further launch. Without a launch the call has no effect. Errors: BH_EVENTS_OUTSTANDING when this handle has
- * polled events that are not acknowledged; `detail` is the number of these events. */
+ * handleEventsForBackgroundURLSession). If the engine launched a host for this session, the call ends the launch for
+ * this session. If this process is the launched host, the call also ends this handle: later calls with the handle
+ * return BH_COMPLETED. A host can create or attach the session again immediately, in any process. Other handles stay
+ * valid. An open challenge whose event is acknowledged causes no further launch. Without a launch the call has no
+ * effect. Errors: BH_EVENTS_OUTSTANDING when this handle has polled events that are not acknowledged; `detail` is the
+ * number of these events. */
 BH_API bh_status bh_session_complete(bh_session *session, int32_t timeout_ms, bh_error *error);
 
 /* What happens to the tasks of a session that is invalidated. */
@@ -863,11 +897,12 @@ BH_API BH_CHECK_RESULT bh_status bh_session_invalidate(bh_session *session, bh_i
 
 /* Why a session needs attention. */
 BH_FLAGS(bh_attention) {
-    BH_ATTENTION_EVENTS = 1,    /* events are not acknowledged */
-    BH_ATTENTION_FINISHED = 2,  /* one of its events is BH_EVENT_SESSION_FINISHED */
+    BH_ATTENTION_EVENTS = 1,    /* the session has events that are not acknowledged */
+    BH_ATTENTION_FINISHED = 2,  /* one of these events is BH_EVENT_SESSION_FINISHED */
     BH_ATTENTION_CHALLENGE = 4, /* a challenge is open */
-    BH_ATTENTION_YIELD = 8,     /* another handle waits to consume the session: finish, complete and close */
-    BH_ATTENTION_ACTIVITY = 16  /* one of its events is BH_EVENT_ACTIVITY */
+    BH_ATTENTION_YIELD = 8,     /* another handle waits until it can be the consumer: finish the work, complete the
+                                   session and close it */
+    BH_ATTENTION_ACTIVITY = 16  /* one of the session's events is BH_EVENT_ACTIVITY */
 };
 
 typedef struct bh_session_info {
@@ -879,10 +914,10 @@ typedef struct bh_session_info {
     uint64_t open_challenges;
     int64_t created_ms;
     int64_t consumer;            /* process id of the consumer, or 0 */
-    int64_t consumer_stopped_ms; /* since when the consumer's process is stopped, or 0 */
+    int64_t consumer_stopped_ms; /* time since which the consumer's process is stopped, or 0 */
     int64_t next_launch_ms;      /* time of the next launch for this session, or 0 */
     bh_attention attention;
-    bh_launch_state launch_state; /* state of the application's launch if this session needs its host; else
+    bh_launch_state launch_state; /* if this session needs its host: state of the application's launch; else
                                      BH_LAUNCH_NONE */
     uint32_t waiting_consumers;  /* handles that wait with BH_ROLE_CONSUME_WHEN_FREE */
     bool is_invalidated;
@@ -893,9 +928,10 @@ typedef struct bh_session_info {
 typedef struct bh_launch {
     size_t struct_size;
     uint64_t id;                     /* grows with each launch of the store */
-    uint32_t launches;               /* launches in a row without a completed session, including this launch: 1 if a
-                                        session was completed in the launch before */
-    bh_attention attention;          /* BH_ATTENTION_FINISHED, …_CHALLENGE and …_ACTIVITY of its sessions */
+    uint32_t launches;               /* 1 for this launch, plus the number of launches directly before it in which no
+                                        session was completed */
+    bh_attention attention;          /* why its sessions need a host: BH_ATTENTION_FINISHED, …_CHALLENGE and
+                                        …_ACTIVITY */
     const bh_session_info *const *sessions; /* pointers to the sessions that need a host and are not completed */
     size_t session_count;
 } bh_launch;
@@ -910,49 +946,54 @@ BH_ENUM(bh_if_exists) {
     BH_IF_EXISTS_FAIL = 0,
     BH_IF_EXISTS_REPLACE = 1, /* the file is replaced atomically by rename(2); a directory is never replaced */
     BH_IF_EXISTS_SKIP = 2     /* requires checksum or expected_size. If the file has the given checksum and size, the
-                                 task succeeds without a request (attempts and http_status are 0). Otherwise the file is
-                                 replaced */
+                                 task succeeds without an HTTP request (attempts and http_status are 0). Otherwise the
+                                 engine downloads the file and replaces the old one */
 };
 
 /* Flags of a request. */
 BH_FLAGS(bh_request_flags) {
-    BH_REQUEST_STARTS_SUSPENDED = 1, /* the task is enqueued suspended */
+    BH_REQUEST_STARTS_SUSPENDED = 1, /* the task is suspended until the host resumes it */
     BH_REQUEST_IF_CHANGED = 2,      /* if an earlier task with this flag downloaded the file from this URL, the request
-                                       is conditional (RFC 9110, section 13.1). If the server's representation has not
+                                       is conditional (RFC 9110, section 13.1). If the content on the server has not
                                        changed, the task succeeds with http_status 304 and the file stays. If the file
-                                       was changed or removed since the earlier task, it is downloaded again. Requires
-                                       BH_IF_EXISTS_REPLACE */
+                                       was changed or removed since the earlier task, the file is downloaded again.
+                                       Requires BH_IF_EXISTS_REPLACE */
     BH_REQUEST_NAMED_BY_SERVER = 4, /* `destination` is an existing directory. The engine takes the file's name from
                                        Content-Disposition (RFC 6266), else from the last segment of the URL's path. The
                                        name is never a path, never hidden, and has at most 255 bytes. bh_event.path ends
                                        with the name */
-    BH_REQUEST_IGNORES_DIGESTS = 8  /* Repr-Digest and Content-Digest (RFC 9530) are not verified */
+    BH_REQUEST_IGNORES_DIGESTS = 8  /* the engine does not verify the response's fields Repr-Digest and Content-Digest
+                                       (RFC 9530) */
 };
 
 /* What the engine does with the files of a request's body. docs/uploads.md */
 BH_ENUM(bh_body_source) {
-    BH_BODY_REFERENCE = 0, /* reads them in place; if a file changes after the enqueue, the task fails with
+    BH_BODY_REFERENCE = 0, /* reads the files in place; if a file changes after the enqueue, the task fails with
                               BH_BODY_CHANGED */
-    BH_BODY_SNAPSHOT = 1,  /* copies them into the store at the enqueue, by reflink if the file system supports it */
-    BH_BODY_CONSUME = 2    /* moves them into the store at the enqueue and removes them after success. If the task fails
-                              or is cancelled, bh_event.path is the file's path in the store. For a form, bh_event.path
-                              is the path of the first file, and ends in ".0". The paths of the other files end in ".1"
-                              and so on. When the event is acknowledged, the engine moves each file to its old path. If
+    BH_BODY_SNAPSHOT = 1,  /* copies the files into the store at the enqueue, by reflink if the file system supports
+                              reflinks */
+    BH_BODY_CONSUME = 2    /* moves the files into the store at the enqueue and removes them after success. If the task
+                              fails or is cancelled, the host gets the files back. In the event of such a task,
+                              bh_event.path is the file's path in the store. For a form, bh_event.path is the path of
+                              the first file, and ends in ".0". The paths of the other files end in ".1" and so on. When
+                              the host acknowledges the event, the engine moves each file back to its old path. If
                               another file has that path, the moved file gets the name "NAME.~TASK" in the same
                               directory. The call that acknowledges the event returns after the files are moved. If a
                               file cannot be moved, it stays in the store, and the engine tries again later. Before the
-                              acknowledgement, bh_task_claim can move a file to another path. Symbolic links are
-                              refused */
+                              acknowledgement, the host can move a file to another path with bh_task_claim. Symbolic
+                              links are refused */
 };
 
-/* Which part of the request expires. When it has expired, the engine opens a challenge of the kind
- * BH_CHALLENGE_REFRESH. */
+/* Which part of the request can expire: the headers or the URL. When this part has expired, the engine opens a
+ * challenge of the kind BH_CHALLENGE_REFRESH, and the host gives new headers or a new URL. */
 BH_ENUM(bh_refresh) {
     BH_REFRESH_NONE = 0,
-    BH_REFRESH_HEADERS = 1, /* the headers: one challenge for all tasks of the session and origin. A response
-                               BH_RESPOND_HEADERS applies to all tasks that were enqueued before the response */
+    BH_REFRESH_HEADERS = 1, /* the headers: one challenge for all tasks of the session that have the same origin. A
+                               response BH_RESPOND_HEADERS applies to all tasks that were enqueued before the
+                               response */
     BH_REFRESH_URL = 2      /* the URL: one challenge for each task. The host responds with BH_RESPOND_URL or …_HEADERS.
-                               A partial download continues only if the strong entity tag and the size are the same */
+                               A partial download continues only if the strong entity tag (ETag) and the size are the
+                               same as before */
 };
 
 /* One part of a multipart/form-data body (RFC 7578): a file or a value. */
@@ -968,7 +1009,7 @@ typedef struct bh_part {
 } bh_part;
 
 /* Priority of a task that starts immediately, even if its session's limits are reached. If the engine's limits are
- * reached, the engine preempts the task with the lowest priority in favour of this task. */
+ * reached, the engine stops the running task with the lowest priority in favour of this task. */
 #define BH_PRIORITY_NOW 101
 #define BH_URL_SIZE_MAXIMUM 16384
 #define BH_USER_DATA_SIZE_MAXIMUM 65536
@@ -979,22 +1020,22 @@ typedef struct bh_part {
 #define BH_GROUP_SIZE_MAXIMUM 255
 #define BH_ENQUEUE_COUNT_MAXIMUM 10000000
 
-/* A download or an upload. A request with a body and without a destination is an upload, and its event has the
- * response's body. A request with a body and a destination is a download that sends the body. After each broken
- * connection, such a download starts again from the first byte. If two fields contradict each other, the request is
- * refused, and the message names both fields. */
+/* A download or an upload. A request with a body and without a destination is an upload, and the event of its task has
+ * the response's body. A request with a body and a destination is a download that sends the body. A download with a
+ * body starts again from the first byte after each broken connection. If two fields contradict each other, the request
+ * is refused, and the message names both fields. */
 typedef struct bh_request {
     size_t struct_size;
     const char *url;             /* required: http or https, without user and password */
     const char *destination;     /* absolute path of the file to make; NULL: the request is an upload, or the downloaded
-                                    file is kept in the store until it is claimed */
+                                    file is kept in the store until the host claims it */
     const char *idempotency_key; /* 1 to 255 bytes. If an earlier request of the session has the same key, the new
                                     request makes no task: the call returns the earlier task, and does not check files.
                                     Both requests must be the same, except for rate, constraints, priority, start times
                                     and expiry. Otherwise the call fails with BH_KEY_CONFLICT. If the task has failed or
-                                    was cancelled, the key is free when the task's event is acknowledged. If the task
-                                    has succeeded, the key is free when the event at the end of the round is
-                                    acknowledged */
+                                    was cancelled, the key is free for another request after the task's event is
+                                    acknowledged. If the task has succeeded, the key is free after the round's
+                                    BH_EVENT_SESSION_FINISHED is acknowledged */
     const bh_header *headers;    /* sent only to the URL's origin; stored with mode 0600. At most
                                     BH_HEADER_COUNT_MAXIMUM headers. All names and values together have at most
                                     BH_HEADERS_SIZE_MAXIMUM bytes */
@@ -1007,9 +1048,9 @@ typedef struct bh_request {
                                     session gets one BH_EVENT_GROUP_FINISHED */
     const char *checksum;        /* expected digest of a download: "sha-256:" with 64 hexadecimal digits, or "sha-512:"
                                     with 128. A file with another digest is downloaded a second time. If the second file
-                                    also has another digest, the task fails with BH_CHECKSUM_MISMATCH. Such a file never
-                                    gets its final name. With a checksum, the engine does not verify digests of the
-                                    server */
+                                    also has another digest, the task fails with BH_CHECKSUM_MISMATCH. A file with
+                                    another digest never gets its final name. With a checksum, the engine does not
+                                    verify digests that the server sends */
     uint64_t expected_size;      /* size of the file in bytes. A file of another size is downloaded a second time. If
                                     the second file also has another size, the task fails with BH_SIZE_MISMATCH. 0: any
                                     size */
@@ -1018,13 +1059,13 @@ typedef struct bh_request {
     size_t body_size;            /* at most BH_BODY_SIZE_MAXIMUM */
     const bh_part *parts;        /* or the body as a form */
     size_t part_count;
-    const bh_policy *policy;     /* NULL: the session's rules. Several requests may point to one policy */
+    const bh_policy *policy;     /* NULL: the session's settings. Several requests may point to one policy */
     int64_t expires_ms;          /* the time at which the headers or the URL (see `refresh`) expire. An attempt after
-                                    that time first opens a challenge. 0: not known; only a 401 or 403 opens a
-                                    challenge */
+                                    that time first opens a challenge. 0: not known; only a response with 401 or 403
+                                    opens a challenge */
     int64_t earliest_start_ms;   /* the task does not start before this time (Apple: earliestBeginDate); 0: no limit */
-    int64_t latest_start_ms;     /* after this time no preset of the task or its session holds the task. It must not be
-                                    before earliest_start_ms. 0: no such time */
+    int64_t latest_start_ms;     /* after this time, the task no longer waits because of its own preset or its session's
+                                    preset. latest_start_ms must not be before earliest_start_ms. 0: no such time */
     uint64_t expected_bytes_received; /* upper bound of the received bytes. While a budget has fewer bytes left, the
                                          task is held (Apple: countOfBytesClientExpectsToReceive). 0: expected_size, or
                                          not known */
@@ -1061,21 +1102,21 @@ typedef struct bh_enqueued {
     size_t struct_size;
     uint64_t request;         /* number of the request in the array, from 0 */
     uint64_t task_id;
-    uint64_t event_id;        /* id of the task's event, if the idempotency key found a task that has ended and this
-                                 event is not acknowledged; else 0 */
+    uint64_t event_id;        /* if the idempotency key found a task that has ended, and the task's event is not
+                                 acknowledged: id of this event; else 0 */
     bh_enqueue_disposition disposition;
-    bh_task_state task_state; /* state of the task that the key found. If it is BH_TASK_SUCCEEDED and event_id is 0, the
-                                 task's event was acknowledged and is not delivered again; another transfer needs
-                                 another key */
+    bh_task_state task_state; /* state of the earlier task that the key found; BH_TASK_NONE for a new task. If the state
+                                 is BH_TASK_SUCCEEDED and event_id is 0, the task's event was acknowledged and is not
+                                 delivered again. Then another transfer needs another key */
 } bh_enqueued;
 
 /* Makes `count` tasks, durably: after BH_OK they survive kill -9 and power loss. First, all requests are checked. If a
  * request is invalid, the call is refused, and error->index is the number of this request. Then the requests are
  * applied in chunks, each chunk atomically. If the engine refuses a request, error->index is the number of this
  * request, and no request of the same chunk is applied. Later chunks may still be applied. `results` (optional) is a
- * batch of bh_enqueued, one for each applied request. `results` is also set when the engine refuses a request. If no
- * request was applied, `results` is then NULL. With BH_START, the call copies all requests at once; otherwise it copies
- * a few thousand requests at a time.
+ * batch of bh_enqueued, one for each applied request. If the engine refuses a request, the call fails, but also sets
+ * `results`: to this batch, or to NULL if no request was applied. With BH_START, the call copies all requests at once;
+ * otherwise it copies a few thousand requests at a time.
  * Errors: BH_INVALID_ARGUMENT, BH_DESTINATION_EXISTS, BH_DESTINATION_UNAVAILABLE, BH_DESTINATION_IN_USE,
  * BH_BODY_UNAVAILABLE, BH_KEY_CONFLICT, BH_STORE_FULL, BH_STORE_UNAVAILABLE. */
 BH_API BH_CHECK_RESULT bh_status bh_session_enqueue(bh_session *session, const bh_request *requests, size_t count,
@@ -1089,19 +1130,20 @@ BH_API BH_CHECK_RESULT bh_status bh_session_enqueue(bh_session *session, const b
 BH_ENUM(bh_event_kind) {
     BH_EVENT_TASK_ENDED = 1,       /* a task has ended; one event for each task, in the order of commit */
     BH_EVENT_SESSION_FINISHED = 2, /* the round's last task has ended (Apple: urlSessionDidFinishEvents) */
-    BH_EVENT_CHALLENGE = 3,        /* a challenge was opened: one for each protection space. If its event is
-                                      acknowledged, the challenge stays open */
+    BH_EVENT_CHALLENGE = 3,        /* a challenge (see bh_challenge) was opened. If the host acknowledges this event,
+                                      the challenge stays open */
     BH_EVENT_GROUP_FINISHED = 4,   /* the last task of a group has ended */
-    BH_EVENT_ACTIVITY = 5          /* an activity without a request is due. This event launches a host. Until the event
-                                      is acknowledged, further windows of the activity make no event */
+    BH_EVENT_ACTIVITY = 5          /* an activity (see bh_activity) without a request is due. The engine launches a host
+                                      for this event. Until the host acknowledges the event, the activity makes no
+                                      further event */
 };
 
-/* What demands a credential. */
+/* What demands a credential, new headers or a new URL. */
 BH_ENUM(bh_challenge_kind) {
     BH_CHALLENGE_SERVER = 1, /* a server, with 401 */
     BH_CHALLENGE_PROXY = 2,  /* a proxy, with 407 */
-    BH_CHALLENGE_REFRESH = 3 /* the engine: the part of the request that bh_request.refresh names has expired, or got a
-                                401 or 403 */
+    BH_CHALLENGE_REFRESH = 3 /* the engine: the headers or the URL of a request (see bh_request.refresh) have expired,
+                                or the server responded with 401 or 403 */
 };
 
 /* Authentication schemes that were offered (RFC 9110, section 11). */
@@ -1113,17 +1155,18 @@ BH_FLAGS(bh_schemes) {
     BH_SCHEME_OTHER = 16
 };
 
-/* A demand for a credential, for one protection space: origin and realm (RFC 9110, section 11.5). The challenge is open
- * until the host calls bh_session_respond, or until no task waits for the challenge. If its event is acknowledged, the
- * challenge stays open. If the server refuses the credential, a new challenge with a new id opens, and `failures` of
- * the new challenge is one higher. docs/credentials.md */
+/* A demand for a credential, new headers or a new URL. A challenge is for one protection space: an origin and a realm
+ * (RFC 9110, section 11.5). Each protection space has at most one open challenge. The challenge is open until the host
+ * calls bh_session_respond, or until no task waits for the challenge. The challenge stays open when the host
+ * acknowledges the challenge's event. If the server refuses the credential, a new challenge with a new id opens, and
+ * `failures` of the new challenge is one higher. docs/credentials.md */
 typedef struct bh_challenge {
     size_t struct_size;
     uint64_t id;            /* grows; never used twice in a store */
     bh_challenge_kind kind;
     bh_schemes schemes;
     const char *origin;     /* "https://example.org:443", of the server or the proxy */
-    const char *realm;      /* NULL if none was named */
+    const char *realm;      /* NULL if the server named none */
     const char *url;        /* for BH_CHALLENGE_REFRESH of a URL: the present URL; else NULL */
     uint64_t task_id;       /* for BH_CHALLENGE_REFRESH of a URL: its task; else 0 */
     uint64_t waiting_tasks; /* tasks that waited for the challenge when the host read it */
@@ -1139,7 +1182,8 @@ BH_ENUM(bh_task_kind) {
     BH_TASK_KIND_UPLOAD = 2
 };
 
-/* A durable fact. All kinds have id, time_ms, kind and round. Fields that a kind does not set are 0 or NULL:
+/* A stored message for the host. All kinds have id, time_ms, kind and round. Fields that a kind does not set are 0 or
+ * NULL:
  *
  *   field                                  TASK_ENDED  SESSION_FINISHED  CHALLENGE  GROUP_FINISHED  ACTIVITY
  *   task_id … attempts                         x               -             -              -           -
@@ -1152,7 +1196,7 @@ typedef struct bh_event {
     size_t struct_size;
     uint64_t id;             /* grows; never used twice in a store */
     int64_t time_ms;         /* when the event was committed */
-    uint64_t round;          /* the round that has ended, or the round of the task */
+    uint64_t round;          /* number of the round that has ended, or of the task's round */
     uint64_t task_id;
     bh_event_kind kind;
     bh_task_kind task_kind;
@@ -1164,8 +1208,8 @@ typedef struct bh_event {
     const char *error_message; /* one sentence; NULL if and only if status is BH_OK */
     const char *url;         /* as enqueued */
     const char *final_url;   /* the URL after redirects; NULL without a response */
-    const char *path;        /* path of the complete, synced file. If the task did not succeed and has a consumed body,
-                                this is the body's path until the event is acknowledged. Else NULL */
+    const char *path;        /* path of the complete, synced file. If the task did not succeed and had a body with
+                                BH_BODY_CONSUME: path of the body, until the event is acknowledged. Else NULL */
     const char *media_type;  /* of the last response, or NULL */
     const char *checksum;    /* digest of the file, in the form of bh_request.checksum; NULL if no digest was
                                 computed */
@@ -1175,8 +1219,8 @@ typedef struct bh_event {
     uint64_t size;           /* bytes of the file */
     uint64_t bytes_received; /* body bytes over all attempts */
     uint64_t bytes_sent;     /* body bytes over all attempts */
-    const bh_header *headers; /* of the last response, at most 16 KiB: the important ones first, such as validators and
-                                 Content-Type */
+    const bh_header *headers; /* of the last response, at most 16 KiB: the important ones first, such as ETag,
+                                 Last-Modified and Content-Type */
     size_t header_count;
     const void *error_body;  /* first 4,096 bytes of the body of a response that was not accepted, or NULL */
     size_t error_body_size;
@@ -1184,7 +1228,8 @@ typedef struct bh_event {
     size_t response_body_size;
     uint32_t attempts;       /* requests that were sent */
     uint32_t reserved;
-    const bh_challenge *challenge; /* the challenge; NULL if it is no longer open */
+    const bh_challenge *challenge; /* of BH_EVENT_CHALLENGE; else NULL. When a challenge is closed, its event is
+                                      removed */
     const char *group;
     uint64_t group_succeeded; /* tasks of the group that succeeded since the group last finished */
     uint64_t group_failed;
@@ -1194,17 +1239,18 @@ typedef struct bh_event {
 
 /* Returns events with ids greater than `after`: a batch of bh_event. It has at most `maximum` events (1 to 10,000), and
  * fewer if they are large. With `after` 0 the batch starts at the first event that is not acknowledged. The call waits
- * up to timeout_ms for the first event. An empty batch is not an error: it means that all events committed so far were
- * returned. The engine has five seconds to reply, even if timeout_ms is 0. In an event loop use BH_START, which does
- * not wait for events. The same `after` returns the same events until they are acknowledged. bh_batch_more returns
- * whether more events follow. Only consumers may call it. */
+ * up to timeout_ms for the first event. An empty batch is not an error: there is no event with a greater id yet. Even
+ * if timeout_ms is 0, the call waits up to five seconds for the engine's reply. In an event loop use BH_START: then the
+ * poll does not wait for events. Until events are acknowledged, a poll with the same `after` returns them again.
+ * bh_batch_more returns whether more events follow the batch. Only consumers may poll. */
 BH_API BH_CHECK_RESULT bh_status bh_session_poll(bh_session *session, uint64_t after, size_t maximum,
                                                  int32_t timeout_ms, bh_batch **events, bh_error *error);
 
-/* Acknowledges events: they are not delivered again, and their kept files are removed unless they were claimed. Events
- * that no longer exist are skipped, so the call may be repeated. It needs no earlier poll: a host may store ids and use
- * them after a restart. `acknowledged` (optional) is the number of events removed. If the session has not used one of
- * the ids, the call returns BH_INVALID_ARGUMENT. */
+/* Acknowledges events: they are not delivered again. If the file of a task is kept in the store, and the host has not
+ * claimed the file, the file is removed. Events that no longer exist are skipped, so the call may be repeated. The call
+ * needs no earlier poll: a host may store ids and use them after a restart. `acknowledged` (optional) is the number of
+ * events removed. If an id is greater than the id of the session's newest event, the call returns
+ * BH_INVALID_ARGUMENT. */
 BH_API bh_status bh_session_acknowledge(bh_session *session, const uint64_t *ids, size_t count,
                                         int32_t timeout_ms, uint64_t *acknowledged, bh_error *error);
 
@@ -1218,20 +1264,22 @@ BH_API BH_CHECK_RESULT bh_status bh_session_challenges(bh_session *session, int3
 
 /* How a host responds to a challenge. */
 BH_ENUM(bh_challenge_response_kind) {
-    BH_RESPOND_REFUSE = 1,     /* waiting tasks fail with BH_AUTHENTICATION_REQUIRED */
+    BH_RESPOND_REFUSE = 1,     /* the waiting tasks fail with BH_AUTHENTICATION_REQUIRED */
     BH_RESPOND_CREDENTIAL = 2, /* user and password, for Basic and Digest. If both are empty, the engine uses the user's
                                   Kerberos credentials, for Negotiate */
-    BH_RESPOND_HEADERS = 3,    /* header fields such as "Authorization: Bearer …". For a refresh they replace the tasks'
-                                  headers of the same name, durably */
-    BH_RESPOND_DEFAULT = 4,    /* no credential: for waiting tasks, the status 401 or 407 is treated like any other
-                                  status (Apple: performDefaultHandling). For a refresh: requests are sent unchanged */
-    BH_RESPOND_URL = 5         /* for a refresh of a URL: the new URL, which must be https if the old one was. The
-                                  headers of the request and of the session are not sent to another origin */
+    BH_RESPOND_HEADERS = 3,    /* header fields such as "Authorization: Bearer …". For BH_CHALLENGE_REFRESH, they
+                                  replace the tasks' headers of the same name, durably */
+    BH_RESPOND_DEFAULT = 4,    /* no credential: for the waiting tasks, the status 401 or 407 is treated like any other
+                                  status (Apple: performDefaultHandling). For BH_CHALLENGE_REFRESH: requests are sent
+                                  unchanged */
+    BH_RESPOND_URL = 5         /* for BH_CHALLENGE_REFRESH of a URL: the new URL, which must be https if the old URL was
+                                  https. If the new URL has another origin, the headers of the request and of the
+                                  session are not sent to it */
 };
 
 /* Flags of a response to a challenge. */
 BH_FLAGS(bh_challenge_response_flags) {
-    BH_RESPOND_AND_KEEP = 1 /* the credential is stored (mode 0600) for later engines */
+    BH_RESPOND_AND_KEEP = 1 /* the credential is stored with mode 0600, so later engine processes can also use it */
 };
 
 /* The response to a challenge. The engine keeps the response in memory. It uses the response only for this session, and
@@ -1240,7 +1288,7 @@ typedef struct bh_challenge_response {
     size_t struct_size;
     bh_challenge_response_kind kind;
     bh_challenge_response_flags flags;
-    const char *user;         /* required for BH_RESPOND_CREDENTIAL; without ':' (RFC 7617). At most 4,096 bytes */
+    const char *user;         /* required for BH_RESPOND_CREDENTIAL; at most 4,096 bytes, without ':' (RFC 7617) */
     const char *password;     /* required for BH_RESPOND_CREDENTIAL; at most 4,096 bytes */
     const bh_header *headers; /* for BH_RESPOND_HEADERS; for a proxy: Proxy-Authorization */
     size_t header_count;
@@ -1249,11 +1297,12 @@ typedef struct bh_challenge_response {
                                  challenge. 0: the credential is valid until the server refuses it */
 } bh_challenge_response;
 
-/* Responds to an open challenge, and acknowledges its event. One of the waiting tasks uses the response first; the
- * other waiting tasks follow. Consumers and producers may call it. Errors: BH_NOT_FOUND when the challenge is not open.
- * BH_INVALID_ARGUMENT in these cases: the response is a credential, and the challenge does not offer BH_SCHEME_BASIC or
- * _DIGEST; the credential is empty, and the challenge does not offer _NEGOTIATE; the response is the header
- * Authorization to a proxy; the response is a URL, and the challenge is not for a URL; expires_ms is in the past. */
+/* Responds to an open challenge, and acknowledges its event. One of the waiting tasks uses the response first. If the
+ * server accepts the response, the other waiting tasks follow. Consumers and producers may call this function. Errors:
+ * BH_NOT_FOUND when the challenge is not open; BH_INVALID_ARGUMENT when expires_ms is in the past, or when the response
+ * does not fit the challenge. A user and password fit if the challenge offers BH_SCHEME_BASIC or BH_SCHEME_DIGEST. An
+ * empty user and an empty password fit if the challenge offers BH_SCHEME_NEGOTIATE. A URL fits if the challenge is for
+ * a URL. The header Authorization does not fit a challenge of a proxy. */
 BH_API BH_CHECK_RESULT bh_status bh_session_respond(bh_session *session, uint64_t challenge_id,
                                                     const bh_challenge_response *response, int32_t timeout_ms,
                                                     bh_error *error);
@@ -1266,34 +1315,38 @@ BH_API BH_CHECK_RESULT bh_status bh_session_respond(bh_session *session, uint64_
 BH_ENUM(bh_reason) {
     BH_REASON_NONE = 0,      /* the task runs, or has ended */
     BH_REASON_SLOT = 1,      /* the limits of connections or running tasks are reached, and other tasks run first */
-    BH_REASON_SUSPENDED = 2, /* until it is resumed */
+    BH_REASON_SUSPENDED = 2, /* the task is suspended until the host resumes it */
     BH_REASON_RETRY = 3,     /* an error occurred, and the next attempt is at next_attempt_ms */
     BH_REASON_CONNECTING = 4, /* the task has not received a response yet */
     BH_REASON_STALLED = 5,   /* the server sends nothing */
     BH_REASON_FINISHING = 6, /* all bytes have been received, and the file is being made durable */
-    BH_REASON_DISK_FULL = 7, /* until there is space for the rest of the file and for a reserve, which is 32 MiB or 1 %
-                                of the file system, whichever is smaller. The engine checks again at next_attempt_ms. If
-                                a file is larger than the file system, the task fails immediately with BH_TOO_LARGE */
-    BH_REASON_CREDENTIAL = 8, /* until the host responds to the task's challenge: bh_session_challenges */
-    BH_REASON_CONNECTIVITY = 9, /* until there is a route to the server */
+    BH_REASON_DISK_FULL = 7, /* the disk has too little space for the rest of the file and a reserve. The reserve is 32
+                                MiB or 1 % of the file system, whichever is smaller. The engine checks again at
+                                next_attempt_ms. If a file is larger than the file system, the task fails immediately
+                                with BH_TOO_LARGE */
+    BH_REASON_CREDENTIAL = 8, /* the task waits until the host responds to the task's challenge; bh_session_challenges
+                                 lists the challenge */
+    BH_REASON_CONNECTIVITY = 9, /* the task waits until there is a route to the server */
     BH_REASON_RATE = 10,     /* the task has used up its share of a rate limit */
-    BH_REASON_POWER = 11,    /* requires_external_power, and the machine runs on battery */
-    BH_REASON_BATTERY = 12,  /* until the battery has 5 percentage points more than minimum_battery_percent, or there is
-                                external power */
+    BH_REASON_POWER = 11,    /* requires_external_power is set, and the machine runs on battery */
+    BH_REASON_BATTERY = 12,  /* the task waits until the battery has 5 percentage points more than
+                                minimum_battery_percent, or until there is external power */
     BH_REASON_HEAT = 13,     /* the machine is hotter than maximum_thermal_state */
     BH_REASON_PRESSURE = 14, /* processors, disks or memory are under more pressure than the limits allow */
-    BH_REASON_METERED = 15,  /* requires_unmetered, and the network is metered */
+    BH_REASON_METERED = 15,  /* requires_unmetered is set, and the network is metered (data may cost money) */
     BH_REASON_NETWORK = 16,  /* the network's kind is not in `networks` */
     BH_REASON_THROUGHPUT = 17, /* the throughput is below minimum_bytes_per_second; the next slow probe is at
                                   next_attempt_ms */
-    BH_REASON_EARLIEST_START = 18, /* until earliest_start_ms */
-    BH_REASON_QUIET_HOURS = 19, /* until next_attempt_ms */
-    BH_REASON_BUDGET = 20,   /* the bytes of the day or month on this network are used up, until next_attempt_ms */
+    BH_REASON_EARLIEST_START = 18, /* the task waits until earliest_start_ms */
+    BH_REASON_QUIET_HOURS = 19, /* it is within the quiet hours, which end at next_attempt_ms */
+    BH_REASON_BUDGET = 20,   /* the budget for this network is used up for the day or month, which ends at
+                                next_attempt_ms */
     BH_REASON_SLEEP = 21,    /* the machine is about to sleep, or sleeps */
-    BH_REASON_PORTAL = 22    /* a portal demands a login, or the uplink does not work */
+    BH_REASON_PORTAL = 22    /* the network demands a login on a web page (a *portal*), or its route to other networks
+                                (the *uplink*) does not work */
 };
 
-/* The size of a file, while no response has stated it. */
+/* The value of `size` while no response has stated the file's size. */
 #define BH_SIZE_UNKNOWN 18446744073709551615u
 
 typedef struct bh_task_info {
@@ -1308,7 +1361,7 @@ typedef struct bh_task_info {
     const char *error_message; /* message about `status`, or NULL */
     int64_t next_attempt_ms;  /* when the engine tries or checks again, or 0 */
     const char *url;
-    const char *destination;  /* NULL: kept in the store */
+    const char *destination;  /* NULL: no destination */
     const char *path;         /* path of a successful download's file, or NULL */
     const char *idempotency_key;
     const char *group;        /* or NULL */
@@ -1337,7 +1390,7 @@ typedef struct bh_task_info {
 #define BH_STATE(state) (1u << (state))
 
 /* Selects tasks. A task is selected if its id is in `ids` (id_count 0: any id), its state is in `states` (0: any
- * state), and it is in `group` (NULL: any group or none). A NULL selection selects all tasks. */
+ * state), and its group is `group` (NULL: any group or none). A NULL selection selects all tasks. */
 typedef struct bh_task_selection {
     size_t struct_size;
     const uint64_t *ids;
@@ -1348,7 +1401,7 @@ typedef struct bh_task_selection {
 } bh_task_selection;
 
 /* Lists at most `maximum` tasks (1 to 10,000) with ids greater than `after`, in the order of their ids: a batch of
- * bh_task_info. Ended tasks are listed until their event is acknowledged. */
+ * bh_task_info. An ended task is listed until its event is acknowledged. */
 BH_API BH_CHECK_RESULT bh_status bh_session_tasks(bh_session *session, const bh_task_selection *selection,
                                                   uint64_t after, size_t maximum, int32_t timeout_ms,
                                                   bh_batch **tasks, bh_error *error);
@@ -1363,9 +1416,9 @@ BH_API BH_CHECK_RESULT bh_status bh_session_task(bh_session *session, uint64_t t
 BH_API BH_CHECK_RESULT bh_status bh_session_history(bh_session *session, uint64_t after, size_t maximum,
                                                     int32_t timeout_ms, bh_batch **tasks, bh_error *error);
 
-/* Cancels the tasks: they end with BH_TASK_CANCELLED, and their part files are removed. `affected` (optional in this
- * and the next functions) is the number of tasks that changed. A resume counts all tasks with BH_REASON_PORTAL,
- * although it starts only one of them. Tasks that have ended, or are already in the requested state, are skipped. */
+/* Cancels the tasks: they end with BH_TASK_CANCELLED, and their part files are removed. In this and the next functions,
+ * `affected` is optional: it is set to the number of tasks that changed. Tasks that have ended, or are already in the
+ * requested state, are skipped. */
 BH_API bh_status bh_tasks_cancel(bh_session *session, const bh_task_selection *selection,
                                  int32_t timeout_ms, uint64_t *affected, bh_error *error);
 
@@ -1373,9 +1426,9 @@ BH_API bh_status bh_tasks_cancel(bh_session *session, const bh_task_selection *s
 BH_API bh_status bh_tasks_suspend(bh_session *session, const bh_task_selection *selection,
                                   int32_t timeout_ms, uint64_t *affected, bh_error *error);
 
-/* Resumes suspended tasks. It also starts the next attempt of waiting tasks immediately, if their conditions allow it.
- * Tasks with BH_REASON_CREDENTIAL or …_EARLIEST_START keep waiting. Of the tasks with BH_REASON_PORTAL, it starts only
- * one. */
+/* Resumes suspended tasks. The call also starts the next attempt of waiting tasks immediately, if the conditions of the
+ * system permit this. Tasks with BH_REASON_CREDENTIAL or …_EARLIEST_START keep waiting. Of the tasks with
+ * BH_REASON_PORTAL, only one is started, but `affected` counts all of them. */
 BH_API bh_status bh_tasks_resume(bh_session *session, const bh_task_selection *selection,
                                  int32_t timeout_ms, uint64_t *affected, bh_error *error);
 
@@ -1384,7 +1437,8 @@ BH_API bh_status bh_tasks_set_priority(bh_session *session, const bh_task_select
                                        int32_t priority, int32_t timeout_ms, uint64_t *affected,
                                        bh_error *error);
 
-/* Limits the rate of each of the tasks, both directions. 0: only the limits of the session and the store apply. */
+/* Limits the rate of each task, for sent and received bytes together. 0: only the limits of the session and the store
+ * apply. */
 BH_API bh_status bh_tasks_set_rate(bh_session *session, const bh_task_selection *selection,
                                    uint64_t bytes_per_second, int32_t timeout_ms, uint64_t *affected,
                                    bh_error *error);
@@ -1406,9 +1460,9 @@ BH_API bh_status bh_tasks_reschedule(bh_session *session, const bh_task_selectio
                                      int32_t timeout_ms, uint64_t *affected, bh_error *error);
 
 /* Moves a file of a task from the store to `destination` (absolute path). The file is the kept file of a successful
- * task, or the consumed body file of a task that failed or was cancelled. The file is synced. It is copied if
- * `destination` is on another file system. The task's event then has the new path. A repeated call with the same
- * destination has no effect.
+ * task, or a body file (BH_BODY_CONSUME) of a task that failed or was cancelled. The moved file is synced. If
+ * `destination` is on another file system, the file is copied. The task's event then has the new path. A repeated call
+ * with the same destination has no effect.
  * Errors: BH_NOT_FOUND, BH_WRONG_STATE (the task has no such file, or the file was claimed with another destination),
  * BH_DESTINATION_EXISTS, BH_DESTINATION_UNAVAILABLE, BH_DISK_…. */
 BH_API BH_CHECK_RESULT bh_status bh_task_claim(bh_session *session, uint64_t task_id, const char *destination,
@@ -1422,9 +1476,9 @@ BH_ENUM(bh_next_step) {
     BH_NEXT_STOPPED = 4    /* nothing: the task was suspended, or its engine ended */
 };
 
-/* One attempt of a task, including its redirects (Apple: URLSessionTaskTransactionMetrics). Fields whose names end in
- * _us are microseconds after the start of the attempt. The value is -1 if the attempt did not reach the step, or did
- * not need it because the connection was open. */
+/* One attempt of a task, including its redirects (Apple: URLSessionTaskTransactionMetrics). Each field whose name ends
+ * in _us is the time of a step, in microseconds after the start of the attempt. The time is -1 if the attempt did not
+ * reach the step, or if the connection was open already and the step was not needed. */
 typedef struct bh_attempt {
     size_t struct_size;
     uint64_t task_id;
@@ -1445,9 +1499,9 @@ typedef struct bh_attempt {
     int64_t connect_us;           /* TCP, or the proxy's tunnel, was connected (connectEndDate) */
     int64_t secure_connection_us; /* TLS was negotiated (secureConnectionEndDate) */
     int64_t request_start_us;     /* the request was about to be sent (requestStartDate) */
-    int64_t request_end_us;       /* its last body byte was sent (requestEndDate) */
+    int64_t request_end_us;       /* the last byte of the request's body was sent (requestEndDate) */
     int64_t response_start_us;    /* the first byte of the response was received (responseStartDate) */
-    int64_t response_end_us;      /* the last byte was received (responseEndDate) */
+    int64_t response_end_us;      /* the last byte of the response was received (responseEndDate) */
     const char *protocol;         /* "h2", "http/1.1" (names of RFC 7301), or NULL (networkProtocolName) */
     const char *local_address;    /* or NULL */
     const char *remote_address;   /* of the server or proxy, or NULL */
@@ -1481,8 +1535,8 @@ typedef struct bh_wait_record {
 } bh_wait_record;
 
 /* When and why a task waited: a batch of bh_wait_record, oldest first, with at most the 1,000 newest records. The task
- * may be in the history. Waits for a slot, for a rate limit and for a response are not recorded, because they are short
- * and frequent. Errors: BH_NOT_FOUND if the task is not listed and not in the history. */
+ * may be in the history. Some waits are short and frequent, and are not recorded: waits with BH_REASON_SLOT, waits for
+ * a rate limit, and waits for a response. Errors: BH_NOT_FOUND if the task is not listed and not in the history. */
 BH_API BH_CHECK_RESULT bh_status bh_task_waits(bh_session *session, uint64_t task_id, int32_t timeout_ms,
                                                bh_batch **waits, bh_error *error);
 
@@ -1503,13 +1557,13 @@ typedef struct bh_progress {
 } bh_progress;
 
 /* Makes the engine send readings of the session's running tasks to this handle: for each task, at most one reading in
- * interval_ms (100 to 60,000; 0: the engine sends no more readings). Handles of any role may call it. */
+ * interval_ms (100 to 60,000; 0: the engine sends no more readings). `session` may have any role. */
 BH_API bh_status bh_session_watch_progress(bh_session *session, uint32_t interval_ms,
                                            int32_t timeout_ms, bh_error *error);
 
-/* The newest reading of each task whose reading has changed since the last call: a batch of bh_progress. It has the
- * readings of at most 1,024 tasks, and may be empty. The call waits up to timeout_ms for the first reading. BH_START is
- * refused. */
+/* The newest reading of each task whose reading has changed since the last call: a batch of bh_progress. The batch has
+ * the readings of at most 1,024 tasks, and may be empty. The call waits up to timeout_ms for the first reading.
+ * BH_START is refused. */
 BH_API BH_CHECK_RESULT bh_status bh_session_poll_progress(bh_session *session, int32_t timeout_ms,
                                                           bh_batch **progress, bh_error *error);
 
@@ -1531,17 +1585,17 @@ BH_ENUM(bh_condition_kind) {
     BH_CONDITION_MEMORY_PRESSURE = 6,
     BH_CONDITION_NETWORK = 7,         /* one of BH_NETWORK_…, or 0 without a default route. `name` is the name of the
                                          network */
-    BH_CONDITION_METERED = 8,         /* 1 or 0 */
+    BH_CONDITION_METERED = 8,         /* 1: the network is metered (data may cost money); 0: it is not */
     BH_CONDITION_CONNECTIVITY = 9,    /* BH_CONNECTIVITY_… */
     BH_CONDITION_SLEEP = 10,          /* 1: the machine is about to sleep */
     BH_CONDITION_THROUGHPUT = 11      /* bytes per second of all transfers together, over the last seconds */
 };
 
-/* How much of the internet the network reaches. */
+/* Whether other networks, such as the internet, can be reached. */
 BH_ENUM(bh_connectivity) {
     BH_CONNECTIVITY_NONE = 1,    /* no default route */
-    BH_CONNECTIVITY_PORTAL = 2,  /* a portal demands a login */
-    BH_CONNECTIVITY_LIMITED = 3, /* the uplink does not work */
+    BH_CONNECTIVITY_PORTAL = 2,  /* the network demands a login on a web page (a *portal*) */
+    BH_CONNECTIVITY_LIMITED = 3, /* the route from the local network to other networks (the *uplink*) does not work */
     BH_CONNECTIVITY_FULL = 4
 };
 
@@ -1558,8 +1612,8 @@ typedef struct bh_condition {
     int64_t since_ms;   /* when the engine first read the present value */
 } bh_condition;
 
-/* The present conditions: a batch of bh_condition, one of each kind. Conditions on which no task depends are read for
- * this call. */
+/* The present conditions: a batch of bh_condition, one of each kind. If no task depends on a condition, the engine
+ * reads the condition only for this call. */
 BH_API BH_CHECK_RESULT bh_status bh_store_conditions(bh_application *application, int32_t timeout_ms,
                                                      bh_batch **conditions, bh_error *error);
 
@@ -1568,12 +1622,12 @@ typedef struct bh_hold {
     size_t struct_size;
     const char *application;
     const char *session;     /* identifier of the session */
-    const char *origin;      /* the origin, if only its tasks are held; else NULL */
+    const char *origin;      /* if only the tasks for one origin are held: this origin; else NULL */
     const char *reason_text; /* one sentence */
     bh_reason reason;
     uint32_t reserved;
     int64_t began_ms;
-    int64_t next_check_ms;   /* when the engine checks again; 0: only when the condition changes */
+    int64_t next_check_ms;   /* when the engine checks again; 0: it checks only when the condition changes */
     uint64_t tasks;          /* number of tasks held */
 } bh_hold;
 
@@ -1593,7 +1647,8 @@ typedef struct bh_network {
     bh_network_kinds kind;     /* read only: one kind, or 0 when this engine has not seen the network */
     bool is_current;           /* read only: the default route uses it */
     uint8_t reserved[3];
-    uint64_t used_today;       /* read only: bytes; a killed engine does not count the bytes of its last seconds */
+    uint64_t used_today;       /* read only: bytes. If an engine is killed, the bytes of its last seconds are not
+                                  counted */
     uint64_t used_this_month;  /* read only */
     int64_t day_ends_ms;       /* read only */
     int64_t month_ends_ms;     /* read only */
@@ -1604,7 +1659,7 @@ typedef struct bh_network {
 BH_API BH_CHECK_RESULT bh_status bh_store_set_network(bh_application *application, const bh_network *network,
                                                       int32_t timeout_ms, bh_error *error);
 
-/* Networks with settings, networks used this month, and the current one: a batch of bh_network. */
+/* Networks with settings, networks used this month, and the current network: a batch of bh_network. */
 BH_API BH_CHECK_RESULT bh_status bh_store_networks(bh_application *application, int32_t timeout_ms,
                                                    bh_batch **networks, bh_error *error);
 
@@ -1619,7 +1674,7 @@ BH_ENUM(bh_quality_of_service) {
     BH_QUALITY_DEFAULT = 0,       /* BH_QUALITY_BACKGROUND */
     BH_QUALITY_BACKGROUND = 1,    /* BH_PRESET_DISCRETIONARY */
     BH_QUALITY_UTILITY = 2,       /* an unmetered network */
-    BH_QUALITY_USER_INITIATED = 3 /* nothing: it starts when its window opens */
+    BH_QUALITY_USER_INITIATED = 3 /* nothing: the activity starts when its window opens */
 };
 
 typedef struct bh_activity {
@@ -1628,7 +1683,7 @@ typedef struct bh_activity {
     uint64_t interval_ms;      /* required: time from the opening of one window to the opening of the next; 1,000 ms to
                                   ten years */
     uint64_t tolerance_ms;     /* how long a window is open; less than interval_ms; 0: half of interval_ms */
-    bh_choice repeats;         /* BH_NO: it runs once and is removed. Default BH_YES */
+    bh_choice repeats;         /* BH_NO: the activity starts one time, and is then removed. Default BH_YES */
     bh_quality_of_service quality_of_service;
     const bh_request *request; /* the request that the engine enqueues. The request must have no idempotency_key, no
                                   body files, no earliest start and no latest start. If it has a destination, it also
@@ -1636,10 +1691,10 @@ typedef struct bh_activity {
                                   has not ended, no second task is made. NULL: the engine makes a BH_EVENT_ACTIVITY
                                   instead */
     int64_t first_ms;          /* when the first window of a new activity opens, or the next window of an existing
-                                  activity. 0: interval_ms after the call for a new activity, no change for an existing
-                                  activity */
-    int64_t next_ms;           /* read only: when the present window opened, or when the next one opens */
-    int64_t next_ends_ms;      /* read only: end of that window */
+                                  activity. 0: interval_ms after this call. But if an existing activity keeps its
+                                  interval_ms, 0 does not change its next window */
+    int64_t next_ms;           /* read only: if a window is open: when it opened; else when the next window opens */
+    int64_t next_ends_ms;      /* read only: when that window ends */
     int64_t last_started_ms;   /* read only: time of the last start, or 0 */
     uint64_t last_task;        /* read only: id of the last task, or 0 */
     const char *url;           /* read only: URL of the request, or NULL */
@@ -1647,7 +1702,7 @@ typedef struct bh_activity {
 
 /* Makes the activity, durably, or replaces the activity with the same identifier. The next window of a replaced
  * activity changes only if first_ms or interval_ms changes. A session has at most 1,000 activities. Consumers and
- * producers may call it. */
+ * producers may call this function. */
 BH_API BH_CHECK_RESULT bh_status bh_session_set_activity(bh_session *session, const bh_activity *activity,
                                                          int32_t timeout_ms, bh_error *error);
 
@@ -1655,7 +1710,7 @@ BH_API BH_CHECK_RESULT bh_status bh_session_set_activity(bh_session *session, co
 BH_API BH_CHECK_RESULT bh_status bh_session_remove_activity(bh_session *session, const char *identifier,
                                                             int32_t timeout_ms, bh_error *error);
 
-/* The session's activities by identifier: a batch of bh_activity, whose `request` is NULL. */
+/* The session's activities, sorted by identifier: a batch of bh_activity, whose `request` is NULL. */
 BH_API BH_CHECK_RESULT bh_status bh_session_activities(bh_session *session, int32_t timeout_ms, bh_batch **activities,
                                                        bh_error *error);
 
@@ -1663,7 +1718,7 @@ BH_API BH_CHECK_RESULT bh_status bh_session_activities(bh_session *session, int3
  * Batches: what lists and polls return. Immutable; any thread may read them.
  * ------------------------------------------------------------------------------------------------------------ */
 
-/* Kinds of items: name in capitals, name, struct. */
+/* Kinds of items: name in capitals, name, struct, value. */
 #define BH_ITEM_TABLE(X)                                                                                               \
     X(EVENT, event, bh_event, 1)                                                                                       \
     X(TASK, task, bh_task_info, 2)                                                                                     \
@@ -1693,17 +1748,18 @@ BH_ENUM(bh_item_kind) {
 /* Number of items; 0 for NULL. */
 BH_API size_t bh_batch_count(const bh_batch *batch);
 
-/* Whether more items exist. To get them, call the function again with `after` set to the last id. */
+/* Whether more items exist. To get them, call the function that returned the batch again, with `after` set to the last
+ * id. */
 BH_API bool bh_batch_more(const bh_batch *batch);
 
-/* The item at `index`, or NULL when the batch has another kind or fewer items. `size` is sizeof the struct in the
- * caller's header. The item's struct_size is the smaller of `size` and the library's size, so that a copy can be passed
- * back to the library. Fields that the library does not know have the value 0. A struct that an item points to has the
- * library's struct_size: see BH_HAS. */
+/* The item at `index`, or NULL when the items are of another kind or the index is too large. `size` is sizeof the
+ * struct in the caller's header. The item's struct_size is the smaller of `size` and the library's size, so a copy of
+ * the item can be passed back to the library. Fields that the library does not know have the value 0. If an item points
+ * to another struct, that struct has the library's struct_size: check its fields with BH_HAS. */
 BH_API const void *bh_batch_item(const bh_batch *batch, size_t index, bh_item_kind kind, size_t size);
 
-/* bh_batch_item for each kind of item: const bh_event *bh_batch_event_at(const bh_batch *batch, size_t index), and so
- * on. */
+/* A typed form of bh_batch_item for each kind of item: const bh_event *bh_batch_event_at(const bh_batch *batch, size_t
+ * index), and so on. */
 #define BH_ITEM_FUNCTION(constant, name, type, value)                                                                  \
     static inline const type *bh_batch_##name##_at(const bh_batch *batch, size_t index) {                              \
         return BH_CAST(const type *, bh_batch_item(batch, index, BH_ITEM_##constant, sizeof(type)));                   \
@@ -1718,36 +1774,37 @@ BH_API void bh_batch_release(bh_batch *batch);
  * Tickets: outcomes of operations that were started or timed out.
  * ------------------------------------------------------------------------------------------------------------ */
 
-/* Returns an ended ticket of this application that this function has not returned before, in the order in which
- * operations end. `ticket` is NULL if there is no such ticket. Otherwise it is the pointer that the host got from the
- * call that started the operation. The host still has to release the ticket. */
+/* Returns the ticket of an operation of this application that has ended. The function returns each ticket one time, in
+ * the order in which the operations end. `ticket` is NULL if there is no further ticket. Otherwise `ticket` is the
+ * pointer that the host got from the call that started the operation. The host still has to release the ticket. */
 BH_API BH_CHECK_RESULT bh_status bh_application_next_ticket(bh_application *application, bh_ticket **ticket,
                                                             bh_error *error);
 
-/* Waits for the end of the operation and returns its status, or BH_TIMEOUT, or BH_ENGINE_UNRESPONSIVE while the
- * engine's process is stopped. May be repeated. BH_START is refused. */
+/* Waits for the end of the operation and returns the operation's status. If the operation does not end in time, the
+ * call returns BH_TIMEOUT, or BH_ENGINE_UNRESPONSIVE if the engine's process is stopped. The call may be repeated.
+ * BH_START is refused. */
 BH_API bh_status bh_ticket_wait(bh_ticket *ticket, int32_t timeout_ms, bh_error *error);
 
-/* Each of these functions returns the result of an ended operation, which a waiting call sets in its output parameter.
- * The result of create and attach is a session. The result of acknowledge and of the functions that change tasks is a
- * count. The result of functions with a bh_batch ** parameter is a batch. For operations without a result, call
- * bh_ticket_wait with timeout_ms 0. Errors: the operation's own status when the operation failed; BH_TIMEOUT or
- * BH_ENGINE_UNRESPONSIVE while the operation has not ended; BH_WRONG_STATE when the operation has no such result, or
- * when the host has already taken its session or batch. bh_ticket_batch also returns the results of a refused
- * enqueue. */
+/* These functions return the result of an ended operation, one function for each type of result. A call that waits for
+ * its operation sets the result in its own output parameter instead. The result of create and attach is a session. The
+ * result of acknowledge and of the functions that change tasks is a count. The result of functions with a bh_batch **
+ * parameter is a batch. For operations without a result, call bh_ticket_wait with timeout_ms 0. Errors: the operation's
+ * own status when the operation failed; BH_TIMEOUT or BH_ENGINE_UNRESPONSIVE while the operation has not ended;
+ * BH_WRONG_STATE when the operation has no such result, or when the host has already taken the session or batch. If an
+ * enqueue was refused, bh_ticket_batch still returns the results of the applied requests. */
 BH_API BH_CHECK_RESULT bh_status bh_ticket_session(bh_ticket *ticket, bh_session **session,
                                                    bh_session_disposition *disposition, bh_error *error);
 BH_API BH_CHECK_RESULT bh_status bh_ticket_batch(bh_ticket *ticket, bh_batch **batch, bh_error *error);
 BH_API BH_CHECK_RESULT bh_status bh_ticket_count(bh_ticket *ticket, uint64_t *count, bh_error *error);
 
-/* A pointer that the host stores with the ticket; NULL until then. The operation may end before the host has stored it.
- * */
+/* A pointer that the host stores with the ticket; NULL until the host has stored one. The operation may end before
+ * that. */
 BH_API void bh_ticket_set_data(bh_ticket *ticket, void *data);
 BH_API void *bh_ticket_data(const bh_ticket *ticket);
 
-/* Frees the ticket. Its operation continues, except that a wait of BH_ROLE_CONSUME_WHEN_FREE ends.
- * bh_application_next_ticket does not return the ticket after that. A session that bh_ticket_session has not returned
- * is closed. Events that bh_ticket_batch has not returned count as not polled. */
+/* Frees the ticket. The ticket's operation continues, except that a wait of BH_ROLE_CONSUME_WHEN_FREE ends. Afterwards,
+ * bh_application_next_ticket does not return the ticket. A session that bh_ticket_session has not returned is closed.
+ * Events that bh_ticket_batch has not returned count as not polled. */
 BH_API void bh_ticket_release(bh_ticket *ticket);
 
 #if defined(__cplusplus)

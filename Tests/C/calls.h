@@ -32,7 +32,7 @@ struct call {
     CALL(function, type, out_type out = unset; bh_status status = function(self, __VA_ARGS__, &out, error);            \
          CHECK(status == BH_OK || out == unset); return status;)
 
-/* The common forms: functions that return a batch, and functions that count what they changed. */
+/* The common forms: functions that return a batch (an immutable list), and functions that count what they changed. */
 #define CALL_BATCH(function, type, ...) CALL_OUT(function, type, bh_batch *, UNTOUCHED, __VA_ARGS__)
 #define CALL_COUNT_OUT(function, type, ...) CALL_OUT(function, type, uint64_t, 7, __VA_ARGS__)
 

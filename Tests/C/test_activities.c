@@ -1,4 +1,5 @@
-/* A host that stores settings and budgets of networks, and repeats work with activities. */
+/* A host that stores settings and budgets of networks, and repeats work with activities. An activity is work
+ * that repeats in windows of time. */
 #include "fields.h"
 
 static void network_settings_are_stored_until_they_are_removed(void) {

@@ -1,5 +1,5 @@
-/* Constraints, starts, expected sizes, networks and activities. Valid values are returned unchanged. The error about an
- * invalid value names the field. */
+/* Constraints (demands on the system), starts, expected sizes, networks and activities (repeated work). Valid values
+ * are returned unchanged. The error about an invalid value names the field. */
 #include "fields.h"
 
 #include <stddef.h>

@@ -6,8 +6,8 @@ static bh_error error = BH_INIT(bh_error);
 /* The client sends COUNT requests in several chunks. REFUSED is the index of the request that the engine refuses. */
 enum { COUNT = 20000, REFUSED = 12345 };
 
-/* Returns COUNT requests for suspended tasks. The request with the index REFUSED has the idempotency key of an existing
- * task. */
+/* Returns COUNT requests for suspended tasks. An idempotency key is a text that identifies a request. The request with
+ * the index REFUSED has the idempotency key of an existing task. */
 static bh_request *requests_with_a_conflict(bh_session *session) {
     static bh_request requests[COUNT];
     bh_request request = idle_request();

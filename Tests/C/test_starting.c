@@ -1,4 +1,4 @@
-/* Operations that BH_START starts, and timeouts that are refused. */
+/* Operations that BH_START starts: the calls do not wait for the results. And timeouts that are refused. */
 #include "calls.h"
 
 #include <stdint.h>

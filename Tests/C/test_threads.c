@@ -123,8 +123,8 @@ static void a_long_wait_ends_when_the_application_is_closed(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
     CHECK(pthread_create(&thread, NULL, wait_for_events, session) == 0);
-    /* During this call, the other thread most likely begins its long poll. If the long poll begins later, it must also
-     * end. */
+    /* During this call, the other thread most likely begins to wait for events (its long poll). If the long poll begins
+     * later, it must also end. */
     CHECK_STATUS(BH_OK, bh_session_complete(session, 20000, NULL));
     bh_application_close(application);
     CHECK(pthread_join(thread, NULL) == 0);

@@ -1,4 +1,4 @@
-/* Started operations, and operations whose wait timed out. */
+/* Started operations, and operations whose wait timed out. A ticket stands for the result of such an operation. */
 #include "check.h"
 
 #include <poll.h>
@@ -113,7 +113,8 @@ static void a_session_that_was_not_taken_is_closed_with_its_ticket(void) {
         CHECK_STATUS(BH_OK, bh_ticket_wait(ticket, 20000, &error));
         bh_ticket_release(ticket);
     }
-    /* A session has one consumer at a time. If a released ticket still had the session, this call would be refused. */
+    /* Only one handle at a time can be the consumer of a session, which reads the session's events. If a released
+     * ticket still had the session, this call would be refused. */
     bh_session_close(create_session(application, "gallery", BH_ROLE_CONSUME));
     /* The ticket is released before its reply arrives. When the reply arrives, the library closes the session. */
     ticket = ticket_of(START_CREATE(), &error);

@@ -1,4 +1,5 @@
-"""Servers that require a credential. The user gives it at a terminal or with another command, or gives none."""
+"""Servers that require a credential. The user gives the credential at a terminal or with another command, or gives
+none. The demand for a credential is called a challenge. The command `respond` responds to it."""
 
 import base64
 import os

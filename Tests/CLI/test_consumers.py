@@ -1,4 +1,5 @@
-"""Several commands that try to read the events of one session."""
+"""Several commands that try to read the events of one session. Only one command at a time has the right to read them.
+This command is the session's consumer. It yields when it gives up this right for a command that waits."""
 
 import os
 import re
@@ -89,7 +90,7 @@ def test_the_get_command_exits_with_0_if_its_file_arrives_while_another_command_
 
 
 @pytest.mark.parametrize("options", [[], ["--if-exists", "replace"]])
-def test_the_get_command_exits_with_9_if_its_file_is_missing_and_another_command_read_the_end(backhaul, serve, options):
+def test_the_get_command_exits_with_9_without_a_file_if_another_command_read_the_end_event(backhaul, serve, options):
     server = serve({"/slow": CONTENT * 100, "/b": CONTENT * 100}, speed=60_000)
     if options:
         (backhaul.here / "b").write_bytes(b"x" * len(CONTENT * 100))

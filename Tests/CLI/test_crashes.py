@@ -55,7 +55,7 @@ def test_a_repeated_get_command_resumes_the_transfer_after_an_interrupt(backhaul
     assert_resumed(server)
 
 
-def test_a_command_ignores_a_signal_that_its_caller_ignores(backhaul, serve):
+def test_a_command_ignores_a_signal_if_the_caller_of_the_command_ignores_it(backhaul, serve):
     server = serve({"/a": CONTENT}, SPEED)
     process = backhaul.start(
         "get", f"{server.url}/a", preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))

@@ -1,4 +1,5 @@
-"""Commands whose transfers run in the daemon. This is the default."""
+"""Commands whose transfers run in the daemon. This is the default. With embedded hosting, transfers run in the process
+of the command."""
 
 import fcntl
 import os
@@ -67,7 +68,7 @@ def test_the_wait_command_exits_with_6_and_prints_the_path_of_the_missing_daemon
     assert "--embedded" in ended.stderr
 
 
-def test_an_embedded_command_uses_the_running_daemon_of_the_store(backhaul, serve):
+def test_a_command_with_embedded_hosting_uses_the_running_daemon_of_the_store(backhaul, serve):
     server = serve({"/a": CONTENT}, speed=1 << 20)
     backhaul("add", f"{server.url}/a")
     assert backhaul("wait", "--embedded").stdout == f"{backhaul.here}/a\n"

@@ -1,6 +1,7 @@
 """The current version opens stores of version 0.4. All data of these stores is unchanged, and their transfers finish.
 
-Tests/Support/stores/0.4 has the stores, and the listings that version 0.4 printed for them.
+Tests/Support/stores/0.4 has the stores, and the listings that version 0.4 printed for them. A kept file is a downloaded
+file that is still in the store.
 """
 
 import base64

@@ -1,4 +1,6 @@
-"""The output of `--json` has the structure and the names of the header's structs."""
+"""The output of `--json` has the structure and the names of the header's structs. A hold is a demand of tasks on the
+system (such as external power) that the system does not meet now. A wait record is the stored record of a time in which
+a task waits."""
 
 import pytest
 

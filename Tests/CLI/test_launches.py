@@ -1,4 +1,6 @@
-"""Programs that the engine launches. Commands register and list them."""
+"""Programs that the engine launches (starts) when all transfers of a session have ended. Commands register and list
+these programs. A launched program processes the session's events and then completes the session: it states that it has
+processed all events."""
 
 import shlex
 
@@ -26,8 +28,8 @@ def script(backhaul):
 
 
 def waits(backhaul, output):
-    """Returns a script that reads and acknowledges events, and completes the session. The output file exists when the
-    script has ended."""
+    """Returns a script that reads and acknowledges events, and completes the session. When the script has ended, the
+    output file exists."""
     return f"{shlex.quote(COMMAND)} wait --quiet >{shlex.quote(str(output))}.part && mv {output}.part {output}"
 
 

@@ -1,4 +1,5 @@
-"""Options of transfers, sessions and the store are stored and shown."""
+"""Options of transfers, sessions and the store are stored and shown. A group is transfers with a common name. A
+consumed file is moved into the store when its upload is enqueued."""
 
 import base64
 import hashlib

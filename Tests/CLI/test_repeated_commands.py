@@ -1,5 +1,5 @@
 """A repeated command reports existing files and transfers. It does not wait for an end event that is already
-acknowledged."""
+acknowledged. A live transfer has not ended."""
 
 import signal
 
@@ -23,7 +23,7 @@ def lift_speed_limit(server):
 
 @pytest.fixture
 def url(backhaul, serve, slow):
-    """The URL of a fetched file. The end event of the transfer is acknowledged. Another transfer of the same round
+    """The URL of a fetched file. The end event of the transfer is acknowledged. Another transfer of the same session
     still runs."""
     server = serve({"/a": CONTENT})
     backhaul("add", f"{slow.url}/big")

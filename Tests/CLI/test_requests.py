@@ -1,4 +1,5 @@
-"""Options of requests and sessions: what a server receives, and what the commands print."""
+"""Options of requests and sessions: what a server receives, and what the commands print. A kept credential is stored,
+so that later engines can use it."""
 
 import subprocess
 

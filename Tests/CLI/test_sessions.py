@@ -1,4 +1,5 @@
-"""Commands that add, list and control transfers, and acknowledge events."""
+"""Commands that add, list and control transfers, and acknowledge events. A kept file is a downloaded file that is still
+in the store."""
 
 import base64
 import signal

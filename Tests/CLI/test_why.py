@@ -1,6 +1,8 @@
 """`backhaul why` explains what transfers wait for, on a machine with a fake /sys and /proc.
 
-The advice must be correct: the tests run each command that the advice names, and then the transfer continues.
+The advice must be correct: the tests run each command that the advice names, and then the transfer continues. A
+constraint is a demand of a session or a transfer on the system, such as external power. A constraint holds a transfer
+while the system does not meet the constraint (a hold).
 """
 
 import datetime
@@ -189,7 +191,7 @@ def test_the_constrain_command_changes_one_constraint_and_keeps_the_others(backh
     ("--maximum-io-pressure", "5"), ("--maximum-memory-pressure", "5"), ("--minimum-rate", "5"),
     ("--quiet-hours", "22:00-06:30"),
 ])
-def test_the_constrain_command_with_the_value_default_removes_a_constraint(backhaul, option, value):
+def test_the_value_default_of_the_constrain_command_removes_a_constraint(backhaul, option, value):
     backhaul("add", "--suspended", option, value, "http://127.0.0.1:9/a")
     [(task, wish)] = stated(backhaul).items()
     assert len(wish) == 1
@@ -210,7 +212,7 @@ def test_the_advice_starts_a_scheduled_transfer_now(backhaul, serve):
     assert [wait["reason"] for wait in ended["waits"]] == ["earliest_start"]
 
 
-def test_the_reschedule_command_changes_one_start_and_keeps_the_other(backhaul):
+def test_the_reschedule_command_changes_the_earliest_or_the_latest_start_and_keeps_the_other_time(backhaul):
     backhaul("add", "--suspended", "--latest-start", "2037-11-21T06:30", "http://127.0.0.1:9/a", TZ="UTC")
     [task] = backhaul.json("tasks")
     at = ["--earliest-start", "2037-11-20T22:00"]

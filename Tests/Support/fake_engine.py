@@ -1,4 +1,5 @@
-"""A fake engine of another library version. The engine owns the store lock, and replies on the store's socket."""
+"""A fake engine of another library version. The engine owns the store lock, and replies on the store's socket. A hello
+is the first message of a client."""
 
 import fcntl
 import os

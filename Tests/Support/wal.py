@@ -1,5 +1,5 @@
-"""A store's database in the state that the disk has after each sync. A trace of the engine's system calls gives the
-writes and syncs."""
+"""Computes which content of a store's database would survive a power failure. A trace of the engine's system calls
+gives the writes and syncs."""
 
 import sqlite3
 import struct
@@ -10,7 +10,8 @@ _LOG_HEADER = 32
 
 
 class SyncedDatabase:
-    """Applies the writes to a store's write-ahead log (https://www.sqlite.org/fileformat.html#the_wal_file)."""
+    """The synced pages of a database. `write` and `sync` repeat what the engine does with the write-ahead log. The log
+    has the format of https://www.sqlite.org/fileformat.html#the_wal_file."""
 
     def __init__(self, store, folder):
         """`store` must be idle. `folder` is for a copy of the database."""

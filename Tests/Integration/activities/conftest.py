@@ -1,4 +1,5 @@
-"""Fixtures for activities in an embedded engine and in the daemon."""
+"""Fixtures for activities, which are repeated work. The engine runs in the daemon, or in a host (an embedded
+engine)."""
 
 import pytest
 

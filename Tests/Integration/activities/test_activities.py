@@ -1,4 +1,9 @@
-"""Activities that enqueue a request or send an event, in windows of one or two seconds."""
+"""Activities that enqueue a request or send an event.
+
+An activity is work that repeats: the engine starts the work one time in each window of time. Most activities of these
+tests have an interval of one second. A host is a process that embeds the library. If a session needs its host and no
+host runs, the engine launches the program of the application.
+"""
 
 import time
 
@@ -19,7 +24,8 @@ def soon(milliseconds=300):
 
 
 def at_once(identifier="sync", *, interval_ms=1_000, tolerance_ms=200, **options):
-    """An activity with the quality of service "user_initiated", so no condition holds it."""
+    """An activity with the quality of service "user_initiated", so it waits for no condition, such as external
+    power."""
     return Activity(identifier, interval_ms, tolerance_ms, **{"quality_of_service": "user_initiated", **options})
 
 
@@ -37,7 +43,8 @@ def test_the_engine_enqueues_the_request_of_an_activity_in_each_window(host, mis
     one = host()
     one.session()
     one.set_activity(fetching(url, downloads, first=soon()))
-    # Each of the two tasks causes two events: its end, and the end of its round.
+    # Each of the two tasks causes two events. The first reports that the task has ended, and the second that all tasks
+    # of the session have ended.
     events = one.wait_for(4)
     assert [event.state for event in ends(events)] == [TaskState.SUCCEEDED] * 2
     assert sha256_of(downloads / "feed") == CONTENT.sha256
@@ -68,7 +75,7 @@ def test_an_activity_starts_before_or_at_the_end_of_its_window(host):
     begin = soon()
     one.set_activity(Activity("late", 60_000, 700, first=begin, repeats=False, quality_of_service="background"))
     event, = one.wait_for(1)
-    # If no condition holds the activity on this machine, the activity starts before the end of its window.
+    # If this machine meets all conditions of the activity, the activity starts before the end of its window.
     assert begin * 1_000 - 1 <= event.time_ms <= begin * 1_000 + 20_000
     assert one.activities() == []
 
@@ -108,7 +115,7 @@ def test_an_activity_creates_no_task_until_its_previous_task_has_ended(host, mis
     assert first.state is TaskState.SUCCEEDED
 
 
-def test_an_activity_starts_once_after_several_missed_windows(switched, calendar, misbehaving, downloads):
+def test_an_activity_starts_only_one_time_after_several_missed_windows(switched, calendar, misbehaving, downloads):
     url = misbehaving.serve("/feed", CONTENT)
     one = switched()
     one.session()
@@ -125,7 +132,7 @@ def test_an_activity_starts_once_after_several_missed_windows(switched, calendar
     assert len(again.tasks()) == 1
 
 
-def test_a_clock_that_is_set_forward_starts_only_an_activity_with_a_stated_time(switched, calendar):
+def test_if_the_clock_is_set_forward_only_an_activity_with_a_stated_first_time_starts(switched, calendar):
     one = switched()
     one.session()
     one.set_activity(at_once("wall", interval_ms=HOUR, first=soon(5 * HOUR)))
@@ -156,7 +163,7 @@ def test_a_kill_of_the_engine_at_the_start_of_an_activity_adds_no_second_task(sw
     assert len(again.tasks()) == 1
 
 
-def test_the_next_engine_keeps_the_windows_of_activities(host):
+def test_after_a_kill_the_next_engine_keeps_the_windows_of_activities(host):
     one = host()
     one.session()
     for name, interval in [("a", HOUR), ("b", 24 * HOUR)]:

@@ -1,5 +1,5 @@
-"""Activities on a machine that runs on battery or on external power. The test writes a fake /sys before an engine
-starts."""
+"""Activities on a machine that runs on battery or on external power. An activity is work that repeats in windows of
+time. The test writes a fake /sys before an engine starts."""
 
 import time
 

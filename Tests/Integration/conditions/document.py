@@ -1,4 +1,7 @@
-"""Writes the section "Six scenarios" of docs/conditions.md from the records: python -m conditions.document"""
+"""Writes the section "Six scenarios" of docs/conditions.md from the stored records of the scenarios.
+
+Usage: python -m conditions.document
+"""
 
 from pathlib import Path
 

@@ -30,7 +30,7 @@ IN_FLIGHT = 262_144
 Unavailable = (NoBus, NoNetwork)
 
 
-#: Returns the content of a size. A content takes time to make, so each size has one shared object.
+#: Returns a content of the given size. To make a content takes time, so there is one shared object for each size.
 content_of = functools.cache(Content)
 
 
@@ -97,8 +97,9 @@ class Environment:
         self._stack.__exit__(*reason)
 
     def host(self, *, hosting=Hosting.EMBEDDED, **session):
-        """Returns a host with a session. If the session exists, the host attaches to it. Otherwise the host creates it
-        with this configuration. By default, the process of the host runs the engine."""
+        """Returns a host with a session. A host is a process that embeds the library. If the session exists, the host
+        attaches to it. Otherwise the host creates it with this configuration. By default, the process of the host runs
+        the engine."""
         host = Host(self.store, environment=self.environment, prefix=self.network.prefix, hosting=hosting)
         self._hosts.append(host)
         host.open()
@@ -150,8 +151,8 @@ class Download:
         return self.env.server.log(self.path)
 
     def assert_no_bytes_fetched_twice(self, *offsets):
-        """Checks that the requests begin at 0 and at these offsets: the lengths of the part file after each stop of the
-        transfer.
+        """Checks that the first request begins at byte 0, and that each later request begins at the next of `offsets`:
+        the length of the unfinished file after a stop of the transfer.
 
         Also checks the number of bytes that the link passed. The limit is the sum of the file, the heads of the
         messages, and the bytes that were in flight at each stop.

@@ -88,8 +88,8 @@ class Machine:
     # Pressure
 
     def pressure(self, **percents):
-        """Sets the pressure. With `cpu=40`, some process waited for a processor in 40 percent of the last ten seconds.
-        No event reports a change, so the engine reads the pressure every 30 seconds."""
+        """Sets the pressure. With `cpu=40`, at least one process waited for a processor during 40 percent of the last
+        ten seconds. No event reports a change, so the engine reads the pressure every 30 seconds."""
         for resource, percent in percents.items():
             self.write(self.processes, f"pressure/{resource}",
                        f"some avg10={percent:.2f} avg60=0.00 avg300=0.00 total=1\n"

@@ -18,7 +18,7 @@ class Record:
     name: str
     title: str
     story: str
-    #: The constraints of the session, as options of the command line.
+    #: The demands of the session on the system, as options of the command line.
     asks: str
     #: Pairs of a time and what happened then.
     steps: list = field(default_factory=list)
@@ -32,8 +32,9 @@ class Record:
         self.steps.append([self._text(time.time() * 1_000 + (self._calendar.moved if self._calendar else 0)), what])
 
     def add_waits(self, waits, whose=""):
-        """Adds the wait records of a task. Records from earlier calls keep their times, because the engine moves
-        stored times when the calendar is set."""
+        """Adds the wait records of a task. A wait record has the begin, the end and the reason of a time in which the
+        task waited. Records from earlier calls keep their times, because the engine moves stored times when the
+        calendar is set."""
         mine = [wait for wait in self.waits if wait[0] == whose]
         for number, wait in enumerate(waits):
             ended = self._text(wait.ended_ms) if wait.ended_ms else ""

@@ -1,4 +1,5 @@
-"""Six scenarios of a download with changing conditions, and the wait records of each (docs/conditions.md)."""
+"""Six scenarios of a download with changing conditions, such as power (docs/conditions.md). Each scenario has wait
+records: the times in which the download waited, with their reasons."""
 
 import subprocess
 import time

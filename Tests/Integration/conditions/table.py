@@ -1,5 +1,8 @@
-"""Tests of single conditions with the constraints of sessions, tasks and presets, from end to end. Tests/Unit/Model
-has the complete table, and tests it with the decision functions."""
+"""Tests of single conditions with the constraints of sessions, tasks and presets, from end to end. Tests/Unit/Model has
+the complete table, and tests it with the decision functions.
+
+A constraint is a demand on one condition of the system, such as power. A preset is a name for several constraints.
+"""
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
@@ -24,15 +27,15 @@ class Row:
     #: The constraints of a session or a task that depend on the condition.
     asks: dict
     restore: Callable
-    #: The preset that depends on the condition; None: no preset depends on it. `loosened` has the fields that remove
-    #: this dependency.
+    #: The preset that depends on the condition, or None if no preset depends on it. `loosened` has the fields that
+    #: remove this dependency.
     preset: Optional[str] = None
     loosened: dict = field(default_factory=dict)
     bus: bool = False
     #: Whether the row needs a calendar that can be set.
     calendar: bool = False
-    #: Whether the row has no task without a constraint. Such a task would get a response from beyond the uplink. The
-    #: response would override the state that NetworkManager reports.
+    #: Whether all tasks of the row have a constraint. A task without a constraint would get a response from a server
+    #: outside the local network. This response would override the state that NetworkManager reports.
     alone: bool = False
 
 
@@ -92,7 +95,8 @@ class Outcome:
 
 
 def levels(row):
-    """Returns the constraints of the session and of the task for each level. The keys are the names of the levels."""
+    """Returns the constraints of the session and of the task for each level. The keys are the names of the levels. A
+    level states whether the session or the task has the constraint, and whether it comes from a preset."""
     made = {"session": (row.asks, {}), "task": ({}, row.asks)}
     if row.preset:
         made["preset"] = ({"preset": row.preset}, {})

@@ -1,6 +1,9 @@
-"""Condition sources that report nonsense, hang, come late or disappear.
+"""Sources of conditions (/sys, /proc and services of the system bus) that report nonsense, hang, come late or
+disappear.
 
-A transfer without constraints is not affected. A condition that cannot be read counts as met.
+A transfer without constraints is not affected. A discretionary transfer waits for external power, an unmetered network,
+a cool machine and a link that is not slow. A condition that cannot be read counts as met, and holds no transfer: no
+transfer waits for it.
 """
 
 import pytest

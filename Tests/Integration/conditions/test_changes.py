@@ -1,4 +1,9 @@
-"""Changes while a transfer waits: network settings, session configurations, starts and the calendar."""
+"""Changes while a transfer waits: network settings, session configurations, starts and the calendar.
+
+A task is held while the system does not meet a constraint, such as external power. The task or its session states the
+constraint. A preset is a name for several constraints. A budget is the number of bytes that may be moved in a day or
+month.
+"""
 
 from datetime import datetime, timezone
 
@@ -91,8 +96,8 @@ def network_changes_while_slow():
 
 @simulation
 def latest_start_of_a_sessions_task():
-    """At the latest start of a task, the preset of its session no longer applies. A constraint that the session states
-    itself still applies."""
+    """After the latest start of a task, the preset of its session no longer applies to the task. A constraint that the
+    session states itself still applies."""
     with Environment("latest", library=CALENDAR["library"]) as env:
         env.calendar.set("2026-11-19 21:04")
         env.machine.laptop()
@@ -207,7 +212,7 @@ def test_a_change_of_the_network_ends_the_pause_of_a_slow_transfer(simulation):
 
 
 @pytest.mark.parametrize("simulation", ["latest_start_of_a_sessions_task"], indirect=True)
-def test_a_preset_does_not_apply_after_the_latest_start_but_stated_constraints_do(simulation):
+def test_after_the_latest_start_of_a_task_the_preset_does_not_apply_but_stated_constraints_apply(simulation):
     assert simulation is TaskState.WAITING
 
 

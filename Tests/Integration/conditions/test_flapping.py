@@ -1,4 +1,5 @@
-"""A power plug with a loose contact, and a machine that is about to sleep."""
+"""A power plug with a loose contact: the power changes often (it flaps). Another test has a machine that is about to
+sleep."""
 
 import time
 
@@ -38,8 +39,8 @@ def sleep():
         logind = env.bus.logind()
         host = env.host(**QUICK)
         download = Download(env, host, size=14_000_000)
-        # After transfers have run for some seconds, the engine takes an inhibitor. With the inhibitor, the engine can
-        # sync the transfers before a sleep.
+        # After transfers have run for some seconds, the engine takes an inhibitor, which delays a sleep. During the
+        # delay, the engine can sync the transfers.
         logind.wait_for_inhibitors(1)
         logind.prepare_for_sleep(True)
         stopped = download.wait_for_reason(Reason.SLEEP)

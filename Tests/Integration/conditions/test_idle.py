@@ -1,5 +1,5 @@
-"""An engine is idle if conditions hold all its tasks. Every 30 seconds, it reads the values for which the kernel sends
-no event. It does nothing else."""
+"""An engine is idle if all its tasks wait for conditions, such as external power. Every 30 seconds, an idle engine
+reads the values for which the kernel sends no event. It does nothing else."""
 
 import re
 import shutil
@@ -17,11 +17,11 @@ from conditions.environment import Download, Environment
 from conditions.simulations import simulation
 from conditions.table import around_now
 
-#: The number of seconds before the test begins to watch the engine. In this time, the store syncs the last wait record.
-#: Also, ten seconds after its start, the engine releases the claims of clients that did not return.
+#: The number of seconds before the test begins to watch the engine. In this time, the engine syncs the record of the
+#: last wait. Also, ten seconds after its start, the engine releases the sessions of clients that did not return.
 SETTLING = 12
-#: Two calls belong to different bursts if more than this number of seconds lies between them. The engine reads
-#: conditions every 30 seconds. On a busy machine, one reading may be interrupted for a while.
+#: A burst is a series of system calls without a pause of more than this number of seconds. The engine reads conditions
+#: every 30 seconds. On a busy machine, one reading may be interrupted for a while.
 PAUSE = 5
 #: A reading needs about 120 calls. An event loop that polls without a pause needs many more.
 MOST_CALLS = 1_000
@@ -41,7 +41,7 @@ HELD = {
 
 @dataclass(frozen=True)
 class Burst:
-    """Calls without a pause between them."""
+    """System calls without a long pause between them."""
 
     began: float
     ended: float

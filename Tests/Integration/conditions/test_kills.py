@@ -1,4 +1,5 @@
-"""An engine that is killed while a condition holds a transfer, and many transfers that must stop at the same time."""
+"""The engine is killed while a transfer waits for a condition. In another test, many transfers must stop at the same
+time."""
 
 import time
 
@@ -14,7 +15,7 @@ MANY = 40
 
 
 def killed(hosting):
-    """A condition holds a download after some bytes; then the engine is killed, and a new one starts.
+    """A download waits for a condition after some bytes have arrived; then the engine is killed, and a new one starts.
 
     Returns the offsets of all requests, the offset at which the download stopped, and the wait records of the download.
     """
@@ -59,7 +60,7 @@ def many():
 
 
 @pytest.mark.parametrize("simulation", ["killed_embedded", "killed_daemon"], indirect=True)
-def test_the_next_engine_after_a_kill_holds_the_transfer_until_the_power_returns(simulation):
+def test_after_a_kill_of_the_engine_the_transfer_still_waits_until_the_power_returns(simulation):
     offsets, stopped, waits = simulation
     assert offsets == [0, stopped]
     assert [wait.reason for wait in waits] == [Reason.POWER]

@@ -45,7 +45,7 @@ def real_disconnected():
 
 
 @pytest.mark.parametrize("simulation", ["real_metered"], indirect=True)
-def test_a_metered_connection_holds_a_transfer_until_the_connection_is_unmetered(simulation):
+def test_a_transfer_waits_while_its_connection_is_metered(simulation):
     stopped, offsets, _, _ = simulation
     assert "Ann's phone" in stopped.reason_text and "NetworkManager" in stopped.reason_text
     assert offsets == [0, stopped.offset]

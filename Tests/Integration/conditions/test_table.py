@@ -1,5 +1,5 @@
-"""Each task with a constraint waits until the condition meets the constraint. Tasks without a constraint do not
-wait."""
+"""A constraint is a demand on a condition of the system, such as external power. Each task with a constraint waits
+until the condition meets the constraint. Tasks without a constraint do not wait."""
 
 import pytest
 

@@ -1,3 +1,4 @@
-"""The fixtures of the launch tests: the daemon and an embedded engine, and programs that the engine launches."""
+"""The fixtures of the launch tests: the daemon and an embedded engine (an engine in a host), and programs that the
+engine launches."""
 
 from testbed.launch_fixtures import hosting, hosts, launch_listener  # noqa: F401

@@ -1,4 +1,10 @@
-"""Promises of docs/contract.md that no other suite tests on its own."""
+"""Promises of docs/contract.md that no other suite tests on its own.
+
+A host is a process that embeds the library. A round is the tasks of a session until all of them have ended. If no host
+is connected at the end of a round, the engine launches the program of the application. A challenge is a demand for a
+credential, such as a password. When a host completes a session, it states that it has processed all events that it has
+read.
+"""
 
 import re
 from pathlib import Path
@@ -36,8 +42,8 @@ def test_a_round_with_failed_and_cancelled_tasks_finishes_and_launches_the_appli
 def test_a_poll_reports_whether_further_committed_events_exist(hosts, nginx, served, downloads):
     host = hosts.start()
     host.session(asks_for_credentials=True, **QUICK)
-    # This task is enqueued first. It keeps the round open. Otherwise the round could finish between two of the other
-    # tasks.
+    # This task is enqueued first. It keeps the round open. Without this task, the round could finish between two of the
+    # other tasks.
     host.download(f"{nginx.url}/private/{served.names[3]}", downloads / "private")
     for name in served.names[:3]:
         host.download(f"{nginx.url}/{name}", downloads / name)
@@ -80,7 +86,7 @@ def test_an_attached_host_receives_events_without_a_new_poll(hosts, misbehaving,
     assert finished.is_session_finished
 
 
-def test_an_open_challenge_launches_the_host_and_the_hosts_credential_completes_the_round(
+def test_an_open_challenge_launches_the_host_and_the_round_ends_after_the_hosts_credential(
         launch_listener, hosts, nginx, served, downloads):
     name = served.names[0]
     host = hosts.start(launch=launch_listener.command())
@@ -99,7 +105,7 @@ def test_an_open_challenge_launches_the_host_and_the_hosts_credential_completes_
     assert sha256_of(downloads / name) == served.digests[name]
 
 
-def test_a_host_may_complete_a_session_twice_and_without_a_launch(hosts):
+def test_a_host_that_was_not_launched_may_complete_its_session_twice(hosts):
     host = hosts.start()
     finish_round(host)
     consumer = hosts.start()

@@ -1,4 +1,5 @@
-"""Digest authentication at Apache, and at a server that counts the uses of its nonces."""
+"""Digest authentication at Apache, and at a server that counts the uses of its nonces. A challenge is a demand for a
+credential, such as a password."""
 
 import base64
 

@@ -1,4 +1,5 @@
-"""Malicious challenges by servers and proxies, and credentials that must not stay in the store."""
+"""Malicious challenges by servers and proxies, and credentials that must not stay in the store. A challenge is a demand
+for a credential, such as a password."""
 
 import base64
 import threading

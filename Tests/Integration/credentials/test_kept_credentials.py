@@ -1,4 +1,9 @@
-"""Tests of kept credentials, expired credentials, default handling and refusals."""
+"""Tests of kept credentials, expired credentials, default handling and refusals.
+
+A challenge is a demand to the host (a process that embeds the library) for a credential, such as a password. The host
+can request that the engine keeps the credential in the store: a kept credential. With default handling, the waiting
+tasks end with the server's response.
+"""
 
 import time
 
@@ -151,7 +156,7 @@ def test_after_default_handling_of_a_challenge_a_task_that_needs_no_credential_s
         assert {event.state for event in events} == {TaskState.SUCCEEDED, TaskState.FAILED}
 
 
-def test_a_host_can_keep_only_a_credential(host, server, downloads):
+def test_the_option_keep_is_refused_in_a_reply_without_a_credential(host, server, downloads):
     one = opened(host)
     one.download(server.serve("/a", Content(100)), downloads / "a")
     asked = challenge(one)

@@ -1,4 +1,5 @@
-"""Negotiate with the Kerberos tickets of the user."""
+"""The authentication scheme Negotiate with the Kerberos tickets of the user. A Negotiate token is the proof of identity
+that Kerberos makes for one request."""
 
 import pytest
 

@@ -1,4 +1,9 @@
-"""Headers and URLs that expire: the host gives new ones, and the downloads continue."""
+"""Headers and URLs that expire: the host gives new ones, and the downloads continue.
+
+A host is a process that embeds the library. A challenge is a demand of the engine to the host. If a challenge demands
+new headers or a new URL, it is called a refresh. With default handling, the host gives none, and the engine sends the
+old headers.
+"""
 
 import time
 
@@ -32,8 +37,8 @@ def bearer(token):
 
 
 def answer_until_finished(one, answer):
-    """Responds to every challenge until all tasks have ended. Returns the number of challenges and the end events of
-    the tasks."""
+    """Responds to every challenge until all tasks have ended. Returns the number of challenges, and the tasks'
+    events."""
     answered = set()
 
     def look():
@@ -72,7 +77,7 @@ def test_a_download_whose_token_expires_three_times_requests_three_new_tokens(on
 
 
 @pytest.mark.both_hostings
-def test_five_thousand_uploads_with_one_expired_token_make_one_challenge(one, server):
+def test_five_thousand_uploads_with_one_expired_token_cause_one_challenge(one, server):
     url = server.serve("/a", Content(100))
     one.enqueue([
         backhaul.Request(f"{url}?{number}", headers=bearer("old"), body=b"%d" % number, refresh="headers")
@@ -87,7 +92,7 @@ def test_five_thousand_uploads_with_one_expired_token_make_one_challenge(one, se
     assert len(server.refused) <= 7
 
 
-def test_expired_headers_open_a_refresh_before_any_request_is_sent(one, server, downloads):
+def test_expired_headers_cause_a_refresh_before_any_request_is_sent(one, server, downloads):
     url = server.serve("/a", Content(100))
     server.allow("new")
     for name in "abc":

@@ -1,4 +1,8 @@
-"""Servers that require a credential: nginx with Basic, and a server that requires a token."""
+"""Servers that require a credential: nginx with Basic, and a server that requires a token.
+
+A challenge is a demand to the host (a process that embeds the library) for a credential. A second host of a session can
+be a producer, which may add and control tasks, or an observer, which may only read.
+"""
 
 import os
 
@@ -92,7 +96,7 @@ def test_an_observer_cannot_respond_to_a_challenge(host, nginx, served, download
     assert refusal.value.status is Status.WRONG_ROLE
 
 
-def test_an_open_challenge_is_listed_after_its_event_is_acknowledged(host, nginx, served, downloads):
+def test_an_open_challenge_is_still_listed_after_its_event_is_acknowledged(host, nginx, served, downloads):
     one, asked = waiting_for(host, nginx, served, downloads, 3)
     [event] = one.wait_for(1)
     one.acknowledge_through(event.id)
@@ -164,8 +168,8 @@ def test_after_a_kill_a_download_resumes_when_the_host_gives_the_credential_agai
 
 
 def _checkpoints(one):
-    """Whether the last checkpoint is durable. The engine writes a checkpoint each second, and lists a task as stalled
-    after two seconds without a byte."""
+    """Whether the engine has stored the length of the partial file durably (a checkpoint). The engine writes a
+    checkpoint each second, and lists a task as stalled after two seconds without a byte."""
     [task] = one.tasks()
     return task.reason is Reason.STALLED
 

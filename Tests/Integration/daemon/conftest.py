@@ -1,4 +1,4 @@
-"""Fixtures for the tests of the daemon: hosts with daemon hosting. After a test, all its daemons are ended."""
+"""Fixtures for the tests of the daemon: hosts that use a daemon. After a test, all its daemons are ended."""
 
 import os
 
@@ -16,8 +16,8 @@ for name in ("DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "BACKHAUL_STORE"):
 
 @pytest.fixture
 def host(store, place):
-    """Returns a function that starts a host with daemon hosting and opens the test's store. After the test, all hosts
-    and their daemons are ended."""
+    """Returns a function that starts a host and opens the test's store. The host uses a daemon. After the test, all
+    hosts and their daemons are ended."""
     started = []
 
     def start(*, opened=True, **options):

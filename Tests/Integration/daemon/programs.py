@@ -1,5 +1,5 @@
-"""Small hosts in unusual environments: `python -m daemon.programs NAME STORE`. Each host prints its result as JSON.
-"""
+"""Small hosts in unusual environments: `python -m daemon.programs NAME STORE`. A host is a process that embeds the
+library. Each host prints its result as JSON."""
 
 import ctypes
 import errno
@@ -21,7 +21,7 @@ CLONE_THREAD = 0x10000
 
 
 def open_and_create(store):
-    """Opens an application with daemon hosting and creates a session. Returns the name and message of the error, or
+    """Opens an application that uses the daemon, and creates a session. Returns the name and message of the error, or
     None."""
     try:
         with backhaul.Application("org.example.peculiar", store, timeout=20) as application:

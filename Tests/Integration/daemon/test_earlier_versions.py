@@ -1,7 +1,10 @@
 """Programs and engines of version 0.4 together with current ones. A current host makes a daemon of 0.4 exit, and a
-current daemon takes the store. If the store has an embedded engine of 0.4, a current host gets a clear error.
+current daemon takes the store. If the store has an embedded engine (an engine in a host) of 0.4, a current host gets a
+clear error.
 
-The frames were recorded from programs of 0.4. docs/wire.md describes their form.
+The frames, which are the messages on the socket, were recorded from programs of 0.4. docs/wire.md describes their form.
+A hello is the client's first message. A welcome is the engine's reply to the hello. A goodbye is the engine's last
+message.
 """
 
 import os

@@ -1,4 +1,5 @@
-"""The claims of sessions whose handles were closed while no engine was running."""
+"""Sessions that a process closed while no engine was running. The consumer of a session is the process that has the
+right to read its events (the claim). The store still names the old consumer when the next engine starts."""
 
 import pytest
 

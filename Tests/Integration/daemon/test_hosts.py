@@ -1,5 +1,5 @@
-"""Unusual hosts start the daemon: hosts with their own children and signal handlers, with filters of system calls, or
-with low limits."""
+"""Unusual hosts start the daemon. A host is a process that embeds the library. These hosts have their own children and
+signal handlers, filters of system calls, or low limits."""
 
 import json
 import os

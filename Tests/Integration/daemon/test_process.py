@@ -20,7 +20,7 @@ from servers.content import Content, sha256_of
 from testbed.host import until
 
 
-#: If there is a journal, the log file has only errors.
+#: If the systemd journal is available, the log file has only errors.
 without_journal = pytest.mark.skipif(os.path.exists("/run/systemd/journal/socket"), reason="the journal has the log")
 
 
@@ -78,8 +78,8 @@ def test_the_daemon_syncs_the_received_bytes_and_exits_on_a_signal(host, misbeha
 
 
 def test_hosts_can_open_the_store_while_its_daemon_exits(host, program, place, monkeypatch):
-    """With a linger time of 0, the daemon exits after each close. So each open happens at a different time during an
-    exit."""
+    """The daemon exits as soon as its last host closes the store (a linger time of 0). So each open happens at a
+    different time during an exit."""
     hasty = place / "backhauld"
     hasty.write_text(f"#!/bin/sh\nexec '{program}' \"$@\" --linger 0\n")
     hasty.chmod(0o755)

@@ -1,4 +1,5 @@
-"""Transfers continue after a host is killed, and after the daemon is killed."""
+"""Transfers continue after a host is killed, and after the daemon is killed. A host is a process that embeds the
+library. With embedded hosting, the host runs the transfers itself. Otherwise the daemon runs them."""
 
 import os
 import random
@@ -53,7 +54,7 @@ def test_transfers_of_a_killed_host_succeed(host, misbehaving, downloads, daemon
         name: content.sha256 for name, content in contents.items()}
 
 
-def test_a_daemon_takes_over_after_the_host_with_the_embedded_engine_is_killed(
+def test_a_daemon_continues_the_transfers_of_a_killed_host_with_embedded_hosting(
         host, store, place, misbehaving, downloads, daemon):
     engine = Host(store, hosting=Hosting.EMBEDDED)
     try:
@@ -70,7 +71,7 @@ def test_a_daemon_takes_over_after_the_host_with_the_embedded_engine_is_killed(
         engine.end()
 
 
-def test_a_host_with_embedded_hosting_takes_over_from_a_killed_daemon(host, store, daemon, misbehaving, downloads):
+def test_an_embedded_engine_continues_the_transfers_of_a_killed_daemon(host, store, daemon, misbehaving, downloads):
     one = host()
     one.session()
     other = Host(store, "org.example.other", hosting=Hosting.EMBEDDED)
@@ -85,7 +86,7 @@ def test_a_host_with_embedded_hosting_takes_over_from_a_killed_daemon(host, stor
         other.end()
 
 
-def test_transfers_continue_while_their_host_is_stopped(host, misbehaving, downloads):
+def test_transfers_continue_while_their_host_is_stopped_by_sigstop(host, misbehaving, downloads):
     one = host()
     one.session()
     one.download(misbehaving.serve("/a", Content(300_000), [Behaviour(pace=600_000)]), downloads / "a", key="a")

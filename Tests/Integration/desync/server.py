@@ -45,8 +45,8 @@ class Server:
         #: A heap of actions, each with the time at which it is due.
         self._due = []
         self._waiting = []
-        #: `live` has the running tasks. `together` has the tasks of a group whose requests have not arrived. The server
-        #: waits until `together` is empty, and then responds to all tasks of the group.
+        #: `live` has the running tasks. `together` has the tasks of the current group that have sent no request yet.
+        #: The server waits until `together` is empty, and then responds to all tasks of the group.
         self.live, self.together = set(), set()
         self._injected = set()
         self._watched = None

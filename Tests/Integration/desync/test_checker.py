@@ -1,4 +1,5 @@
-"""The checker finds each kind of violation in records that the test falsifies."""
+"""The checker finds each kind of violation in records that the test falsifies. A violation is a task that does not end,
+or that ends with anything else than a response to its request. Junk is bytes that belong to no request."""
 
 import pytest
 

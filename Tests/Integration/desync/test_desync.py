@@ -1,4 +1,4 @@
-"""Bytes that belong to no request never become the response of a task."""
+"""Bytes that belong to no request never become the response of a task. Such bytes are called junk."""
 
 import pytest
 
@@ -125,7 +125,7 @@ def test_a_request_for_a_client_certificate_between_responses_fails_no_task(exec
 
 
 @pytest.mark.parametrize("transport", [TLS13, TUNNEL])
-def test_a_connection_is_reused_after_late_session_tickets(execute, transport):
+def test_a_connection_is_reused_after_late_tls_session_tickets(execute, transport):
     assert connections(execute(transport, GOOD, GOOD, GOOD, late_tickets=True)) == [0, 0, 0]
 
 

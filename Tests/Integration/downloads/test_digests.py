@@ -1,4 +1,5 @@
-"""Checksums that the host states, digests that the server sends (RFC 9530), and sizes."""
+"""Checksums that the host (the program that embeds the library) states, digests that the server sends (RFC 9530), and
+sizes. A file is placed when it gets its final name."""
 
 import base64
 import hashlib

@@ -1,4 +1,5 @@
-"""Destinations on a hung disk. Tasks for other disks continue. When the hung disk works again, its tasks succeed."""
+"""Destinations on a hung disk. Tasks for other disks continue. When the hung disk works again, its tasks succeed. A
+part file is the unfinished file of a download."""
 
 import os
 
@@ -50,7 +51,7 @@ def test_a_hung_disk_does_not_delay_downloads_to_other_disks(host, hosting, disk
     for event in one.wait_for():
         assert not event.task_id or event.state is TaskState.SUCCEEDED
     assert {sha256_of(downloads / name) for name in os.listdir(downloads)} == {CONTENT.sha256}
-    # Verbs for the tasks of the frozen disk get a reply, too.
+    # Calls that list and cancel the tasks of the frozen disk get a reply, too.
     one.select_session("stuck")
     assert len(one.tasks()) == TASKS
     one.download(server.url, disk.folder / "one more")

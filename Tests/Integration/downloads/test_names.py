@@ -1,4 +1,4 @@
-"""Files whose names the server gives (RFC 6266), in a directory that the host chose."""
+"""Files whose names the server gives (RFC 6266), in a directory that the request states."""
 
 import pytest
 

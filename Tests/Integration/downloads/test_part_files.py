@@ -1,5 +1,5 @@
-"""Part files that another program changes while the engine does not write them. A download never continues from a
-changed part file."""
+"""Part files that another program changes while the engine does not write them. A part file is the unfinished file of a
+download. A download never continues from a changed part file."""
 
 import os
 import stat
@@ -141,7 +141,8 @@ def test_after_a_kill_a_download_starts_again_if_its_part_file_was_changed(host,
 
 
 def test_synced_bytes_are_verified_by_their_checksum_after_a_kill(host, server, downloads):
-    """Suspension syncs the part file. After the kill, only the store has the length and checksum of this file."""
+    """When a task is suspended, the engine syncs the part file. After the kill, only the store has the length and
+    checksum of this file."""
     one = host()
     task, part = suspended(one, server, downloads)
     one.kill_with_engine()

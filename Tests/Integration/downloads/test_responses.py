@@ -61,7 +61,7 @@ def test_a_head_request_creates_an_empty_file_and_its_event_has_the_headers(one,
     assert ("ETag", "\"v1\"") in [(header[0], header[1]) for header in event.headers]
 
 
-def test_a_head_request_cannot_be_combined_with_verification(one, misbehaving, downloads):
+def test_a_head_request_cannot_be_combined_with_a_checksum(one, misbehaving, downloads):
     with pytest.raises(BackhaulError) as raised:
         one.download(misbehaving.serve("/a", CONTENT), downloads / "a", method="HEAD",
                      checksum=f"sha-256:{CONTENT.sha256}")

@@ -1,4 +1,5 @@
-"""A full disk makes a task wait. The wait is no failure, and does not count towards the limit of attempts."""
+"""A full disk makes a task wait. This wait is no failure, so it does not reduce the number of attempts that the task
+has left."""
 
 import subprocess
 

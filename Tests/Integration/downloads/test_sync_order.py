@@ -1,4 +1,4 @@
-"""The order of syncs, renames and commits, read from the system calls of an engine."""
+"""The order of syncs, renames and commits of the database, read from the system calls of an engine."""
 
 import os
 import re

@@ -152,8 +152,8 @@ def test_pressing_download_again_keeps_an_existing_picture(images, server, sunse
 def test_a_download_that_fails_is_reported_and_the_other_picture_arrives(images, server, sunset):
     assert images("get", f"{server.url}/nowhere.png", sunset) == ["enqueued nowhere.png", "enqueued sunset.jpg"]
     server.release()
-    # The first task and its round may end before the second task is enqueued, so the test expects no particular
-    # round.
+    # The program is launched when all its tasks have ended. The first task may end before the second task is enqueued,
+    # so the test does not expect a particular number of launches.
     log = until(images.log, lambda log: USED[0] in log and log[-1] == USED[-1])
     (lost,) = [line for line in log if "nowhere" in line and line.startswith("launched")]
     assert re.fullmatch(r"launched: nowhere\.png does not come: .*404.*", lost)

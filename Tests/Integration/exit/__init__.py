@@ -1,1 +1,1 @@
-"""Hosts that return from main during a transfer."""
+"""Hosts (processes that embed the library) that return from main during a transfer."""

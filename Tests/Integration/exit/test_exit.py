@@ -1,4 +1,5 @@
-"""A host may return from main at any time. OpenSSL frees its data at exit. After that, no transfer may use OpenSSL."""
+"""A host, which is a process that embeds the library, may return from main at any time. OpenSSL frees its data at exit.
+After that, no transfer may use OpenSSL."""
 
 import shutil
 import subprocess

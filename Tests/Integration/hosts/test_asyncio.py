@@ -129,7 +129,7 @@ def test_an_asyncio_host_uploads_and_reads_metrics(store, receiver, hosting):
     assert [(past.id, past.state, past.group) for past in history] == [(task, TaskState.SUCCEEDED, "forms")]
 
 
-def test_many_coroutines_use_verbs_and_events_at_the_same_time(store, misbehaving, downloads, hosting):
+def test_many_coroutines_call_the_library_and_read_events_at_the_same_time(store, misbehaving, downloads, hosting):
     async def scenario():
         async with await Application.open_async(IDENTIFIER, store, hosting=hosting) as application:
             sessions = [await application.start.session(f"s{i}") for i in range(5)]
@@ -150,7 +150,7 @@ def test_many_coroutines_use_verbs_and_events_at_the_same_time(store, misbehavin
     assert asyncio.run(asyncio.wait_for(scenario(), 60)) == [10] * 5
 
 
-def test_waiting_for_events_does_not_block_the_loop(store, misbehaving, downloads, hosting):
+def test_waiting_for_events_does_not_block_the_event_loop(store, misbehaving, downloads, hosting):
     async def scenario():
         async with await Application.open_async(IDENTIFIER, store, hosting=hosting) as application:
             session = await application.start.session("gallery")
@@ -218,7 +218,7 @@ def test_a_cancelled_wait_loses_no_event(store, misbehaving, hosting):
     assert [event.is_session_finished for event in events] == [False, True]
 
 
-def test_asyncio_verbs_raise_exceptions(store, hosting):
+def test_failed_calls_of_an_asyncio_host_raise_exceptions(store, hosting):
     async def scenario():
         async with await Application.open_async(IDENTIFIER, store, hosting=hosting) as application:
             await application.start.session("gallery")
@@ -254,7 +254,7 @@ def test_open_async_raises_an_error_if_the_store_cannot_be_opened(place, hosting
     asyncio.run(asyncio.wait_for(scenario(), 30))
 
 
-def test_the_error_for_a_session_in_use_names_the_process_of_its_consumer(store, host, hosting):
+def test_the_error_in_use_has_the_id_of_the_process_that_uses_the_session(store, host, hosting):
     one = host(identifier=IDENTIFIER)
     one.session()
 

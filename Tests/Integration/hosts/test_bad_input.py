@@ -283,7 +283,7 @@ def test_unknown_roles_and_modes_and_states_are_refused(application, session):
         session.start._control(loaded.bh_tasks_cancel, None, {"states": [31]})
 
 
-def test_verbs_report_unknown_tasks_as_not_found_or_ignore_unknown_tasks(session):
+def test_a_call_for_an_unknown_task_fails_as_not_found_or_has_no_effect(session):
     with pytest.raises(NotFound):
         session.task(2**63)
     with pytest.raises(NotFound):

@@ -55,7 +55,7 @@ def test_handles_can_be_closed_in_any_order_and_twice(store, misbehaving):
             use()
 
 
-def test_the_descriptor_is_readable_again_after_the_unread_ticket_of_a_poll_is_dropped(store):
+def test_the_descriptor_is_readable_again_after_the_unread_result_of_a_poll_is_dropped(store):
     with backhaul.Application("org.example.unread", store, hosting=Hosting.EMBEDDED) as application:
         session = application.session("s")
         task = session.download("http://127.0.0.1:1/")
@@ -85,7 +85,7 @@ def test_a_wait_ends_when_another_thread_closes_the_session(store):
         timer.join()
 
 
-def test_a_verb_that_times_out_gives_a_ticket_and_is_applied_one_time(store, host, downloads):
+def test_a_call_that_times_out_is_applied_one_time_and_its_result_can_be_read_later(store, host, downloads):
     engine = host(identifier="org.example.slow")
     engine.all_sessions()
     with backhaul.Application("org.example.slow", store, hosting=Hosting.EMBEDDED) as application:
@@ -103,7 +103,7 @@ def test_a_verb_that_times_out_gives_a_ticket_and_is_applied_one_time(store, hos
             assert [one.id for one in session.tasks()] == [task.id]
 
 
-def test_a_verb_is_applied_although_its_ticket_was_dropped(store, downloads):
+def test_a_started_call_is_applied_even_if_the_object_for_its_result_was_dropped(store, downloads):
     with backhaul.Application("org.example.tickets", store, hosting=Hosting.EMBEDDED) as application:
         with application.session("s") as session:
             session.start.download("http://127.0.0.1:9/a", downloads / "a", suspended=True)

@@ -90,7 +90,7 @@ def test_after_a_kill_a_finished_file_is_not_fetched_again(host, misbehaving, do
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_kills_while_files_are_finished_lose_no_event_and_repeat_no_event(host, misbehaving, downloads, seed):
+def test_kills_during_the_last_steps_of_downloads_lose_no_event_and_repeat_no_event(host, misbehaving, downloads, seed):
     """The files are tiny, so most kills happen between the steps that finish a file."""
     generator = random.Random(seed)
     contents = {str(i): Content(generator.randrange(1, 3_000), i) for i in range(400)}

@@ -184,7 +184,7 @@ def test_options_of_a_task_are_listed(host, place):
     assert (third.kind, third.group, third.ended) == (TaskKind.DOWNLOAD, None, None)
 
 
-def test_one_verb_controls_all_tasks_of_a_group(host):
+def test_one_call_controls_all_tasks_of_a_group(host):
     one = host()
     one.session()
     for group in ("a", "a", "b", None):

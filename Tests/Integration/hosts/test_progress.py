@@ -74,7 +74,7 @@ def test_asyncio_hosts_get_progress_and_events_at_the_same_time(store, hosting, 
     assert counted and set(counted) == {1}
 
 
-def test_a_host_that_does_not_watch_gets_no_progress(session, url):
+def test_a_host_that_does_not_watch_progress_gets_no_progress(session, url):
     session.download(url)
     assert session.poll_progress(timeout=1) == []
 

@@ -57,7 +57,7 @@ def test_the_result_of_an_enqueue_shows_whether_a_task_is_new_or_live(session, m
     assert not second.has_ended and not second.is_acknowledged
 
 
-def test_download_and_an_asyncio_enqueue_report_an_existing_task(session, requests, ends):
+def test_a_repeated_download_and_a_repeated_asyncio_enqueue_report_the_existing_task(session, requests, ends):
     session.acknowledge([ends["0"]])
     request = requests[0]
     task = session.download(request.url, request.destination, key=request.key)

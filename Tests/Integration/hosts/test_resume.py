@@ -91,6 +91,7 @@ def test_a_download_without_a_strong_validator_starts_again(interrupted, misbeha
     [
         Behaviour(ignores_range=True),
         Behaviour(content=OTHER),
+        # The server ignores If-Range, and sends the requested range of another resource.
         Behaviour(content=OTHER, ignores_if_range=True),
         Behaviour(headers={"Content-Range": f"bytes 0-{CONTENT.size - 1}/{CONTENT.size}"}),
         Behaviour(headers={"Content-Range": f"bytes {PART}-{CONTENT.size - 1}/{CONTENT.size + 1}"}),

@@ -74,7 +74,7 @@ def test_another_process_becomes_the_engine_when_the_first_engine_ends(host, mis
     assert newcomer.all_sessions()[0].events == 0
 
 
-def test_a_started_verb_is_applied_exactly_once_if_the_engine_dies(host, misbehaving, downloads):
+def test_a_started_call_is_applied_exactly_once_if_the_engine_dies(host, misbehaving, downloads):
     engine, other = host(), host()
     other.session()
     for round_ in range(3):
@@ -128,7 +128,7 @@ def test_the_error_names_the_process_of_a_stopped_engine(host):
     assert until(lambda: outcome(other.configuration), lambda got: got is not None).identifier == "gallery"
 
 
-def test_the_error_of_a_verb_with_a_short_timeout_names_the_stopped_engine(host):
+def test_the_error_of_a_call_with_a_short_timeout_names_the_stopped_engine(host):
     engine, other, newcomer = host(), host(), host(opened=False)
     other.session()
     engine.stop()

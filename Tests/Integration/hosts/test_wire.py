@@ -68,7 +68,7 @@ def test_a_consumer_that_dies_with_the_engine_loses_its_claim(host):
     waiter.finish_attach()
 
 
-def test_the_release_of_a_ticket_ends_the_wait_for_a_session(host):
+def test_a_wait_for_a_session_ends_when_the_object_for_its_result_is_released(host):
     engine, waiter = host(), host()
     engine.session()
     waiter.start_attach("gallery", Role.CONSUME_WHEN_FREE)

@@ -1,1 +1,2 @@
-"""Tests of launched hosts."""
+"""Tests of launched hosts: programs that the engine starts because their sessions have events, such as the end of all
+transfers."""

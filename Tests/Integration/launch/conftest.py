@@ -1,3 +1,3 @@
-"""Fixtures for launches by an embedded engine and by the daemon."""
+"""Fixtures for launches by the daemon, and by an engine in a host of another application (an embedded engine)."""
 
 from testbed.launch_fixtures import hosting, hosts, launch_listener  # noqa: F401

@@ -1,4 +1,12 @@
-"""Launched hosts that fail: the engine launches them again with growing delays, and then stops launching them."""
+"""Launched hosts that fail: the engine launches them again with growing delays, and then stops launching them.
+
+A host is a process that embeds the library. If no host of an application is connected and a session of the application
+needs its host, the engine launches the application's program. This program is then a launched host. A round is the
+tasks of a session until all of them have ended. The end of a round causes a launch. The launched host must attach the
+session (open it), acknowledge its events, and complete it (state that it has processed all events). A launch has failed
+if the program attaches no session of the launch in time, or ends before it has processed the events of any of these
+sessions.
+"""
 
 import signal
 import time
@@ -41,7 +49,7 @@ def test_the_launch_delay_doubles_up_to_its_limit_and_then_the_engine_stops_laun
     assert launch_listener.no_launch_within(1.5)
 
 
-def test_the_connection_of_a_host_that_was_not_launched_resets_the_launch_backoff(launch_listener, hosts):
+def test_the_connection_of_a_host_that_was_not_launched_resets_the_count_of_launches(launch_listener, hosts):
     finish_round_and_kill(hosts, launch_listener.command(
         first_delay_ms=60_000, longest_delay_ms=60_000, maximum_launches=1))
     observer = hosts.start(observes=True)

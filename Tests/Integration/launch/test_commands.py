@@ -1,4 +1,5 @@
-"""When a host registers an invalid launch command, the command is refused. The error message is one sentence."""
+"""A launch command is a program with its arguments. The engine starts the program when a session needs its host. When a
+host registers an invalid launch command, the command is refused. The error message is one sentence."""
 
 import pytest
 

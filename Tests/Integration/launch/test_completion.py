@@ -1,5 +1,11 @@
 """The possible orders of enqueue, finish, acknowledge and complete. Each row of the table in docs/completion.md has a
-test with the number of the row."""
+test with the number of the row.
+
+A host is a process that embeds the library. A round of a session finishes when all tasks of the session have ended. The
+engine then launches (starts) the host if no host is connected. To poll is to read events. To acknowledge an event is to
+confirm that the host has processed it. To complete a session is to state that the host has processed all events that it
+has read. A producer adds tasks, and may not read events.
+"""
 
 import os
 import re
@@ -191,7 +197,7 @@ def test_row_15_events_that_were_not_polled_before_complete_cause_a_new_launch(l
     assert len(launch_listener.next().open().finish_session("gallery")) == 2
 
 
-def test_row_16_complete_fails_if_the_host_has_polled_and_not_acknowledged_a_new_round(launched):
+def test_row_16_complete_fails_if_the_host_has_not_acknowledged_the_polled_events_of_a_new_round(launched):
     launched.acknowledge(launched.wait_for())
     finish(launched, enqueue(launched))
     assert len(launched.wait_for()) == 2

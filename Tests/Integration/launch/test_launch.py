@@ -1,4 +1,10 @@
-"""Launches from end to end."""
+"""Launches from end to end.
+
+A host is a process that embeds the library. If no host of an application is connected and a session of the application
+needs its host, the engine launches the application's program. This program is then a launched host. A round is the
+tasks of a session until all of them have ended. The end of a round is a reason for a launch. An observer is a host that
+only lists tasks.
+"""
 
 import os
 import signal
@@ -74,7 +80,7 @@ def test_the_end_of_a_task_causes_no_launch_before_its_round_has_finished(launch
     assert observer.all_sessions()[0].launch_state is LaunchState.NONE
 
 
-def test_a_session_that_sends_no_launch_events_causes_no_launch(launch_listener, hosts):
+def test_a_session_whose_launch_events_are_disabled_causes_no_launch(launch_listener, hosts):
     host = hosts.start(launch=launch_listener.command())
     finish_round(host, sends_launch_events=False)
     host.kill()
@@ -94,7 +100,7 @@ def test_a_connected_observer_does_not_prevent_a_launch(launch_listener, hosts):
     assert abs(info.started_ms / 1000 - time.time()) < 60
 
 
-def test_a_launch_lists_sessions_that_need_attention_before_or_after_its_start(launch_listener, hosts):
+def test_a_launch_also_lists_a_session_that_needs_its_host_only_after_the_launch_has_started(launch_listener, hosts):
     host = hosts.start(launch=launch_listener.command())
     finish_round(host, "first")
     finish_round(host, "second")

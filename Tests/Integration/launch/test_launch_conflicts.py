@@ -1,4 +1,10 @@
-"""Launches while the user starts the same program, or while a host is stopped by SIGSTOP."""
+"""Launches while the user starts the same program, or while a host is stopped by SIGSTOP.
+
+A host is a process that embeds the library. If no host of an application is connected and a session of the application
+needs its host, the engine launches the application's program. This program is then a launched host. A consumer is the
+host that reads the events of a session; a session has one consumer at most. To attach a session is to open it. A round
+is the tasks of a session until all of them have ended.
+"""
 
 import signal
 import time
@@ -58,7 +64,7 @@ def test_a_launched_program_is_not_ended_while_another_host_uses_its_session(lau
     assert launch_listener.no_launch_within(1.2)
 
 
-def test_a_launched_program_that_waited_for_the_session_counts_as_attached(launch_listener, hosts):
+def test_a_launched_program_that_waited_for_the_session_counts_as_a_program_that_attached_it(launch_listener, hosts):
     finish_round_and_kill(hosts, launch_listener.command(attach_timeout_ms=2_000))
     launched = launch_listener.next()
     user = hosts.start()
@@ -163,7 +169,7 @@ def test_a_consumer_that_is_stopped_for_longer_than_the_limit_does_not_prevent_a
     assert session.consumer_stopped_ms > 0
 
 
-def test_the_stop_of_a_consumer_after_its_round_causes_a_launch_without_a_new_event(launch_listener, hosts):
+def test_a_consumer_that_is_stopped_after_a_finished_round_causes_a_launch_without_a_new_event(launch_listener, hosts):
     host = hosts.start(launch=launch_listener.command())
     host.session(launch_if_stopped_ms=1_000)
     host.cancel([host.download("http://127.0.0.1:9/file", suspended=True)])

@@ -1,5 +1,5 @@
-"""Launches with real transfers. A host enqueues and is killed, the engine finishes the transfers, and the launched
-host reads the events."""
+"""Launches with real transfers. A host (a process that embeds the library) enqueues and is killed, and the engine
+finishes the transfers. Then the engine launches the host's program, which reads the events."""
 
 import os
 import signal

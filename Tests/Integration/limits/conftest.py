@@ -1,4 +1,5 @@
-"""Fixtures for limits: those of the host tests, a server with large files, and a server that accepts uploads."""
+"""Fixtures for limits: the fixtures of the tests in Tests/Integration/hosts, a server with large files, and a server
+that accepts uploads."""
 
 import shutil
 

@@ -1,4 +1,9 @@
-"""Groups: the end of a group is an event, and hosts list and control the tasks of a group by its name."""
+"""A group is tasks with a common name. The end of all tasks of a group is an event. Hosts (processes that embed the
+library) list and control the tasks of a group by its name.
+
+A round is all tasks of a session until they have ended. The end of a round is an event, too. To invalidate a session is
+to end and delete it.
+"""
 
 import pytest
 

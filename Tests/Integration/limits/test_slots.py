@@ -1,4 +1,5 @@
-"""How many tasks run at a time, and which tasks run first."""
+"""How many tasks run at a time, and which tasks run first. A slot is the right of a task to run. A task with the
+priority PRIORITY_NOW starts immediately, even if its session's limits are reached."""
 
 import dataclasses
 
@@ -109,7 +110,7 @@ def test_new_limits_of_a_session_take_effect_at_once(host, misbehaving):
     wait_until_running([one], 2)
 
 
-def test_tasks_with_a_higher_priority_run_first(host, misbehaving):
+def test_tasks_with_a_higher_priority_run_before_other_tasks(host, misbehaving):
     one = host()
     one.session(maximum_running_tasks=1)
     one.enqueue([Request(misbehaving.serve(f"/{priority}", Content(100)), priority=priority, suspended=True)
@@ -130,7 +131,7 @@ def test_a_task_with_priority_now_ignores_the_limits_of_its_session(host, misbeh
     assert running(one) == [first.task_id]
 
 
-def test_a_waiting_task_can_be_promoted_to_priority_now(host, misbehaving):
+def test_a_waiting_task_starts_when_its_priority_is_set_to_priority_now(host, misbehaving):
     one = host()
     one.session(maximum_running_tasks=1)
     good = misbehaving.serve("/good", Content(100))
@@ -140,7 +141,7 @@ def test_a_waiting_task_can_be_promoted_to_priority_now(host, misbehaving):
     assert [event.task_id for event in one.wait_for(1)] == [last]
 
 
-def test_a_task_that_waits_for_its_retry_can_be_promoted_to_priority_now(host, misbehaving):
+def test_a_task_that_waits_for_its_retry_starts_when_its_priority_is_set_to_priority_now(host, misbehaving):
     one = host()
     one.session(first_delay_ms=600_000)
     url = misbehaving.serve("/later", Content(100), [Behaviour(status=503)])
@@ -150,7 +151,7 @@ def test_a_task_that_waits_for_its_retry_can_be_promoted_to_priority_now(host, m
     assert one.wait_for(1)[0].succeeded
 
 
-def test_a_full_engine_preempts_its_least_important_task_and_resumes_it_later(host, misbehaving, downloads):
+def test_an_urgent_task_stops_the_least_important_task_which_resumes_later(host, misbehaving, downloads):
     one = host()
     one.session()
     one.set_limits(Limits(maximum_running_tasks=2))

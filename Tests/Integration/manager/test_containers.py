@@ -1,5 +1,5 @@
-"""Hosts in containers. Each host is process 1 of a process namespace. When the host ends, the kernel kills all
-processes in the namespace."""
+"""Hosts in containers. A host is a process that embeds the library. Each host is process 1 of a process namespace. When
+the host ends, the kernel kills all processes in the namespace."""
 
 import os
 import subprocess

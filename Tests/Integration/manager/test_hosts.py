@@ -1,4 +1,4 @@
-"""Hosts that are services, and their transfers when the service is stopped."""
+"""Hosts (processes that embed the library) that are services, and their transfers when the service is stopped."""
 
 import os
 

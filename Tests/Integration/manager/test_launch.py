@@ -1,4 +1,4 @@
-"""Under a user manager a launched program has its own unit."""
+"""Under a user manager (systemd), a program that the engine has launched has its own unit."""
 
 import json
 

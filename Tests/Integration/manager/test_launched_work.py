@@ -1,4 +1,6 @@
-"""Hosts that the daemon launches under a user manager run in their own services."""
+"""Hosts that the daemon launches under a user manager run in their own services. A host is a process that embeds the
+library. The daemon launches the host's program when a transfer has ended. A host completes when it states that it has
+processed all events."""
 
 import pytest
 from demo_parts.server import Server
@@ -70,7 +72,7 @@ def test_a_program_that_starts_a_child_and_exits_counts_as_one_launch(
     assert len(server.log) == 1
 
 
-def test_a_remaining_child_of_a_launched_host_keeps_the_service_active_and_the_daemon_exits(
+def test_the_daemon_exits_although_a_child_of_a_launched_host_keeps_its_service_active(
         manager, backhaul, launched, server):
     unit = launched("sleep 600 &\nwork\n")
     until(lambda: backhaul.json("service", "status", code=3)["state"] in (None, "inactive"), "the daemon's leaving")

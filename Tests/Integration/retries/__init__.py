@@ -1,1 +1,1 @@
-"""Tests of failed attempts, their stored records, and networks that fail and return."""
+"""Tests of failed attempts (runs of tasks), their stored records, and networks that fail and return."""

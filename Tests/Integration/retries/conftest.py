@@ -1,4 +1,4 @@
-"""Fixtures for the tests of retries: those of the host tests, and private networks."""
+"""Fixtures for the tests of retries: the fixtures of the tests in Tests/Integration/hosts, and private networks."""
 
 import pytest
 
@@ -7,7 +7,8 @@ from testbed.network import Network, Unavailable
 
 @pytest.fixture
 def network():
-    """Two network namespaces with a cable between them. Hosts run in the first namespace, and servers in the second."""
+    """Two network namespaces with a cable between them. Hosts (processes that embed the library) run in the first
+    namespace, and servers in the second."""
     try:
         made = Network()
     except Unavailable as reason:

@@ -1,4 +1,5 @@
-"""Tasks without a network wait until the network is back. This wait does not count as an attempt."""
+"""Tasks without a network wait until the network is back. This wait is no attempt (no run of the task), so it does not
+reduce the number of attempts that the task has left."""
 
 import time
 
@@ -26,7 +27,8 @@ def server(network):
 
 @pytest.fixture
 def one(host, network):
-    """A host in the hosts' namespace of the network. The host's daemon runs in the same namespace."""
+    """A host without a route to the servers until a test plugs in the cable (`network.plug()`). The host and its daemon
+    run in one network namespace, and the servers run in another."""
     started = host(prefix=network.prefix)
     started.session(maximum_attempts=1)
     return started
@@ -85,7 +87,7 @@ def test_a_task_with_a_loopback_url_never_waits_for_a_network(one, network, down
     assert (ended.status, ended.attempts) == (Status.CONNECTION_FAILED, 1)
 
 
-def test_a_task_whose_policy_retries_no_errors_fails_if_it_has_no_network(one, network, server, downloads):
+def test_without_a_network_a_task_fails_if_its_policy_retries_no_errors(one, network, server, downloads):
     one.download(server.serve("/a", CONTENT), downloads / "a", policy=policy(errors=RetryErrors.NONE))
     assert one.wait_for()[0].status == Status.CONNECTION_FAILED
 
@@ -129,7 +131,7 @@ def test_a_task_that_waits_for_its_network_continues_to_wait_in_the_next_engine(
     assert other.wait_for()[0].state is TaskState.SUCCEEDED
 
 
-def test_a_flapping_network_link_uses_no_attempt(one, network, server, downloads):
+def test_a_network_link_that_often_fails_and_returns_uses_no_attempt(one, network, server, downloads):
     task = one.download(server.serve("/a", CONTENT), downloads / "a")
     waiting(one, task)
     for _ in range(20):

@@ -1,5 +1,9 @@
 """Which errors are retried, how often and when. The session has a policy for this, and a task's own policy overrides
-the session's policy."""
+the session's policy.
+
+An attempt is one run of a task. A slot is the right of a task to run. The resource time-out is the longest permitted
+time from the enqueue of a task to its end.
+"""
 
 import time
 from email.utils import formatdate
@@ -76,7 +80,7 @@ def test_a_bad_response_is_retried_only_if_the_policy_demands_it(host, misbehavi
     nonsense = [Behaviour(raw=b"nonsense\r\n\r\n")]
     one = host()
     one.session(**SOON)
-    # Both requests are enqueued in one call, so that there is one round.
+    # Both requests are enqueued in one call. So a single event reports that all tasks of the session have ended.
     one.enqueue([
         Request(misbehaving.serve("/no", CONTENT, nonsense), downloads / "no", key="no"),
         Request(misbehaving.serve("/yes", CONTENT, nonsense), downloads / "yes", key="yes",
@@ -88,7 +92,7 @@ def test_a_bad_response_is_retried_only_if_the_policy_demands_it(host, misbehavi
 
 @pytest.mark.parametrize("form", ["seconds", "date"])
 def test_a_retry_respects_the_delay_of_the_retry_after_field(host, misbehaving, downloads, form):
-    # A date has whole seconds, so it may be up to a second too early.
+    # A date has whole seconds, so the date may be up to a second too early.
     value = "2" if form == "seconds" else formatdate(time.time() + 3, usegmt=True)
     url = misbehaving.serve("/a", CONTENT, [retry_after(value)])
     one = host()

@@ -1,4 +1,5 @@
-"""HTTP/2 streams that the server has not processed."""
+"""HTTP/2 streams that the server has not processed. An attempt is one run of a task. A request of a refused stream is
+sent again in the same attempt."""
 
 import pytest
 

@@ -1,4 +1,5 @@
-"""A transient shortage of memory, epoll watches or descriptors ends no task, and drops no client."""
+"""A transient shortage of memory, epoll watches or descriptors ends no task, and disconnects no client from the engine.
+A client is the part of the library in a host, which is a process that embeds the library."""
 
 import contextlib
 import itertools
@@ -65,7 +66,7 @@ def session(host_with_faults, certificates):
 
 
 def repeated(verb):
-    """Repeats a verb that fails with ResourceError, as a host does."""
+    """Repeats a call of the library that fails with ResourceError, as a host does."""
     for _ in range(10):
         with contextlib.suppress(ResourceError):
             return verb()

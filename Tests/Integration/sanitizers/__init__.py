@@ -1,1 +1,1 @@
-"""Runs the C host under the sanitizers."""
+"""Runs an example program in C under the sanitizers."""

@@ -1,5 +1,6 @@
-"""Fixtures for the transport tests: those of the host tests, a certificate authority, servers whose certificate can
-have a fault, and hosts that many tests share."""
+"""Fixtures for the transport tests: the fixtures of the tests in Tests/Integration/hosts, a certificate authority,
+servers whose certificate can have a fault, and hosts that many tests share. A host is a process that embeds the
+library."""
 
 import contextlib
 import datetime

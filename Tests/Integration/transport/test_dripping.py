@@ -1,4 +1,5 @@
-"""A response makes its task fail, and the body of the response has no end."""
+"""An error page that arrives slowly and has no end. The status of the response makes the task fail. A slot is the right
+of a task to run."""
 
 from contextlib import ExitStack
 
@@ -28,7 +29,8 @@ class Refused:
 
 
 def test_a_dripping_error_page_occupies_the_slot_of_its_task_for_a_short_time(shared_hosts, misbehaving, downloads):
-    """The slot is occupied for five seconds. Both hostings are tested at the same time."""
+    """The slot is occupied for five seconds. The engine runs in the daemon or in the host, and the test checks both
+    cases at the same time."""
     with ExitStack() as stack:
         servers, refused = [], []
         for hosting in (Hosting.EMBEDDED, Hosting.DAEMON):

@@ -1,6 +1,7 @@
 """A server that sends invalid bytes without end affects only the transfer from this server.
 
-During the flood another session of the same engine downloads from another server, and the test calls verbs.
+During the flood another session of the same engine downloads from another server, and the test calls functions of the
+library.
 """
 
 import signal
@@ -38,11 +39,11 @@ MEGABYTE = 1_000_000
 #: The largest growth of the engine's resident memory, in bytes. It is enough for the buffers of the flooded
 #: transfer and of the other transfer.
 LARGEST_GROWTH = 16 * MEGABYTE
-#: The most processor time that the engine's process may use before a verb returns. 0.1 s were measured.
-#: `FrameFloodGuard` ends a flood after 0.3 s.
+#: The most processor time, in seconds, that the engine's process may use before a function of the library returns. The
+#: measured time was 0.1 s. `FrameFloodGuard` ends a flood after 0.3 s.
 LONGEST_VERB_SECONDS = 1
-#: The most processor time that the engine's process may use before the download of the other session has ended. 0.5 s
-#: were measured.
+#: The most processor time, in seconds, that the engine's process may use before the download of the other session has
+#: ended. The measured time was 0.5 s.
 LONGEST_DOWNLOAD_SECONDS = 3
 SIZE = 2 * MEGABYTE
 #: The statuses with which a flooded task may fail.
@@ -91,7 +92,7 @@ HTTP_2 = {
     "CONTINUATION": lambda stream: Flood(frame(HEADERS, 0, stream, fields(STATUS)), frame(CONTINUATION, 0, stream)),
     "CONTINUATION of fields": lambda stream: Flood(
         frame(HEADERS, 0, stream, fields(STATUS)), frame(CONTINUATION, 0, stream, fields(("x-a", "b" * 1_000)))),
-    # The server sends RST_STREAM for the stream of the redirect. This stream has ended.
+    # The server sends RST_STREAM for the stream of the redirect, which has already ended.
     "RST_STREAM": lambda stream: REDIRECT if stream == 1 else Flood(
         headers(stream, STATUS), frame(RST_STREAM, 0, 1, number(8))),
     "GOAWAY": lambda stream: Flood(headers(stream, STATUS), frame(GOAWAY, 0, 0, number(stream) + number(0))),

@@ -1,4 +1,5 @@
-"""The metrics of each attempt, as hosts read them."""
+"""The metrics of each attempt, as hosts (processes that embed the library) read them. An attempt is one run of a
+task."""
 
 import pytest
 

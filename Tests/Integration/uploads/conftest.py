@@ -1,4 +1,5 @@
-"""Fixtures for the upload tests: those of the host tests, and servers that store what they receive."""
+"""Fixtures for the upload tests: the fixtures of the tests in Tests/Integration/hosts, and servers that store what they
+receive."""
 
 import pytest
 

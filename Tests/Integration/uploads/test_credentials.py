@@ -1,4 +1,5 @@
-"""Servers that require a credential before they accept a body."""
+"""Servers that require a credential before they accept a body. A challenge is a demand for a credential, such as a
+password."""
 
 import pytest
 

@@ -1,4 +1,9 @@
-"""The three sources of a request body: a referenced file, a snapshot, and a consumed file."""
+"""The three sources of a request body: a referenced file (the engine reads it in place), a snapshot (a copy in the
+store), and a consumed file (the engine moves it into the store).
+
+If the upload of a consumed file does not succeed, the engine returns the file to its old path. To invalidate a session
+is to end and delete it.
+"""
 
 import os
 import random
@@ -252,7 +257,7 @@ def test_a_kill_while_files_are_returned_loses_no_file(host, forms, sources, sto
         name: content.data for name, content in contents.items()}
 
 
-def test_a_host_can_claim_the_consumed_file_of_a_failed_task(host, forms, sources, store):
+def test_the_consumed_file_of_a_failed_task_can_be_moved_to_another_path(host, forms, sources, store):
     (sources / "a").write_bytes(b"mine")
     one = host()
     one.session()
@@ -282,7 +287,7 @@ def test_a_form_consumes_all_its_files(host, forms, sources, store):
     until(lambda: bodies(store), lambda found: found == {})
 
 
-def test_a_second_enqueue_with_the_same_key_returns_the_task_although_its_file_was_consumed(
+def test_a_second_enqueue_with_the_same_idempotency_key_returns_the_task_of_the_consumed_file(
         host, forms, sources, store):
     (sources / "a").write_bytes(b"once")
     one = host()

@@ -11,7 +11,7 @@ class Behaviour:
     """One response. If no field is set, the response is correct: it supports ranges and If-Range, and has validators
     and the right length."""
 
-    #: The status in place of 200, 206 or 416. The body is then ``body``.
+    #: The status in place of 200, 206 or 416. The response then has the body ``body``.
     status: Optional[int] = None
     #: The body of a response with ``status``.
     body: bytes = b""

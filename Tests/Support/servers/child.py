@@ -3,8 +3,9 @@
 import os
 import subprocess
 
-# First, setpriv requests the signal. Because the parent may have ended before this request, the shell then checks that
-# its parent still runs.
+# A script for the shell that `setpriv` starts. `setpriv` has already requested a signal for the end of the parent. If
+# the parent ended before this request, the signal never comes. So the script checks that the parent still runs, and
+# runs the command only in this case.
 _LEASH = '[ $PPID = "$0" ] && exec "$@"'
 
 

@@ -1,1 +1,2 @@
-"""Tools for tests with real servers and daemons: hosts in separate processes, launches, networks, directories."""
+"""Tools for tests with real servers and daemons: hosts in separate processes, launches, networks, directories. A host
+is a process that embeds the library."""

@@ -1,4 +1,5 @@
-"""The calendar clock of hosts that use the debug library (BACKHAUL_CLOCK)."""
+"""The calendar clock of hosts that use the debug library (BACKHAUL_CLOCK). A host is a process that embeds the
+library."""
 
 import struct
 import time

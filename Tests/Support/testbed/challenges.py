@@ -1,4 +1,4 @@
-"""Helpers for tests of challenges."""
+"""Helpers for tests of challenges. A challenge is a demand for a credential, such as a password."""
 
 from testbed.host import until
 

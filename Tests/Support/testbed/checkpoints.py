@@ -1,4 +1,5 @@
-"""Reads checkpoints of part files from the database of a store while an engine runs."""
+"""Reads checkpoints from the database of a store while an engine runs. A checkpoint states how many bytes of an
+unfinished download are synced."""
 
 import shutil
 import sqlite3

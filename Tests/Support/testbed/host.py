@@ -1,4 +1,5 @@
-"""The test's side of a host. The host is a separate process that performs the test's calls."""
+"""The test's side of a host. A host is a process that embeds the library. It runs separately and performs the test's
+calls."""
 
 import os
 import pickle

@@ -1,4 +1,5 @@
-"""Fixtures for launches by both kinds of engines: a daemon, and an engine in a process of another application.
+"""Fixtures for launches by both kinds of engines: a daemon, and an engine in a process of another application. A launch
+is the start of a program by the engine, because sessions of the program need it.
 
 A conftest.py imports the fixtures that its tests use.
 """

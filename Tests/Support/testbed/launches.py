@@ -1,4 +1,5 @@
-"""The test's side of launches: launched programs connect to the test, which controls them."""
+"""The test's side of launches. The engine launches a program when the program's sessions need it. Launched programs
+connect to the test, which controls them."""
 
 import os
 import pickle
@@ -55,7 +56,7 @@ class LaunchedHost:
 
     def finish_session(self, identifier):
         """Does the work of a launched host: attaches to the session, reads and acknowledges its events, and completes
-        it. Returns the events."""
+        it (states that all events are processed). Returns the events."""
         self.attach(identifier)
         events = self.wait_for()
         self.acknowledge(events)

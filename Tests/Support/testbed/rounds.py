@@ -1,4 +1,4 @@
-"""Steps that many tests with hosts use."""
+"""Steps that many tests with hosts use. A round is the tasks of a session until all of them have ended."""
 
 from backhaul import Role
 

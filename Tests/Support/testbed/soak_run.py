@@ -1,5 +1,5 @@
-"""Batches of downloads from correct and faulty servers. A host collects the downloads. The run kills the host
-repeatedly, and also its daemon if it has one."""
+"""Batches of downloads from correct and faulty servers. A host (a process that embeds the library) collects the
+downloads. The run kills the host repeatedly. If the host has a daemon, the run also kills the daemon."""
 
 import json
 import os

@@ -14,7 +14,7 @@ struct ExplanationTests {
         facts.conditions = [condition(BH_CONDITION_EXTERNAL_POWER, 0, "on battery")]
         let explained = explanation(
             task(
-                BH_REASON_POWER, text: "the machine is on battery, and it waits for external power",
+                BH_REASON_POWER, text: "the machine is on battery, and the transfer waits for external power",
                 latest: evening + 9 * hour),
             waits: [
                 wait(BH_REASON_METERED, from: evening - 26 * hour, to: evening - 24 * hour),
@@ -24,7 +24,7 @@ struct ExplanationTests {
             explained.lines == [
                 "Download 12 (large.iso from example.org, 0 B of ?) waits for external power since 21:04 (6 min).",
                 "  to:        /home/ann/large.iso",
-                "  why:       the machine is on battery, and it waits for external power",
+                "  why:       the machine is on battery, and the transfer waits for external power",
                 "  continues: by itself, 10 seconds after the machine is plugged in",
                 "  latest:    tomorrow at 06:10 (in 9 h): then presets no longer hold it",
                 "",

@@ -6,6 +6,8 @@ import Testing
 
 @testable import BackhaulDisk
 
+/// To *seal* a new file is to write its bytes and sync it. If many files are sealed together (a *batch*), one call of
+/// syncfs(2) can sync all of them: the *common sync*.
 @Suite("The sync of a batch of new files")
 struct BatchSyncTests {
     let scratch: Scratch
@@ -20,7 +22,7 @@ struct BatchSyncTests {
         return try DiskThreads(count: 1, files: files)
     }
 
-    /// Seals files of one byte in one batch, and returns the results.
+    /// Seals these files with one byte each in one batch, and returns the results.
     private func seal(_ parts: [PartFile], on threads: DiskThreads) throws -> [Result<SealedFile, Failure>] {
         let results = Lock<[Result<SealedFile, Failure>]>([])
         let blocker = Lock((isRunning: false, isReleased: false))

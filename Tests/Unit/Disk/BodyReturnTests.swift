@@ -5,6 +5,8 @@ import Testing
 
 @testable import BackhaulDisk
 
+/// An upload can *consume* a file: the engine moves the file into the store. In these tests, the engine returns the
+/// file to its original path.
 @Suite("Returned consumed files")
 struct BodyReturnTests {
     let home: Scratch
@@ -54,7 +56,7 @@ struct BodyReturnTests {
         #expect(store.names() == [] && home.names() == ["a"])
     }
 
-    @Test("a returned file gets a second name if its path is taken, and stays in the store if both are taken")
+    @Test("a returned file gets another name if its path is taken, and stays in the store if both names are taken")
     func taken() async throws {
         try await consume(home.path("a"))
         try write([9], to: home.path("a"))
@@ -80,7 +82,7 @@ struct BodyReturnTests {
         #expect(try isAsBefore(home.path("in/a")))
     }
 
-    @Test("a file is returned only once, even if a crash left both names or only the name outside the store")
+    @Test("a file is returned only once, even if a crash has left both names, or only the original name")
     func repeated() async throws {
         try await consume(home.path("a"))
         link(store.path("c"), home.path("a"))

@@ -5,6 +5,8 @@ import Testing
 
 @testable import BackhaulDisk
 
+/// A *body file* is a host's file that an upload sends. For a *snapshot*, the engine copies the file into the store. A
+/// *consumed* file is moved into the store.
 @Suite("Files of request bodies")
 struct BodyTests {
     let home: Scratch

@@ -3,7 +3,8 @@ import BackhaulModel
 import Glibc
 import Testing
 
-/// A host may close every descriptor that it finds, and open its own files with the same numbers.
+/// A host (a program that embeds the library) may close every descriptor that it finds. Then it may open its own files
+/// with the same numbers.
 @Suite(.serialized) struct ClosedDescriptorTests {
     let scratch: Scratch
     let threads: DiskThreads

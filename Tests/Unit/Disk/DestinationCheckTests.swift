@@ -6,6 +6,7 @@ import Testing
 // The Glibc module does not include <sys/fsuid.h>.
 @_silgen_name("setfsuid") private func setfsuid(_ user: uid_t) -> Int32
 
+/// A *destination* is the path at which the engine places the file of a finished download.
 @Suite struct DestinationCheckTests {
     let scratch: Scratch
 

@@ -4,6 +4,8 @@ import BackhaulPlatform
 import Glibc
 import Testing
 
+/// A download writes to a *part file* until all bytes have arrived. To *seal* a part file is to write and sync the rest
+/// of it.
 @Suite("The digest of a part file")
 struct DigestTests {
     let scratch: Scratch
@@ -82,7 +84,7 @@ struct DigestTests {
         #expect(try sealed.checksum == digest(bytes))
     }
 
-    /// Returns a part file with all bytes, after a later attempt has opened the file.
+    /// Writes all bytes to a part file, and opens this file again as the next attempt does. Returns the reopened file.
     private func resumedPart(at location: PartLocation) async throws -> PartFile {
         try await threads.partFile(location).append(bytes)
         let part = threads.partFile(location)

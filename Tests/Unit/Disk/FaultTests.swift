@@ -6,6 +6,9 @@ import Testing
 
 @testable import BackhaulDisk
 
+/// A download writes to a *part file*. To *seal* a part file is to write and sync the rest of it. The seal returns a
+/// *finish intent*: the values by which the file is recognized after a crash. To *place* the file is to give it its
+/// final name.
 @Suite struct FaultTests {
     let scratch: Scratch
     let faults = FaultPlan()

@@ -3,6 +3,8 @@ import BackhaulModel
 import Glibc
 import Testing
 
+/// A download writes to a *part file*. To *seal* a part file is to write and sync the rest of it. To *place* it is to
+/// give it its final name.
 @Suite struct PartFileTests {
     let scratch: Scratch
     let threads: DiskThreads
@@ -12,7 +14,7 @@ import Testing
         threads = try DiskThreads(count: 2)
     }
 
-    @Test("a file that is written in chunks gets its name, all bytes and its mode, and no part file is left")
+    @Test("a file that is written in chunks has its final name, all bytes and its mode, and no part file is left")
     func wholeFile() async throws {
         let location = try scratch.location("song.flac", mode: 0o640)
         let part = threads.partFile(location)

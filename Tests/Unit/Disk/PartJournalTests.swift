@@ -4,7 +4,9 @@ import Testing
 
 @testable import BackhaulDisk
 
-/// In these tests, an engine is killed. The next engine continues with the part file, the checkpoint and the journal.
+/// In these tests, an engine is killed. The next engine continues with the *part file*, to which a download writes, and
+/// with two records about this file. The *checkpoint* in the database has the synced length. The *journal* has the
+/// length after the last write.
 @Suite("A part file after a kill")
 struct PartJournalTests {
     let scratch: Scratch
@@ -17,8 +19,8 @@ struct PartJournalTests {
 
     private var journal: PartJournal? { PartJournal(path: scratch.path("journal")) }
 
-    /// Writes the chunks, syncs the first chunk, and leaves the file as a killed engine does. Returns the checkpoint's
-    /// fingerprints.
+    /// Writes the chunks, syncs the first chunk, and leaves the file as a killed engine does. Returns the
+    /// checkpoint's fingerprints, by which the next engine recognizes the file.
     private func killed(after pieces: [[UInt8]]) async throws -> [PartFingerprint] {
         let threads = try DiskThreads(count: 1, journal: journal)
         let part = threads.partFile(location)
@@ -30,7 +32,7 @@ struct PartJournalTests {
         return try [#require(synced)]
     }
 
-    /// Returns the bytes that the next engine trusts, or nil if the next engine starts at byte 0.
+    /// Returns the bytes that the next engine keeps, or nil if the next engine starts at byte 0.
     private func continued(_ fingerprints: [PartFingerprint]) async throws -> [UInt8]? {
         let threads = try DiskThreads(count: 1, journal: journal)
         let part = threads.partFile(location)

@@ -4,6 +4,7 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
+/// An *activity* is work that repeats. The engine starts it one time in each of its windows of time.
 @Suite("Activities of an engine")
 struct ActivityTests {
     let store: TestStore

@@ -3,6 +3,8 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
+/// A session needs the *attention* of its host, for example, if it has new events, or if another process waits to read
+/// its events (a *waiting consumer*).
 @Suite("An application is notified of each session that needs attention")
 struct AttentionTests {
     let store: TestStore
@@ -19,7 +21,7 @@ struct AttentionTests {
         _ = try answer(session.control(.cancel, TaskSelection(ids: [task])))
     }
 
-    @Test("of two sessions whose identifiers differ only in Unicode form, the one that needs attention is reported")
+    @Test("if two session identifiers differ only in Unicode form, the session that needs attention is reported")
     func similarIdentifier() throws {
         defer { application.close() }
         let names = ["caf\u{E9}", "cafe\u{301}"]
@@ -45,7 +47,7 @@ struct RemovedSessionTests {
         #expect(!attention.hasUnreported)
     }
 
-    @Test("if a session is created again after the listing, its attention for events is kept")
+    @Test("if a session is created again after the listing, its need for attention because of events is kept")
     func createdAgain() {
         var attention = Attention()
         attention.record("s", newest: EventID(rawValue: 5))
@@ -55,7 +57,7 @@ struct RemovedSessionTests {
         #expect(attention.hasUnreported)
     }
 
-    @Test("if a session is created again after the listing, its attention for waiting consumers is kept")
+    @Test("if a session is created again after the listing, it still needs attention for waiting consumers")
     func waitedFor() {
         var attention = Attention()
         attention.record("s", newest: EventID(rawValue: 5))

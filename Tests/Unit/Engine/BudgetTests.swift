@@ -4,6 +4,7 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
+/// A *budget* is the bytes that may be moved in a day or month.
 @Suite("Budgets of networks", .enabled(if: TestOrigin.address != nil, "the machine has another address"))
 struct BudgetTests {
     let store: TestStore
@@ -26,7 +27,7 @@ struct BudgetTests {
     }
 
     @Test(
-        "bytes of short transfers count for the network on which all sources agree, not for the kernel's interface")
+        "bytes of short transfers count for the network that all sources report, not for the kernel's interface")
     func settled() throws {
         let engine = try FakeConditionsEngine(store)
         defer { engine.stop() }

@@ -4,6 +4,7 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
+/// A *constraint* is a demand of a task on the system, such as external power.
 @Suite("Tasks with replaced constraints")
 struct ConstraintChangeTests {
     let store: TestStore

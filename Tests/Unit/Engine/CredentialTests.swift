@@ -3,6 +3,7 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
+/// A *challenge* is a demand to the host for a credential. The *round* of a session ends when all its tasks have ended.
 @Suite("Credentials")
 struct CredentialTests {
     let store: TestStore

@@ -32,7 +32,8 @@ extension TestStore {
     }
 }
 
-/// Each test starts real daemons for its own store. The daemons are not children of this process.
+/// A *daemon* is a process that only runs an engine. Each test starts real daemons for its own store. The daemons are
+/// not children of this process.
 @Suite("A daemon", .enabled(if: access(daemonPath, X_OK) == 0, "backhauld is built beside the tests"))
 struct DaemonTests {
     let store: TestStore
@@ -76,7 +77,7 @@ struct DaemonTests {
         #expect(store.holder != first)
     }
 
-    @Test("a daemon that is killed is replaced, and the session stays attached")
+    @Test("a daemon that is killed is replaced, and the host can still use its session")
     func killed() throws {
         defer { store.endDaemon() }
         let application = try store.openWithDaemon()

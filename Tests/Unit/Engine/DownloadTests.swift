@@ -3,6 +3,9 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
+/// The host *enqueues* a request: the engine stores it as a task. The host *acknowledges* an event: the engine deletes
+/// it. The *round* of a session ends when all its tasks have ended. A *kept file* is a downloaded file in the store for
+/// which the host has given no path. The host can *claim* the file: move it to a path.
 @Suite("Downloads, from enqueue to acknowledgement")
 struct DownloadTests {
     let store: TestStore

@@ -69,14 +69,14 @@ extension Deadline {
     static var ofTests: Deadline { .after(milliseconds: 180_000) }
 }
 
-/// Waits for the verb's outcome. Throws the failure of the verb.
+/// Waits for the outcome of the command for which the ticket stands. Throws the command's failure.
 func outcome(_ ticket: Ticket) throws -> Ticket.Outcome {
     let outcome = try #require(ticket.wait(until: .ofTests))
     if case .reply(.failed(let failure)) = outcome { throw failure }
     return outcome
 }
 
-/// Waits for the verb's reply. Throws the failure of the verb.
+/// Waits for the engine's reply to the ticket's command. Throws the command's failure.
 func answer(_ ticket: Ticket) throws -> Reply {
     guard case .reply(let reply) = try outcome(ticket) else { throw Unexpected() }
     return reply
@@ -93,7 +93,8 @@ func enqueue(_ session: SessionClient, _ requests: [Request]) throws -> [Enqueue
     return Array(items)
 }
 
-/// Polls until the round has ended, and acknowledges no event. Returns all events.
+/// Reads events until all tasks of the session have ended (the end of the *round*). Acknowledges no event. Returns all
+/// events.
 func eventsOfRound(_ session: SessionClient) throws -> [Event] {
     var events: [Event] = []
     let deadline = Deadline.ofTests

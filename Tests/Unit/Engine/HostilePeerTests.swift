@@ -7,6 +7,8 @@ import BackhaulWire
 import Glibc
 import Testing
 
+/// A *peer* is a process that is connected to the engine's socket. Its first message is the *hello*. A *frame* is one
+/// message with its length before it.
 @Suite("A hostile peer affects only its own connection")
 struct HostilePeerTests {
     let store: TestStore
@@ -62,7 +64,7 @@ struct HostilePeerTests {
         #expect(waitUntil { (try? Peer(store.store).sendHello()) != nil })
     }
 
-    @Test("if a peer reads no replies, the engine reads no more of its commands until the peer reads the replies")
+    @Test("while a peer reads no replies, the engine reads no further commands from this peer")
     func commands() throws {
         defer { application.close() }
         let peer = try Peer(store.store)
@@ -90,7 +92,7 @@ struct HostilePeerTests {
         }
     }
 
-    @Test("a peer is disconnected after a time-out if it sends no hello or only a part of a frame")
+    @Test("if a peer sends no hello, or only a part of a frame, it is disconnected after a time-out")
     func halfSent() throws {
         application.close()
         let directory = try StoreDirectory.open(path: store.store)

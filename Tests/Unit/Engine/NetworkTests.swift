@@ -4,6 +4,9 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
+/// A *portal* is a server of the network that responds in place of other servers, until the user logs in. A *budget* is
+/// the bytes that may be moved in a day or month. A task is *held* while it waits because of the network or a budget.
+/// Its *wait records* in the database have the reason, the start and the end of each wait.
 @Suite("Tasks that wait for a network", .enabled(if: TestOrigin.address != nil, "the machine has another address"))
 struct NetworkTests {
     let store: TestStore
@@ -19,7 +22,7 @@ struct NetworkTests {
         try host.enqueue(store.request(origin.url("/a"), "a"))[0]
     }
 
-    /// Waits for the end of the round. Returns whether the first event reports a success.
+    /// Waits until all tasks of the session have ended. Returns whether the first event reports a success.
     private func succeeds(_ host: TestSession) throws -> Bool {
         ended(try eventsOfRound(host.session)[0])?.outcome.state == .succeeded
     }
@@ -188,7 +191,7 @@ struct NetworkTests {
         large.options.expectedBytesReceived = 5_000_000
         let tasks = try host.enqueue(large, store.request(origin.url("/b"), "b"))
         let info = try host.waits(tasks[0], for: .budget)
-        #expect(info.reasonText?.hasPrefix("it expects 5.0 MB") == true)
+        #expect(info.reasonText?.hasPrefix("the transfer expects 5.0 MB") == true)
         #expect(waitUntil { store.names(in: store.files).contains("b") })
         #expect(origin.asked("/a").isEmpty)
         configuration.budget.daily = 10_000_000
@@ -198,7 +201,7 @@ struct NetworkTests {
         #expect(waits.map(\.reason) == [.budget])
     }
 
-    @Test("a task that is larger than its budget stays held while observers attach, and is listed as held")
+    @Test("a task that is larger than its budget stays held while other handles read it, and is listed as held")
     func sizeHintSeen() throws {
         let engine = try FakeConditionsEngine(store)
         defer { engine.stop() }
@@ -218,7 +221,7 @@ struct NetworkTests {
                 throw Unexpected()
             }
             #expect(seen.map(\.reason) == [.budget, .budget])
-            #expect(seen.first?.reasonText?.hasPrefix("it expects 5.0 MB") == true)
+            #expect(seen.first?.reasonText?.hasPrefix("the transfer expects 5.0 MB") == true)
         }
         configuration.budget.daily = 2_000_000
         _ = try answer(host.session.update(configuration))
@@ -226,7 +229,7 @@ struct NetworkTests {
         let holds = try host.holds()
         #expect(holds.map(\.tasks) == [2])
         #expect(holds.first?.hold.reason == .budget)
-        #expect(holds.first?.hold.sentence.contains("it expects 5.0 MB") == true)
+        #expect(holds.first?.hold.sentence.contains("the transfer expects 5.0 MB") == true)
         #expect(waitUntil { engine.conditions.needs.contains(.network) })
         for task in tasks {
             guard case .waits(let waits) = try answer(host.session.waits(task)) else { throw Unexpected() }
@@ -257,7 +260,7 @@ struct NetworkTests {
         }
         let first = try host.waits(task, for: .budget)
         #expect(first.offset > 0 && first.offset < 2_000_000)
-        #expect(first.reasonText?.hasPrefix("it expects") == false)
+        #expect(first.reasonText?.hasPrefix("the transfer expects") == false)
         // The rest of this budget is less than the missing bytes. The same can happen with the budget of a new day.
         configuration.budget.daily = first.offset + 700_000
         _ = try answer(host.session.update(configuration))

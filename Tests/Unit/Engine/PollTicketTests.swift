@@ -3,6 +3,8 @@ import BackhaulModel
 import Glibc
 import Testing
 
+/// A *poll* is a command that reads events. Its *ticket* is the object with which the host reads the result of the
+/// command.
 @Suite("Events of a poll whose ticket is released")
 struct PollTicketTests {
     let store: TestStore

@@ -4,6 +4,8 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
+/// A *constraint* is a demand of a session or a task on the system, such as external power. A *hold* is a constraint
+/// that the system does not meet now. The tasks that wait for it are *held*.
 @Suite("Tasks that wait for power")
 struct PowerTests {
     let store: TestStore
@@ -23,7 +25,7 @@ struct PowerTests {
         let task = try host.enqueue(store.request(origin.url("/a"), "a"))[0]
         let info = try host.waits(task, for: .power)
         #expect(info.state == .waiting)
-        #expect(info.reasonText == "the machine is on battery, and it waits for external power")
+        #expect(info.reasonText == "the machine is on battery, and the transfer waits for external power")
         #expect(origin.asked.isEmpty)
     }
 

@@ -4,6 +4,7 @@ import BackhaulPlatform
 import Glibc
 import Testing
 
+/// A *handle* is a host's reference to a session. An *observer* is a handle that only reads tasks and progress.
 @Suite("Progress of tasks, as a host receives it")
 struct ProgressTests {
     let store: TestStore
@@ -55,7 +56,7 @@ struct ProgressTests {
         #expect(last?.offset == 2_000_000)
     }
 
-    @Test("only handles that watch get progress")
+    @Test("after a handle has stopped watching, it gets no progress")
     func unwatched() throws {
         defer { application.close() }
         origin.serve("/a", .init(bytes: pattern(1_000), entityTag: nil))

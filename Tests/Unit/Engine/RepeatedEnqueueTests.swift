@@ -3,6 +3,8 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
+/// If a request has the same *idempotency key* as an earlier request, the engine returns the earlier task. The *round*
+/// of a session ends when all its tasks have ended.
 @Suite("Requests that are enqueued again")
 struct RepeatedEnqueueTests {
     let store: TestStore
@@ -13,7 +15,7 @@ struct RepeatedEnqueueTests {
         origin = try TestOrigin()
     }
 
-    @Test("an idempotency key finds an acknowledged task until the event of the round's end is acknowledged")
+    @Test("an ended task is found by its idempotency key until the event of the round's end is acknowledged")
     func delivered() throws {
         origin.serve("/a", .init(bytes: pattern(100), entityTag: nil))
         let application = try store.open()

@@ -4,6 +4,8 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
+/// If a server is too slow, its tasks wait (they have a *hold*). After a pause, one task runs as the *slow probe*: it
+/// tests whether the server is still slow.
 @Suite("Servers that are too slow", .enabled(if: TestOrigin.address != nil, "the machine has another address"))
 struct ThroughputTests {
     let store: TestStore
@@ -23,8 +25,8 @@ struct ThroughputTests {
         try host.enqueue(store.request(origin.url("/a"), name))[0]
     }
 
-    /// The configuration of a session with this minimum rate. After a second below this rate, a server is paused for a
-    /// second.
+    /// The configuration of a session with this minimum rate. After a second below this rate, the tasks for a server
+    /// pause for a second.
     private func atLeast(bytesPerSecond: UInt64?) -> SessionConfiguration {
         var configuration = SessionConfiguration.named { $0.minimumBytesPerSecond = bytesPerSecond }
         configuration.slowAfterMilliseconds = 1_000
@@ -32,7 +34,7 @@ struct ThroughputTests {
         return configuration
     }
 
-    @Test("a server that is too slow is paused, and is then probed with one task")
+    @Test("the tasks for a slow server pause, and then one task tests whether the server is still slow")
     func slow() throws {
         let bytes = pattern(400_000)
         origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 10_000))
@@ -65,7 +67,7 @@ struct ThroughputTests {
         _ = try answer(host.session.control(.cancel, TaskSelection()))
     }
 
-    @Test("of several slow servers, only one server is probed at a time")
+    @Test("if several servers are slow, only one slow probe runs at a time")
     func oneProbe() throws {
         let other = try TestOrigin(address: TestOrigin.address ?? "127.0.0.1")
         let origins = [origin, other]
@@ -128,7 +130,7 @@ struct ThroughputTests {
         #expect(probed > 0 && probed < paths.count - 1)
     }
 
-    @Test("a task with two holds is listed once, under the hold that is its present reason")
+    @Test("a task with two holds is listed once: under the hold that is the task's present reason to wait")
     func listedOnce() throws {
         serveSlowly(origin)
         let engine = try FakeConditionsEngine(store)

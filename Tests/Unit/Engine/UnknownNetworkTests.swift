@@ -3,6 +3,7 @@ import BackhaulEngine
 import BackhaulModel
 import Testing
 
+/// A network is *unknown* until all sources of conditions report the same network.
 @Suite("An unknown network", .enabled(if: TestOrigin.address != nil, "the machine has another address"))
 struct UnknownNetworkTests {
     let store: TestStore

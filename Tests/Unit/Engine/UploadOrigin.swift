@@ -74,7 +74,8 @@ final class UploadOrigin: Sendable {
 
     func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
 
-    /// Sets the responses for one path, in order. After the last one, the origin sends the default response.
+    /// Sets the responses for one path, in order. After the last of these responses, the origin sends the
+    /// default response.
     func script(_ path: String, _ answers: [Response]) { state.change { $0.scripts[path] = answers } }
 
     var received: [Received] { state.withLock { $0.received } }

@@ -4,6 +4,8 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
+/// A *wait record* is a row in the database with the reason, the start and the end of a time in which tasks wait. Tasks
+/// that wait for the same reason may share one record. A *budget* is the bytes that may be moved in a day or month.
 @Suite("Wait records")
 struct WaitRecordTests {
     let store: TestStore

@@ -67,7 +67,7 @@ struct ActivityTests {
         #expect(window == ActivityWindow(begin: 1_000 + Self.hour, toleranceMilliseconds: UInt64(Self.hour / 2)))
     }
 
-    @Test("a started activity enqueues its stored request, whose latest start is the end of the window")
+    @Test("an activity that starts enqueues its stored request with the end of the window as the latest start")
     func task() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -103,7 +103,7 @@ struct ActivityTests {
         #expect(record.task.request.options.policy.constraints == .none)
     }
 
-    @Test("an activity without a request makes an event; the session needs its host until the acknowledgement")
+    @Test("an activity without a request makes an event; until its acknowledgement, the session needs the host")
     func event() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

@@ -49,7 +49,7 @@ struct BodyReturnTests {
         #expect(try listed(store) == [])
     }
 
-    @Test("the consumed file of a task that succeeded becomes a leftover")
+    @Test("after its task has succeeded, a consumed file is listed for removal")
     func succeeded() throws {
         let store = try TestStore(scratch.path)
         let (session, task) = try enqueue(store)

@@ -81,7 +81,7 @@ struct ChallengeTests {
         #expect(info.nextAttemptMilliseconds == 0)
     }
 
-    @Test("parked tasks become ready after the host's response, and the event of the challenge is removed")
+    @Test("waiting tasks become ready after the host's response, and the event of the challenge is removed")
     func answered() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -161,7 +161,7 @@ struct ChallengeTests {
         try store.acknowledge(session, .through(events[2].id))
     }
 
-    @Test("parked tasks can be suspended, cancelled and ended; the last of these changes closes the challenge")
+    @Test("waiting tasks can be suspended, cancelled and ended; when no task waits any more, the challenge is closed")
     func closed() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -199,7 +199,7 @@ struct ChallengeTests {
         #expect(try store.info(session)?.events == 2)
     }
 
-    @Test("a parked task keeps its checkpoint")
+    @Test("a task that waits for a credential keeps its checkpoint")
     func keepsCheckpoint() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -216,7 +216,7 @@ struct ChallengeTests {
         #expect(task?.task.bytesReceived == 5)
     }
 
-    @Test("a task is parked without an attempt only while the challenge is open")
+    @Test("a task waits for a challenge before its first attempt only while the challenge is open")
     func unasked() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -234,7 +234,7 @@ struct ChallengeTests {
         #expect(try waiting(store) == [ids[2]])
     }
 
-    @Test("a parked task gets a new deadline when the session's resource time-out changes")
+    @Test("a task that waits for a credential gets a new deadline when the session's resource time-out changes")
     func rescheduled() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -249,7 +249,7 @@ struct ChallengeTests {
         #expect(next == 82)
     }
 
-    @Test("parked tasks still wait after a reboot, and get a deadline on the new boot clock")
+    @Test("after a reboot, tasks still wait for the credential, and get a deadline on the new boot clock")
     func otherBoot() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

@@ -95,7 +95,7 @@ struct HistoryTests {
         #expect(try history(store, session).map(\.id) == all.suffix(10))
     }
 
-    @Test("the history counts a task with a late end as new, even if the task has a low id")
+    @Test("the history keeps a task that has ended late, even if the task has a low id")
     func lateEnd() throws {
         let store = try TestStore(scratch.path)
         let session = try session(store, limit: 10)

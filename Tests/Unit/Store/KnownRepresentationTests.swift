@@ -38,7 +38,7 @@ struct KnownRepresentationTests {
         }
     }
 
-    @Test("a known representation of one session, destination and URL has the validators of the response")
+    @Test("the validators of a response are known for the session, destination and URL of its task")
     func version() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -76,7 +76,7 @@ struct KnownRepresentationTests {
         #expect(try known(store, session) == nil)
     }
 
-    @Test("a checkpoint stores the digest and the coding, and a finish intent stores the file's name")
+    @Test("a checkpoint keeps the digest and the coding, and the record of a finished file keeps the file's name")
     func facts() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -115,7 +115,7 @@ struct KnownRepresentationTests {
         #expect(try fail(.connectionLost) == true)
     }
 
-    @Test("the digest of the finish intent is part of the outcome")
+    @Test("the digest that is recorded for a finished file is part of the outcome")
     func checksum() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

@@ -190,7 +190,7 @@ struct RescheduleTests {
         #expect(moved.tasks == [id: stated.id])
     }
 
-    @Test("a changed earliest start survives a reboot, and the history has its wait record")
+    @Test("a changed earliest start survives a reboot, and the wait for this start is listed in the history")
     func lasting() throws {
         let session: SessionID
         let id: TaskID

@@ -151,7 +151,7 @@ struct SessionTests {
         #expect(throws: Failure.self) { try attach(store, .of(1)) }
     }
 
-    @Test("a claim stays after the engine ends, and is released when the client is released")
+    @Test("a consumer keeps its session when the engine ends, and loses the session when its client is released")
     func outlives() throws {
         do {
             let store = try TestStore(scratch.path)

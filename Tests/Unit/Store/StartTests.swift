@@ -192,7 +192,7 @@ struct StartTests {
         #expect(try delayed().map(\.task) == [ids[4_999]])
     }
 
-    @Test("overdue tasks are listed by deadline, which includes the task's time-out and suspended time")
+    @Test("overdue tasks are listed by deadline, which depends on the task's time-out and on its suspended time")
     func overdue() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

@@ -168,7 +168,7 @@ struct TaskTests {
         #expect(info.httpStatus == 200)
     }
 
-    @Test("checkpoints and finish intents are stored without loss, and can be removed")
+    @Test("checkpoints and the records of finished files are stored without loss, and can be removed")
     func progress() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -198,7 +198,7 @@ struct TaskTests {
         }
     }
 
-    @Test("a task that has ended gets no checkpoint, attempt or finish intent")
+    @Test("for a task that has ended, no checkpoint, attempt or finished file is recorded")
     func ended() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

@@ -52,7 +52,7 @@ struct WaitTests {
         #expect(try waits(store, other, plain, now: 1) == nil)
     }
 
-    @Test("a task has the wait records of its earlier constraints only until its latest start")
+    @Test("a wait for a preset is listed only up to the latest start of the task, at which the preset ends")
     func latestStart() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -96,7 +96,7 @@ struct WaitTests {
         #expect(sentences == ["70 %", "it waits", "60 %"])
     }
 
-    @Test("a task's own rows give its wait records for starts, suspensions, retries and challenges")
+    @Test("waits for an earliest start, a resume, a retry and a credential are listed without stored wait records")
     func own() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

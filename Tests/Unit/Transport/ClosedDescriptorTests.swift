@@ -6,7 +6,8 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Each test runs in a separate process, whose descriptors are closed during a transfer.
+/// A *host* is a program that embeds the library. Each test runs in a separate process, whose descriptors are closed
+/// during a transfer.
 @Suite("A host that closes descriptors during a transfer")
 struct ClosedDescriptorTests {
     @Test("if the host closes all descriptors, the process does not abort, and the host's new sockets get no byte")

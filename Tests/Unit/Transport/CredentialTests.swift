@@ -3,6 +3,8 @@ import Testing
 
 @testable import BackhaulTransport
 
+/// A *hop* is one HTTP request in one run of a task: a redirect needs a further hop. A *challenge* is a server's demand
+/// for a credential. A *host* is a program that embeds the library.
 @Suite("Credentials of a hop")
 struct CredentialTests {
     private let asked = [HeaderField("Accept", "a"), HeaderField("authorization", "old"), HeaderField("X-Key", "k")]

@@ -3,6 +3,7 @@ import BackhaulModel
 import BackhaulTransport
 import Testing
 
+/// A *delegate* is the object that a transfer calls with the head, the body and the end of its response.
 @Suite("A delegate's call")
 struct DelegateCallTests {
     private static let body = pattern(400_000)

@@ -3,6 +3,8 @@ import Testing
 
 @testable import BackhaulTransport
 
+/// After a failure of HTTP/2 at an origin (scheme, host name and port), requests to this origin use HTTP/1.1 for
+/// up to an hour: this is the *fallback*.
 @Suite("The fallback of an origin to HTTP/1.1")
 struct HTTP1FallbackTests {
     let origin = Origin(scheme: "https", server: "a.example.org", port: 443)

@@ -89,7 +89,7 @@ struct PlainTransferTests {
         }
     }
 
-    @Test("a transfer sends the host's headers, even a header with an empty value")
+    @Test("a transfer sends the headers of its request, even a header with an empty value")
     func headers() async throws {
         try await withServer { connection in
             _ = connection.readRequest()

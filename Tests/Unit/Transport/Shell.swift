@@ -9,7 +9,8 @@ final class Shell: Sendable {
     /// The writing end of the script's standard input, or nil after this end is closed.
     private let leash: Lock<Int32?>
 
-    /// A mutex for starts. Without the mutex, a child could inherit the leash of a child that starts at the same time.
+    /// A mutex for starts. Without the mutex, a child could inherit the `leash` descriptor of another child that starts
+    /// at the same time.
     private static let starting = Lock(())
 
     init(_ script: String, _ arguments: [String]) throws(SystemError) {
@@ -20,7 +21,7 @@ final class Shell: Sendable {
         leash = Lock(end)
     }
 
-    /// Runs the script to its end. Returns whether it succeeded.
+    /// Runs the script to its end. Returns whether the script succeeded.
     static func run(_ script: String, _ arguments: [String]) -> Bool {
         guard let shell = try? Shell(script, arguments) else { return false }
         let status = shell.wait()

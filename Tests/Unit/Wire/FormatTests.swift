@@ -3,6 +3,10 @@ import BackhaulWire
 import Testing
 
 /// Compares messages with the bytes in docs/wire.md. A change of these bytes needs a new `Wire.version`.
+///
+/// A host's first message is the *hello*, and the engine's reply to it is the *welcome*. Both begin with the
+/// *connection preface*, which has the protocol version and the library version. The engine's last message is the
+/// *goodbye*.
 @Suite struct FormatTests {
     @Test("a hello has the connection preface, the client's id, application, process, observer flag and launch")
     func hello() throws {

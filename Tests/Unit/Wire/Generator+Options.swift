@@ -1,6 +1,6 @@
 import BackhaulModel
 
-/// Generates the rarely used options of requests, and the same options of sessions.
+/// Generates the options of requests, the limits of engines, and the attempts of tasks with their measured times.
 extension Generator {
     mutating func checksum() -> Checksum {
         let algorithm: Checksum.Algorithm = any()

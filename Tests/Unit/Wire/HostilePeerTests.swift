@@ -2,6 +2,7 @@ import BackhaulModel
 import BackhaulWire
 import Testing
 
+/// A *frame* is one message on the engine's socket, with its length before it. The *hello* is a host's first message.
 @Suite struct HostilePeerTests {
     /// Returns a frame with this payload, which may be invalid.
     private func frame(_ payload: [UInt8], length: UInt32? = nil) -> [UInt8] {
@@ -76,7 +77,7 @@ import Testing
     }
 
     @Test(
-        "a message with a changed byte gives another message, a clear failure or a wait for more bytes",
+        "after a change of one byte, the frame reader returns a message or a clear failure, or waits for more bytes",
         arguments: 0..<20)
     func everyChangedByte(seed: UInt64) throws {
         var generator = Generator(seed: seed)
@@ -93,7 +94,7 @@ import Testing
         }
     }
 
-    @Test("random bytes give a message, a clear failure or a wait for more bytes", arguments: 0..<200)
+    @Test("for random bytes, the frame reader returns a message or a clear failure, or waits", arguments: 0..<200)
     func noise(seed: UInt64) {
         var generator = Generator(seed: seed)
         for tag: UInt8 in [1, 2, 65, 66, 67, 68] {
@@ -111,7 +112,7 @@ import Testing
         #expect(clientFailure(frame([], length: UInt32(Wire.maximumFrame))) == nil)
     }
 
-    @Test("a count of more elements than fit in the rest of the frame is refused")
+    @Test("a frame is refused if its count of elements is larger than the rest of the frame can hold")
     func impossibleCount() {
         // The payload is a command with two sequence numbers, `enqueue`, a handle, and a count of 4,294,967,295
         // requests.

@@ -2,6 +2,7 @@ import BackhaulModel
 import BackhaulWire
 import Testing
 
+/// A *frame* is one message on the engine's socket, with its length before it.
 @Suite struct LimitTests {
     private func event(_ id: UInt64, userData size: Int) -> Event {
         let outcome = Outcome(state: .succeeded)

@@ -3,6 +3,7 @@ import Testing
 
 @testable import BackhaulWire
 
+/// A *blank* value is the empty value that a reader of a message fills.
 @Suite struct MinimumSizeTests {
     private func size(_ value: some WireValue) -> Int {
         var coder = Coder()

@@ -1,4 +1,8 @@
-"""Every field of constraints, networks and activities is written to a C struct, and is read back unchanged."""
+"""Every field of constraints, networks and activities is written to a C struct, and is read back unchanged.
+
+A constraint is a demand on the system, such as external power. A hold is a demand that the system does not meet now. A
+wait record describes a time in which a task waits. An activity is work that repeats.
+"""
 
 import gc
 from ctypes import pointer, sizeof
@@ -99,14 +103,14 @@ def test_the_start_times_and_expected_bytes_of_a_task_are_read_from_c():
     assert (plain.earliest_start, plain.latest_start, plain.expected_bytes_received) == (None, None, None)
 
 
-def test_the_own_constraints_of_a_task_are_read_from_c():
+def test_the_constraints_that_a_task_states_itself_are_read_from_c():
     raw = filled(_ctypes.bh_task_info, id=1, state=1, kind=1, url=b"http://a/",
                  constraints=pointer(_writing_transfers.constraints(CONSTRAINTS)))
     assert _reading._task(raw).constraints == CONSTRAINTS
     assert _reading._task(filled(_ctypes.bh_task_info, id=1, state=1, kind=1, url=b"http://a/")).constraints is None
 
 
-def test_a_start_time_can_be_a_time_none_or_time_unchanged():
+def test_a_start_time_can_be_a_datetime_or_none_or_the_constant_time_unchanged():
     noon = datetime(2030, 1, 1, 12, tzinfo=timezone.utc)
     assert _writing.start_ms("earliest start", noon) == 1_893_499_200_000
     assert _writing.start_ms("earliest start", None) == 0
@@ -115,7 +119,7 @@ def test_a_start_time_can_be_a_time_none_or_time_unchanged():
         _writing.start_ms("latest start", -2)
 
 
-def test_an_ended_and_an_open_wait_record_are_read_from_c():
+def test_the_record_of_an_ended_wait_and_the_record_of_a_present_wait_are_read_from_c():
     over = _reading_conditions._wait(filled(
         _ctypes.bh_wait_record, reason=11, reason_text=b"on battery", began_ms=1_000, ended_ms=5_000))
     assert (over.reason, over.reason_text) == (Reason.POWER, "on battery")

@@ -1,4 +1,5 @@
-"""Every field of the library's structs is read into a Python object, and every option is written into a struct."""
+"""Every field of the library's structs is read into a Python object, and every option is written into a struct. An
+activity is work that repeats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""If the engine does not reply, a poll waits for the right time. The tests use a fake clock."""
+"""If the engine does not reply, a poll, which reads events, waits for the right time. The tests use a fake clock. A
+ticket stands for a command that was sent to the engine."""
 
 import pytest
 

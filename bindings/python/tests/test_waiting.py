@@ -1,5 +1,5 @@
-"""Coroutines that wait in asyncio can share a descriptor. After their wait, the event loop no longer watches the
-descriptor."""
+"""Coroutines that wait in asyncio can share a descriptor. When no coroutine waits for the descriptor any more, the
+event loop no longer watches it."""
 
 import asyncio
 import os

@@ -1,4 +1,8 @@
-"""Python objects are converted to structs: no value is truncated, lost or freed too early."""
+"""Python objects are converted to structs: no value is truncated, lost or freed too early.
+
+A challenge is a demand for a credential, such as a password. A program responds to it. A selection is a choice of tasks
+by their ids or by other features.
+"""
 
 import gc
 from ctypes import string_at
@@ -95,7 +99,7 @@ def test_each_part_of_a_configuration_must_have_the_right_type():
         _writing_transfers.configuration(SessionConfiguration("s", tls={"ca_file": "/ca"}))
 
 
-def test_the_struct_of_a_selection_keeps_its_array_of_ids_in_memory():
+def test_the_struct_of_a_selection_of_tasks_keeps_its_array_of_task_ids_in_memory():
     chosen = _writing.selection(range(1, 1001), [TaskState.WAITING, TaskState.RUNNING])
     gc.collect()
     raw = chosen.contents
@@ -108,7 +112,7 @@ def test_a_member_of_an_enumeration_is_written_as_its_number():
 
 
 @pytest.mark.parametrize(("given", "number"), [(None, 0), (True, 1), (False, 2)])
-def test_none_true_and_false_are_written_as_default_yes_and_no(given, number):
+def test_none_is_written_as_default_and_true_is_written_as_yes_and_false_is_written_as_no(given, number):
     configuration = SessionConfiguration("s", sends_launch_events=given, asks_for_credentials=given)
     raw = _writing_transfers.configuration(configuration)
     assert (raw.sends_launch_events, raw.asks_for_credentials) == (number, number)
@@ -172,14 +176,14 @@ def test_a_credential_without_a_password_is_written_with_an_empty_password():
     assert (raw.kind, raw.user, raw.password, raw.header_count) == (2, b"me", b"", 0)
 
 
-def test_a_response_with_headers_is_written():
+def test_a_response_to_a_challenge_with_headers_is_written():
     raw = _writing.response(headers={"Authorization": "Bearer t"})
     gc.collect()
     assert (raw.kind, raw.header_count, raw.user) == (3, 1, None)
     assert (raw.headers[0].name, raw.headers[0].value) == (b"Authorization", b"Bearer t")
 
 
-def test_a_response_that_refuses_is_written():
+def test_a_response_that_refuses_the_challenge_is_written():
     assert _writing.response(refuse=True).kind == 1
 
 
@@ -190,7 +194,7 @@ def test_a_response_that_refuses_is_written():
         {"headers": {}, "refuse": True}, {"url": "http://a/", "headers": {}}, {"default": True, "refuse": True},
     ],
 )
-def test_a_response_must_have_exactly_one_kind(answer):
+def test_a_response_to_a_challenge_must_have_exactly_one_kind(answer):
     with pytest.raises(InvalidArgument, match="give exactly one of them"):
         _writing.response(**answer)
 

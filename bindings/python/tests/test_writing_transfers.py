@@ -192,7 +192,7 @@ def test_a_response_to_a_challenge_is_written(answer, expected):
     assert (raw.kind, raw.url, raw.expires_ms, raw.flags) == expected
 
 
-def test_a_selection_can_consist_of_a_group():
+def test_a_selection_of_tasks_can_consist_of_a_group_of_tasks():
     chosen = _writing.selection(None, (), "photos").contents
     assert (chosen.group, chosen.id_count, chosen.states) == (b"photos", 0, 0)
     with pytest.raises(TypeError):

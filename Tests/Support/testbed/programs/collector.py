@@ -1,5 +1,5 @@
-"""A typical host. It enqueues a list of requests, reads and acknowledges the events, and ends when all tasks have
-ended.
+"""A typical host (a process that embeds the library). It enqueues a list of requests, reads and acknowledges the
+events, and ends when all tasks have ended.
 
 A test may kill this host at any time and start it again. The host writes each event that it saw or acknowledged into a
 journal before its next step. At the end, the test checks the journal.

@@ -137,7 +137,8 @@ class HostAgent:
         return any(later.is_session_finished for later in session.poll(event.id, timeout=0).items)
 
     def started(self, name, *arguments, **options):
-        """Starts a verb and returns. The verb's ticket stays in this process until ``outcome``."""
+        """Starts a function of the library and returns. The ticket, which stands for the function's result, stays in
+        this process until ``outcome``."""
         self.ticket = getattr(self.sessions[0].start, name)(*arguments, **options)
 
     def outcome(self, timeout=None):
@@ -263,8 +264,8 @@ class HostAgent:
     def fork(self):
         """Forks a child that keeps all inherited resources, and does not exit.
 
-        The child calls a verb with the parent's session, and a verb with the parent's application. This method returns
-        the child's process id and the errors of the two verbs.
+        The child calls a function with the parent's session, and a function with the parent's application. This method
+        returns the child's process id and the errors of the two functions.
         """
         reader, writer = os.pipe()
         child = os.fork()

@@ -5,6 +5,8 @@ import Testing
 @testable import BackhaulModel
 @testable import BackhaulStore
 
+/// An *activity* is work that repeats. The engine starts it one time in each of its *windows* of time. A *hold* is a
+/// demand on the system, such as external power, that the system does not meet now.
 @Suite("The controller of activities")
 struct ActivityControllerTests {
     typealias Found = (open: [OpenActivity], next: Int64?)
@@ -48,7 +50,7 @@ struct ActivityControllerTests {
                 session: EngineFixture.session, application: "org.example", identifier: "photos", newestEvent: .zero))
     }
 
-    /// Makes the pending call of the store return these activities.
+    /// Makes the pending call to the store return these activities.
     private func find(_ open: [OpenActivity], next: Int64? = nil) throws {
         try runtime.storeReturns((open: open, next: next) as Found)
     }
@@ -73,7 +75,7 @@ struct ActivityControllerTests {
         #expect(runtime.pendingStoreCalls == 0)
     }
 
-    @Test("an activity with a request adds its task to the task's lane")
+    @Test("if an activity has a request, its start adds a task, and the scheduler is notified of this task")
     func enqueues() throws {
         activities.check()
         try find([activity()])
@@ -87,7 +89,7 @@ struct ActivityControllerTests {
         #expect(!effects.contains { if case .announce = $0 { true } else { false } })
     }
 
-    @Test("the store returns the time at which the activities are read again")
+    @Test("the activities are read again at the time that the store has returned")
     func waitsForWindow() throws {
         activities.check()
         try find([], next: runtime.now + 5_000)
@@ -110,7 +112,7 @@ struct ActivityControllerTests {
         #expect(isBeingStarted())
     }
 
-    @Test("an activity does not start before its conditions are read, and reports which conditions it needs")
+    @Test("an activity does not start before its conditions are read; until then, `needs` has these conditions")
     func needsConditions() throws {
         around.holds = nil
         activities.check()
@@ -174,7 +176,7 @@ struct ActivityControllerTests {
             log.withLock(\.self) == ["the activity sync-1 cannot start: no space; it is retried"])
     }
 
-    @Test("a failed start is retried immediately when an activity is set, and a second failure is not logged")
+    @Test("a failed start is retried immediately if the host sets an activity; a second failure is not logged")
     func setAfterFailure() throws {
         activities.check()
         try find([activity()])

@@ -5,6 +5,8 @@ import Testing
 @testable import BackhaulEngine
 @testable import BackhaulStore
 
+/// A *budget* is the bytes that may be moved in a day or month. A *hold* makes tasks wait, for example because a budget
+/// is used up. A *lane* is the tasks of one session for one server.
 @Suite("The accounting of budgets")
 struct BudgetAccountingTests {
     let fixture = ConditionsFixture()
@@ -13,7 +15,7 @@ struct BudgetAccountingTests {
     let network = Network(name: "phone", kind: .cellular)
     let session = EngineFixture.session
 
-    /// Sets a daily budget on a network on which all sources agree.
+    /// Sets a daily budget while all sources of conditions report the same network.
     private func limit(_ bytes: UInt64) {
         fixture.configure { $0.budget = ByteBudget(daily: bytes) }
         fixture.source.current.network = Reading(network)
@@ -36,7 +38,7 @@ struct BudgetAccountingTests {
         #expect(budgets.budgets(of: session).first?.left == 999_000)
     }
 
-    @Test("when a budget is used up, its tasks are paused until the holds are evaluated")
+    @Test("when a budget is used up, the budget's tasks are paused until the holds are evaluated")
     func spent() {
         limit(1_000)
         #expect(budgets.mayMove(fixture.base.task(1)))
@@ -49,7 +51,7 @@ struct BudgetAccountingTests {
         #expect(fixture.holds.groups[ConditionsFixture.group]?.held?.first?.reason == .budget)
     }
 
-    @Test("a budget applies only on a network on which all sources agree")
+    @Test("a budget applies only while all sources of conditions report the same network")
     func unknownNetwork() {
         limit(1_000)
         fixture.source.pending = .network
@@ -59,7 +61,7 @@ struct BudgetAccountingTests {
         #expect(budgets.budgets(of: session).first?.left == 1_000)
     }
 
-    @Test("for a budget, the network is read until ten seconds after the last byte")
+    @Test("because of a budget, the engine reads the network until ten seconds after the last transferred byte")
     func asks() {
         limit(1_000_000)
         #expect(!budgets.updateNetworkReading())
@@ -96,7 +98,7 @@ struct BudgetAccountingTests {
         #expect(fixture.runtime.takeEffects().waiting == [[1]])
     }
 
-    @Test("a lane is loaded again later if the store could not delay a task of the lane")
+    @Test("if the store cannot delay a task, the task's lane is loaded again later")
     func failedDelay() throws {
         limit(1_000)
         _ = admission.admit([task(1, bytes: 10_000)], in: ConditionsFixture.lane.id)
@@ -104,7 +106,7 @@ struct BudgetAccountingTests {
         #expect(fixture.runtime.takeEffects().reloadedLater == [[1]])
     }
 
-    @Test("delayed tasks are evaluated once at the end of the loop iteration, and once more after a change")
+    @Test("delayed tasks are evaluated once per loop iteration, and once more if a change occurs meanwhile")
     func evaluates() throws {
         admission.reevaluateDelayed()
         admission.reevaluateDelayed()

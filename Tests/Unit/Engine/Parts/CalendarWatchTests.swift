@@ -5,6 +5,8 @@ import Testing
 @testable import BackhaulEngine
 @testable import BackhaulStore
 
+/// The *age calendar* is the clock that measures the age of tasks. A *clock step* is a change of the system's calendar
+/// clock, because a user or the network has set it.
 @Suite("The age calendar")
 struct CalendarWatchTests {
     let runtime = FakeRuntime()
@@ -27,7 +29,7 @@ struct CalendarWatchTests {
         #expect(runtime.pendingStoreCalls == 0)
     }
 
-    @Test("after a clock step, the age calendar moves once, when the store has moved its stored times")
+    @Test("after a clock step, the store moves its stored times, and then the age calendar moves one time")
     func step() throws {
         let before = calendar.milliseconds
         calendar.check(Self.reading(wall: 9_000_000))

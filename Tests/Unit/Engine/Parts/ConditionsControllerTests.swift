@@ -5,6 +5,8 @@ import Testing
 @testable import BackhaulEngine
 @testable import BackhaulStore
 
+/// A *hold* is a demand of tasks on the system, such as external power, that the system does not meet now. An
+/// *activity* is work that a host repeats.
 @Suite("The evaluation of holds")
 struct ConditionsControllerTests {
     let fixture = ConditionsFixture()
@@ -18,7 +20,7 @@ struct ConditionsControllerTests {
         #expect(fixture.runtime.takeEffects().count(\.isDecided) == 1)
     }
 
-    @Test("a change is evaluated before tasks start in a loop iteration, and is not evaluated again at the end")
+    @Test("a changed condition is evaluated before tasks start, and not again at the end of the loop iteration")
     func beforeTheStart() {
         fixture.parts.monitor.need(.power)
         fixture.source.changed()
@@ -27,7 +29,7 @@ struct ConditionsControllerTests {
         #expect(!fixture.runtime.takeEffects().has(\.isConditionsChanged))
     }
 
-    @Test("a long transfer depends on heat and sleep, even while lanes are loaded")
+    @Test("for a long transfer, the engine reads heat and sleep, even while it loads other tasks")
     func lasting() {
         fixture.running.tasks = [fixture.base.task(1)]
         _ = conditions.note(ConditionsFixture.group)
@@ -49,7 +51,7 @@ struct ConditionsControllerTests {
         #expect(fixture.holds.dependsOnCalendar)
     }
 
-    @Test("a hold ends after its settling period, even if no condition is read again")
+    @Test("a hold ends ten seconds after its condition has improved, even if no condition is read again")
     func lasted() {
         fixture.configure { $0.constraints.requiresExternalPower = true }
         fixture.source.current.externalPower = Reading(false)

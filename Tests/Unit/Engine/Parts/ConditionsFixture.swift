@@ -4,7 +4,7 @@ import Testing
 @testable import BackhaulEngine
 @testable import BackhaulStore
 
-/// The parts of the engine that hold tasks, on one fake loop and with fake conditions.
+/// The parts of the engine that make tasks wait for conditions. The loop and the conditions are fakes.
 final class ConditionsFixture {
     let base = EngineFixture()
     let source = FakeConditionsSource()
@@ -68,7 +68,7 @@ final class ConditionsFixture {
         _ = base.sessions.set(configuration, of: EngineFixture.session)
     }
 
-    /// Makes these tasks ready: loads them, so that they wait for a slot.
+    /// Loads these tasks. Then they are *ready*: they wait for the right to run (a *slot*).
     func makeReady(_ tasks: StoredTask...) {
         _ = scheduler.next(room: 1)
         scheduler.loaded(Self.lane.id, tasks, isAll: true)

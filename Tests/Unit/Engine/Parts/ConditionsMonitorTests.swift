@@ -3,6 +3,7 @@ import Testing
 
 @testable import BackhaulEngine
 
+/// A *condition* is one fact about the system, such as power or the network.
 @Suite("The monitor of conditions")
 struct ConditionsMonitorTests {
     let runtime = FakeRuntime()
@@ -46,7 +47,7 @@ struct ConditionsMonitorTests {
         #expect(monitor.isRead([.power, .network]))
     }
 
-    @Test("another network is reported when all sources agree on another name")
+    @Test("a change of network is reported when all sources report the same new name")
     func otherNetwork() throws {
         monitor.need(.network)
         source.current.network = Reading(Network(name: "home", kind: .wifi), source: "test")
@@ -59,7 +60,7 @@ struct ConditionsMonitorTests {
         #expect(findings.isOtherNetwork && findings.network?.name == "office")
     }
 
-    @Test("configured metering is passed to the source, even before the first reading")
+    @Test("the setting that a network is metered is passed to the source, even before the first reading")
     func metered() {
         monitor.setMetered(["wlan": true])
         monitor.need(.network)

@@ -15,7 +15,7 @@ struct CookieControllerTests {
 
     init() { cookies = CookieController(runtime) }
 
-    @Test("a session has a cookie jar only if it stores cookies")
+    @Test("only a session that stores cookies has a cookie jar")
     func policy() {
         cookies.configure(.none, of: session)
         #expect(cookies.jar(of: session) == nil)

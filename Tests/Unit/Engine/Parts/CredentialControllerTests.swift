@@ -5,6 +5,8 @@ import Testing
 @testable import BackhaulModel
 @testable import BackhaulStore
 
+/// A *challenge* is a demand to the host for a credential or a new URL. A *parked* task waits until the host has
+/// responded to a challenge. A *lane* is the tasks of one session for one server.
 @Suite("Tasks and their credentials")
 struct CredentialControllerTests {
     let fixture = EngineFixture()
@@ -44,7 +46,7 @@ struct CredentialControllerTests {
         #expect(fixture.runtime.pendingStoreCalls == 0)
     }
 
-    @Test("a task is parked in the store while a challenge is open, and its lane is loaded again")
+    @Test("while a challenge is open, a task is parked in the store, and the task's lane is loaded again")
     func parked() throws {
         meetChallenge()
         #expect(startable([fixture.task(1)]).isEmpty)
@@ -52,7 +54,7 @@ struct CredentialControllerTests {
         #expect(fixture.runtime.takeEffects().waiting == [[1]])
     }
 
-    @Test("a lane is loaded again later if the store could not park a task of the lane")
+    @Test("if the store cannot park a task, the task's lane is loaded again later")
     func storeFails() throws {
         meetChallenge()
         _ = startable([fixture.task(1)])

@@ -5,6 +5,10 @@ import Testing
 @testable import BackhaulEngine
 @testable import BackhaulStore
 
+/// A task fails at its *deadline* if it has not ended. After its *latest start*, a task no longer waits for its preset
+/// demands on the system. A *held* task waits for a condition, such as external power. A *ready* task waits only for
+/// the right to run. A *clock step* is a change of the system's calendar clock. A *lane* is the tasks of one session
+/// for one server.
 @Suite("Deadlines of waiting tasks")
 struct DeadlineControllerTests {
     let fixture = ConditionsFixture()
@@ -18,7 +22,7 @@ struct DeadlineControllerTests {
         return task
     }
 
-    @Test("ready tasks whose deadline has passed are ended every five seconds")
+    @Test("every five seconds, the controller ends ready tasks whose deadline has passed")
     func ready() {
         fixture.makeReady(overdueTask(), fixture.base.task(2))
         #expect(deadlines.endOverdueReadyTasks().overdue == [1])

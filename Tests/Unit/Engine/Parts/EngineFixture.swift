@@ -73,7 +73,8 @@ extension [EngineEffect] {
 }
 
 extension TaskScheduler {
-    /// Takes and returns effects until `room` tasks have started or no effect is left.
+    /// Takes and returns the scheduler's *effects*: the actions that the engine should perform. Stops when `room` tasks
+    /// have started or no effect is left.
     func next(room: Int) -> [EngineEffect] {
         var effects: [EngineEffect] = []
         while effects.started.count < room, let effect = next() { effects.append(effect) }

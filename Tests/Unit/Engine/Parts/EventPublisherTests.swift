@@ -4,6 +4,9 @@ import Testing
 
 @testable import BackhaulEngine
 
+/// An *event* is a stored message for a host. An *announcement* is a message to a client that a session has new events.
+/// A *consumer* reads a session's events. Its *credit* is how many events the engine may send before the consumer
+/// demands them.
 @Suite("Announcements of events")
 struct EventPublisherTests {
     let runtime = FakeRuntime()

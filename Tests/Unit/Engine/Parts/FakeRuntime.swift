@@ -10,7 +10,7 @@ import Testing
 /// store's results.
 final class FakeRuntime: Runtime {
     private(set) var now: Int64 = 1_000_000
-    /// The effects that all callbacks have returned, in order.
+    /// The *effects* (actions that the engine should perform) that all callbacks have returned, in order.
     private(set) var effects: [EngineEffect] = []
     private var timers: [Weak] = []
     private var afterwards: [() -> [EngineEffect]] = []
@@ -47,10 +47,10 @@ final class FakeRuntime: Runtime {
 
     var pendingStoreCalls: Int { storeCalls.count }
 
-    /// Whether the oldest pending call of the store has this type of result.
+    /// Whether the oldest pending call to the store has this type of result.
     func storeAwaits<Value: Sendable>(_ type: Value.Type) -> Bool { storeCalls.first is PendingStoreCall<Value> }
 
-    /// Completes the oldest pending call of the store that has this type of result.
+    /// Completes the oldest pending call to the store that has this type of result.
     func storeReturns<Value: Sendable>(_ result: Result<Value, Failure>) throws {
         let index = try #require(
             storeCalls.firstIndex { $0 is PendingStoreCall<Value> }, "no call awaits such a result")

@@ -4,6 +4,9 @@ import Testing
 @testable import BackhaulEngine
 @testable import BackhaulStore
 
+/// The tasks of a *constraint group* belong to one session and have the same demands on the system (*constraints*). A
+/// group is *held* while the system does not meet these demands. A *probe* is a task that runs although its group is
+/// held, to test a server or the network. A *lane* is the tasks of one session for one server.
 @Suite("Constraint groups")
 struct HoldControllerTests {
     let fixture = ConditionsFixture()
@@ -18,7 +21,7 @@ struct HoldControllerTests {
         #expect(holds.add(group))
     }
 
-    @Test("a constraint group without constraints may start immediately, and its lanes are loaded")
+    @Test("a constraint group without constraints may start immediately, and the lanes of its tasks are loaded")
     func free() {
         #expect(holds.setWaiting([.session], in: ConditionsFixture.lane, isAll: false) == [.session])
         #expect(holds.add(group))
@@ -52,7 +55,7 @@ struct HoldControllerTests {
         #expect(holds.groups[group]?.mayStart == true)
     }
 
-    @Test("when a constraint group becomes held, its running tasks stop and its ready tasks are unloaded, only once")
+    @Test("when a constraint group becomes held, its running tasks stop and its ready tasks are unloaded one time")
     func held() {
         fixture.makeReady(fixture.base.task(1))
         needPower()
@@ -89,7 +92,7 @@ struct HoldControllerTests {
         #expect(holds.groups[group]?.mayStart == true)
     }
 
-    @Test("when a held constraint group gets a second reason, its tasks stop again, because probes may run")
+    @Test("if a held constraint group gets a second reason, its tasks are stopped again, because probes may run")
     func secondReason() {
         fixture.configure {
             $0.constraints.requiresExternalPower = true
@@ -103,7 +106,7 @@ struct HoldControllerTests {
         #expect(holds.groups[group]?.held?.reasons == [.power, .heat])
     }
 
-    @Test("when a lane is loaded, the tasks of held constraint groups are not loaded")
+    @Test("a load of a lane does not include the tasks of held constraint groups")
     func leftOut() {
         needPower()
         fixture.source.current.externalPower = Reading(false)
@@ -148,7 +151,7 @@ struct HoldControllerTests {
         #expect(holds.groups[group] != nil)
     }
 
-    @Test("the tasks of a slow lane stop immediately, and the lane is loaded again when it is fast enough")
+    @Test("the tasks for a slow server stop immediately, and are loaded again when the server is fast enough")
     func slow() {
         let key = ConditionsFixture.laneGroup
         fixture.makeReady(fixture.base.task(1))

@@ -3,6 +3,7 @@ import Testing
 
 @testable import BackhaulEngine
 
+/// The *linger* time is how long an engine without work waits before it exits.
 @Suite("An engine without work")
 struct IdleMonitorTests {
     let runtime = FakeRuntime()
@@ -56,7 +57,7 @@ struct IdleMonitorTests {
         #expect(!exits)
     }
 
-    @Test("if the store could not be read, an engine checks again whether it is idle")
+    @Test("if the store cannot be read, the engine checks again later whether it has work")
     func asksAgain() throws {
         let idle = idle()
         idle.mayBeIdle()
@@ -66,7 +67,7 @@ struct IdleMonitorTests {
         #expect(runtime.takeEffects().contains { if case .mayBeIdle = $0 { true } else { false } })
     }
 
-    @Test("an engine returns memory after its last work, and a second time after idle connections are closed")
+    @Test("an engine returns memory to the system after its last work, and again after it has closed idle connections")
     func returnsMemory() {
         let idle = idle()
         idle.noteWork()

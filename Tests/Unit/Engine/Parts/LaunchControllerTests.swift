@@ -5,6 +5,10 @@ import Testing
 @testable import BackhaulEngine
 @testable import BackhaulStore
 
+/// A *host* is a program that embeds the library. If a session needs its host, for example because all its tasks have
+/// ended, the engine *launches* the host: it starts the host's program. The program *attaches* a session when it opens
+/// the session by its identifier. It *completes* a session when it reports that it has processed the session's events.
+/// A *consumer* is a host that reads a session's events. A *stopped* consumer has received the signal SIGSTOP.
 @Suite("Launches of an application's host")
 struct LaunchControllerTests {
     let fixture = LaunchFixture()
@@ -92,7 +96,7 @@ struct LaunchControllerTests {
 
     // MARK: Backoff
 
-    @Test("if the program does not attach, launches are repeated after growing delays, up to a maximum number")
+    @Test("if the program attaches no session, launches are repeated after growing delays, up to a maximum number")
     func backoff() throws {
         try fixture.begin()
         for delay: Int64 in [60_000, 120_000] {
@@ -124,7 +128,7 @@ struct LaunchControllerTests {
         #expect(fixture.started == 2)
     }
 
-    @Test("if a program cannot be started, the attempt counts as a launch, and the launch info has the error")
+    @Test("if a program cannot be started, the failure counts as a launch, and the launch info has the error")
     func cannotStart() throws {
         fixture.starter.failure = Failure(.internal, "no such file")
         try fixture.begin()
@@ -137,7 +141,7 @@ struct LaunchControllerTests {
         #expect(fixture.started == 2)
     }
 
-    @Test("the next engine continues an earlier engine's launch, and keeps the delay after its host has ended")
+    @Test("the next engine continues an earlier engine's launch, and keeps the delay when the launched host has ended")
     func restored() throws {
         var launch = fixture.launch
         launch.backoff.launched(now: fixture.runtime.now, LaunchPolicy(launch.command))

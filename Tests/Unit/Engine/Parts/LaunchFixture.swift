@@ -65,7 +65,7 @@ final class LaunchFixture {
     let launch: StoredLaunch
     /// The rows of sessions that need their host.
     var waiting: [WaitingSession] = []
-    /// Whether the current launch has sessions that are not completed.
+    /// Whether the current launch has sessions whose events the host has not yet processed.
     var isOutstanding = false
     /// Whether the store cannot write launches.
     var isFull = false
@@ -102,7 +102,7 @@ final class LaunchFixture {
         try advance(milliseconds: 1_000)
     }
 
-    /// Completes all pending calls of the store.
+    /// Completes all pending calls to the store.
     func replyFromStore() throws {
         repeat {
             while runtime.pendingStoreCalls > 0 {

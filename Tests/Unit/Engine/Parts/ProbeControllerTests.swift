@@ -4,6 +4,9 @@ import Testing
 @testable import BackhaulEngine
 @testable import BackhaulStore
 
+/// The *uplink* is the route from the local network to other networks. While the uplink does not work, the tasks that
+/// need it wait: they have a *hold*. One of them runs as the *uplink probe*, which tests whether the uplink works
+/// again. A *slot* is the right of a task to run. A *lane* is the tasks of one session for one server.
 @Suite("Uplink probes")
 struct ProbeControllerTests {
     let fixture = ConditionsFixture()
@@ -29,7 +32,7 @@ struct ProbeControllerTests {
         try fixture.runtime.storeReturns((task: task, nextDue: Int64?.none))
     }
 
-    @Test("the uplink probe is the first waiting task of a lane that has no other hold")
+    @Test("the first waiting task of a lane becomes the uplink probe if the lane has no other hold")
     func starts() throws {
         loseUplink()
         probes.probeUplink()
@@ -48,7 +51,7 @@ struct ProbeControllerTests {
         #expect(fixture.runtime.pendingStoreCalls == calls)
     }
 
-    @Test("an uplink probe that finds no waiting task releases its slot, and the lane is loaded again")
+    @Test("if no task waits any more, the uplink probe's slot is released, and the lane is loaded again")
     func noTask() throws {
         loseUplink()
         probes.probeUplink()

@@ -4,6 +4,7 @@ import Testing
 
 @testable import BackhaulEngine
 
+/// A *handle* is a host's reference to a session. A handle can *watch* the progress of the session's tasks.
 @Suite("The publisher of progress")
 struct ProgressPublisherTests {
     let runtime = FakeRuntime()
@@ -55,7 +56,7 @@ struct ProgressPublisherTests {
         #expect(offsets(client).isEmpty)
     }
 
-    @Test("a backpressured peer gets no progress until it has read its messages")
+    @Test("a client with too much unread data gets no progress until it has read its messages")
     func behind() throws {
         let client = try watching()
         source.offsets = [1: 10]
@@ -68,7 +69,7 @@ struct ProgressPublisherTests {
         #expect(offsets(client) == [[10]])
     }
 
-    @Test("progress includes the last reading of an ended task")
+    @Test("the progress that a client gets includes the final state of an ended task")
     func ended() throws {
         let client = try watching()
         publisher.ended(TaskID(rawValue: 1), of: session) { Self.reading(1, 99, .succeeded) }

@@ -4,6 +4,9 @@ import Testing
 @testable import BackhaulEngine
 @testable import BackhaulStore
 
+/// A *lane* is the tasks of one session for one server. A lane has no route if the kernel has no route to this server.
+/// The tasks of the lane then wait: the lane is *held*. A *wait record* is a row in the database with the reason, the
+/// start and the end of a wait.
 @Suite("Lanes without a route")
 struct ReachabilityControllerTests {
     let fixture = EngineFixture()
@@ -32,7 +35,7 @@ struct ReachabilityControllerTests {
         #expect(reachability.hold(fixture.task(1)).millisecondsUntilCheck == 10_000)
     }
 
-    @Test("a lane without a route is checked again later if the store could not release its tasks")
+    @Test("if the store cannot release the tasks of a lane without a route, the lane is checked again later")
     func failed() throws {
         _ = reachability.hold(fixture.task(1))
         fixture.runtime.advance(milliseconds: 5_000)

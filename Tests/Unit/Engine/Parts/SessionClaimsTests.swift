@@ -5,6 +5,8 @@ import Testing
 @testable import BackhaulEngine
 @testable import BackhaulStore
 
+/// A *consumer* is a handle that may read the events of a session. Only one handle at a time has this right, the
+/// *claim*. A *yield* gives up the claim because another consumer waits for it.
 @Suite("Consumers that wait for a session")
 struct SessionClaimsTests {
     let runtime = FakeRuntime()
@@ -78,7 +80,7 @@ struct SessionClaimsTests {
         #expect(openings() == [first.address(1)])
     }
 
-    @Test("a consumer that stops waiting gets a failure, and a session that it gets meanwhile is released")
+    @Test("a consumer that stops waiting gets a failure; if the session is granted meanwhile, it is released again")
     func givesUp() throws {
         let client = FakeClient(clients)
         claims.wait(opening(client))
@@ -87,7 +89,7 @@ struct SessionClaimsTests {
         #expect(client.replies == [.failed(SessionClaims.cancelledWait)])
         try runtime.storeReturns(opened())
         #expect(openings().isEmpty)
-        // The pending call of the store releases the handle.
+        // The pending call to the store releases the handle.
         #expect(runtime.pendingStoreCalls == 1)
     }
 

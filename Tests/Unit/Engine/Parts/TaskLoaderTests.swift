@@ -4,6 +4,10 @@ import Testing
 @testable import BackhaulEngine
 @testable import BackhaulStore
 
+/// A *slot* is the right of a task to run. A *ready* task is loaded and waits for a slot. A *held* task waits until the
+/// system meets a demand of the task, such as external power. The tasks of a *constraint group* belong to one session
+/// and have the same demands. A *wait record* is a row in the database with the reason, the start and the end of a
+/// wait. A *lane* is the tasks of one session for one server.
 @Suite("Tasks that are loaded before they get slots")
 struct TaskLoaderTests {
     let fixture = ConditionsFixture()
@@ -71,7 +75,7 @@ struct TaskLoaderTests {
         #expect(fixture.scheduler.ready.keys.map(\.rawValue) == [2])
     }
 
-    @Test("a lane is loaded again when its loaded tasks are held")
+    @Test("if all loaded tasks of a lane are held, the lane is loaded again")
     func behind() throws {
         fixture.configure { $0.constraints.requiresExternalPower = true }
         fixture.source.current.externalPower = Reading(false)

@@ -5,6 +5,7 @@ import Testing
 @testable import BackhaulEngine
 @testable import BackhaulStore
 
+/// A *lane* is the tasks of one session for one server. A *slot* is the right of a task to run.
 @Suite("The scheduler")
 struct TaskSchedulerTests {
     let fixture = EngineFixture()
@@ -18,7 +19,7 @@ struct TaskSchedulerTests {
         scheduler.loaded(lane.id, numbers.map { fixture.task($0) }, isAll: true)
     }
 
-    @Test("the scheduler starts tasks in order, up to the session's limit for a lane")
+    @Test("the scheduler starts tasks in order, up to the session's limit of running tasks for one server")
     func limit() {
         load(1...10)
         let limit = Int(SessionConfiguration(identifier: "a").connectionsPerOrigin)
@@ -74,7 +75,7 @@ struct TaskSchedulerTests {
         #expect(fixture.runtime.takeEffects().isToStart)
     }
 
-    @Test("the scheduler loads a lane again later if the store could not change the lane's tasks")
+    @Test("after a call of `reloadLater`, the scheduler starts to load the lane again a second later")
     func reloadsLater() throws {
         load(1...1)
         scheduler.reloadLater([lane.id])
@@ -86,7 +87,7 @@ struct TaskSchedulerTests {
         #expect(fixture.runtime.takeEffects().isToStart)
     }
 
-    @Test("the scheduler starts no task of a lane without a route until the lane is released")
+    @Test("if a server has no route, the scheduler starts no task for this server until a manual retry")
     func unreachable() {
         load(1...1)
         let (_, effects) = fixture.reachability.hold(fixture.task(1))

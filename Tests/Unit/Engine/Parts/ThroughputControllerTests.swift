@@ -4,6 +4,9 @@ import Testing
 @testable import BackhaulEngine
 @testable import BackhaulStore
 
+/// A *lane* is the tasks of one session for one server. A lane is slow if its running tasks transfer fewer bytes per
+/// second than the session requires. The engine then *holds* the lane: its tasks wait. After a pause, one task runs as
+/// a *probe*: it tests whether the lane is still slow.
 @Suite("Lanes that are too slow")
 struct ThroughputControllerTests {
     let fixture = ConditionsFixture()
@@ -22,8 +25,8 @@ struct ThroughputControllerTests {
         fixture.running.tasks = [fixture.base.task(1)]
     }
 
-    /// Measures one second in which the task transfers `bytes`. If `bytes` is nil, the task does not wait for the
-    /// network.
+    /// Measures one second in which the task transfers `bytes`. The value nil means that something other than the
+    /// network delays the task, such as the disk.
     private func measure(_ bytes: UInt64?, began: Int64? = nil) -> Bool {
         fixture.runtime.advance(milliseconds: 1_000)
         let sample = ThroughputController.Sample(
@@ -43,7 +46,7 @@ struct ThroughputControllerTests {
         #expect(fixture.holds.slow[key] != nil)
     }
 
-    @Test("a lane is not held while its transfers are young or fast, or do not wait for the network")
+    @Test("a lane is not held if its transfers are young or fast, or if they do not wait for the network")
     func notSlow() {
         #expect(!measure(100, began: fixture.runtime.now))
         #expect(!measure(100_000))
@@ -62,7 +65,7 @@ struct ThroughputControllerTests {
         #expect(probes.needsProbe(key, .slow))
     }
 
-    @Test("a slow lane is released if its probe is fast, and otherwise held for longer", arguments: [true, false])
+    @Test("a fast probe releases its lane, and a slow probe prolongs the hold of its lane", arguments: [true, false])
     func decided(isFast: Bool) throws {
         becomeSlow()
         fixture.runtime.advance(milliseconds: 1_000)

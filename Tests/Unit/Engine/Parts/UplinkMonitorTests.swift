@@ -4,6 +4,8 @@ import Testing
 @testable import BackhaulEngine
 @testable import BackhaulStore
 
+/// The *uplink* is the route from the local network to other networks. While it does not work, the tasks that need it
+/// are *held*: they wait. One of them, the *uplink probe*, tests whether the uplink works again.
 @Suite("The uplink")
 struct UplinkMonitorTests {
     let fixture = ConditionsFixture()
@@ -21,7 +23,7 @@ struct UplinkMonitorTests {
         ["a", "b", "c"].flatMap { uplink.ended(task(at: $0 + suffix), .unreachable) }
     }
 
-    @Test("after three origins in a row have failed, tasks for the uplink are held")
+    @Test("after failures of three servers in a row, the tasks that need the uplink are held")
     func held() {
         #expect(loseUplink().count(\.isReconsider) == 1)
         #expect(uplink.isHeld)
@@ -30,7 +32,7 @@ struct UplinkMonitorTests {
         #expect(!uplink.isHeld(for: task(at: "192.168.0.1")))
     }
 
-    @Test("failures of servers on this machine or on this link do not hold tasks for the uplink")
+    @Test("failures of servers on this machine or the local network do not hold the tasks that need the uplink")
     func local() {
         #expect(loseUplink(".local").isEmpty)
         #expect(!uplink.isHeld)
@@ -45,7 +47,7 @@ struct UplinkMonitorTests {
         #expect(uplink.responded(task(at: "d.example")).isEmpty)
     }
 
-    @Test("tasks for the uplink are not held if only two of the three origins in use have failed")
+    @Test("if only two of three servers in use have failed, the tasks that need the uplink are not held")
     func othersWork() {
         fixture.running.tasks = [task(at: "works.example"), task(at: "a.example"), task(at: "b.example")]
         _ = uplink.ended(task(at: "a.example"), .unreachable)

@@ -4,6 +4,7 @@ import Testing
 @testable import BackhaulEngine
 @testable import BackhaulStore
 
+/// A *wait record* is a row in the database with the reason, the start and the end of a time in which tasks wait.
 @Suite("Wait records")
 struct WaitJournalTests {
     let runtime = FakeRuntime()
@@ -54,7 +55,7 @@ struct WaitJournalTests {
         #expect(runtime.pendingStoreCalls == 0)
     }
 
-    @Test("an earlier engine's wait record ends after five seconds without its wait, and a duplicate ends immediately")
+    @Test("an earlier engine's wait record ends after five seconds if no task waits; its duplicate ends immediately")
     func endsInherited() {
         journal.inherit([inherited(7), inherited(8)])
         #expect(runtime.pendingStoreCalls == 1)

@@ -22,9 +22,9 @@ struct HoldTests {
         #expect(situation.reasons == [.power, .metered])
         #expect(
             situation.sentences == [
-                "the machine is on battery, and it waits for external power",
-                "the network Hotspot is metered (data may cost money), as NetworkManager says, and it waits for an "
-                    + "unmetered one",
+                "the machine is on battery, and the transfer waits for external power",
+                "the network Hotspot is metered (data may cost money), as NetworkManager says, and the transfer "
+                    + "waits for an unmetered one",
             ])
     }
 
@@ -34,7 +34,7 @@ struct HoldTests {
             $0.session.requiresExternalPower = true
             $0.conditions.externalPower = Reading(false)
         }
-        #expect(situation.sentences == ["the machine is on battery, and it waits for external power"])
+        #expect(situation.sentences == ["the machine is on battery, and the transfer waits for external power"])
     }
 
     @Test("a session's stated field overrides its preset, even if the field is less strict")
@@ -99,7 +99,9 @@ struct HoldTests {
             $0.held = [.battery]
         }
         #expect(
-            situation.sentences == ["the battery is at 99 %, and it waits until that is 100 %, or for external power"])
+            situation.sentences == [
+                "the battery is at 99 %, and the transfer waits until that is 100 %, or for external power"
+            ])
     }
 
     @Test("serious heat holds discretionary tasks, and critical heat holds all tasks", arguments: [
@@ -123,14 +125,14 @@ struct HoldTests {
         }
         #expect(
             situation.sentences == [
-                "the machine's heat is serious, and it waits until the machine is no hotter than fair"
+                "the machine's heat is serious, and the transfer waits until the machine is no hotter than fair"
             ])
         situation.conditions.hottestSensor = HottestSensor(
             name: "the sensor board", degrees: 93, levels: [.fair: 70, .serious: 88, .critical: 95])
         #expect(
             situation.sentences == [
-                "the sensor board is at 93 degrees (serious), and it waits until the machine is no hotter than fair "
-                    + "(88 degrees)"
+                "the sensor board is at 93 degrees (serious), and the transfer waits until the machine is no "
+                    + "hotter than fair (88 degrees)"
             ])
     }
 
@@ -142,8 +144,8 @@ struct HoldTests {
         }
         #expect(
             situation.sentences == [
-                "other programs keep the processors busy: some waited in 61 % of the last 10 seconds (limit 30 %, it "
-                    + "continues at 25 %)"
+                "other programs keep the processors busy: some waited in 61 % of the last 10 seconds (limit 30 %, the "
+                    + "transfer continues at 25 %)"
             ])
     }
 
@@ -182,11 +184,12 @@ struct HoldTests {
         }
         #expect(
             situation.sentences == [
-                "it waits for ethernet or Wi-Fi; the route to the internet is now Telekom (cellular)"
+                "the transfer waits for ethernet or Wi-Fi; the route to the internet is now Telekom (cellular)"
             ])
         situation.session.networks = .all.subtracting(.cellular)
         #expect(situation.sentences == [
-                "it waits for a network that is not cellular; the route to the internet is now Telekom (cellular)"
+                "the transfer waits for a network that is not cellular; the route to the internet is now Telekom "
+                    + "(cellular)"
             ])
     }
 
@@ -241,7 +244,7 @@ struct HoldTests {
             $0.conditions.externalPower = Reading(false)
             $0.conditions.externalPower.settling = SettlingPeriod(durationMilliseconds: 10_000, endsAt: 5_000)
         }
-        #expect(situation.sentences == ["external power is back, and it waits until that has lasted 10 s"])
+        #expect(situation.sentences == ["external power is back, and the transfer waits until that has lasted 10 s"])
         #expect(situation.holds.first?.nextCheckMilliseconds == situation.now + 4_000)
     }
 }

@@ -8,7 +8,7 @@ struct TimedHoldTests {
     @Test("the sentence about quiet hours has the times at which they begin and end")
     func quiet() {
         let situation = Situation { $0.session.quietHours = QuietHours("21:00-06:30") }
-        #expect(situation.sentences == ["it is in its quiet hours 21:00-06:30, until 06:30 tomorrow"])
+        #expect(situation.sentences == ["the transfer is in its quiet hours 21:00-06:30, until 06:30 tomorrow"])
         // The end is 05:30 UTC of the next day.
         #expect(date(situation.holds.first) == 1_795_239_000_000)
     }
@@ -16,7 +16,7 @@ struct TimedHoldTests {
     @Test("if quiet hours end on a later day, their sentence names this day")
     func quietForDays() {
         let situation = Situation { $0.session.quietHours = QuietHours("fri-sun 00:00-24:00") }
-        #expect(situation.sentences == ["it is in its quiet hours, until Monday 00:00"])
+        #expect(situation.sentences == ["the transfer is in its quiet hours, until Monday 00:00"])
     }
 
     @Test("the quiet hours of a session and of its task are added together")
@@ -25,7 +25,7 @@ struct TimedHoldTests {
             $0.session.quietHours = QuietHours("21:00-23:00")
             $0.task.stated.quietHours = QuietHours("23:00-02:00")
         }
-        #expect(situation.sentences == ["it is in its quiet hours 21:00-02:00, until 02:00 tomorrow"])
+        #expect(situation.sentences == ["the transfer is in its quiet hours 21:00-02:00, until 02:00 tomorrow"])
     }
 
     @Test("if the quiet hours of session and task cover the whole week, the task's hold has no end time")
@@ -93,8 +93,8 @@ struct TimedHoldTests {
         let hold = DeferralDecision.fits(1_000_000_001, [budget])
         #expect(
             hold?.sentence
-                == "it expects 1.0 GB, and of this month's 5.0 GB on Hotspot 1.0 GB are left; the next month begins on "
-                + "1 December")
+                == "the transfer expects 1.0 GB, but only 1.0 GB of this month's 5.0 GB are left on Hotspot; the next "
+                + "month begins on 1 December")
         #expect(date(hold) == 1_796_079_600_000)
     }
 

@@ -18,7 +18,7 @@ struct LaunchBackoffTests {
         #expect(LaunchPolicy(command).delay(after: .max) == Int64(UInt32.max))
     }
 
-    @Test("the delay until the next launch begins at the last launch, or at the end of the launched host")
+    @Test("the delay before the next launch begins at each launch, and begins again when the launched host ends")
     func counts() {
         var backoff = LaunchBackoff()
         backoff.launched(now: 1_000, .usual)
@@ -30,7 +30,7 @@ struct LaunchBackoffTests {
         #expect(backoff == LaunchBackoff(launches: 2, dueAt: 190_000))
     }
 
-    @Test("if a host connects by itself, only a launch whose host still runs counts")
+    @Test("if the user starts a host, the count of launches becomes 0, or 1 while a launched host still runs")
     func hostConnected() {
         var backoff = LaunchBackoff(launches: 8, dueAt: 5_000)
         backoff.hostConnected(whileLaunchedHostRuns: true)

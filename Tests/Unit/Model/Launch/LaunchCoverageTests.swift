@@ -22,7 +22,7 @@ struct LaunchCoverageTests {
     @Test("a connected host covers all sessions of its application")
     func host() { #expect(cover([session(), session()], hasHost: true) == (true, nil)) }
 
-    @Test("a consumer of an earlier engine covers only its own session")
+    @Test("a consumer that was connected to the last engine covers only the session that it consumes")
     func consumer() {
         #expect(cover([session(consumer: true)]) == (true, nil))
         #expect(cover([session(consumer: true), session()]) == (false, nil))
@@ -39,7 +39,7 @@ struct LaunchCoverageTests {
         #expect(found == (isWhole, endsAt))
     }
 
-    @Test("a running consumer is checked again after the shortest limit of its sessions")
+    @Test("running consumers are checked again after the shortest limit for stopped consumers")
     func runs() {
         let sessions = [
             session(consumer: true, launchIfStopped: 300), session(consumer: true, launchIfStopped: 200),

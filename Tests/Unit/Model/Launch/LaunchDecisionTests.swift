@@ -45,24 +45,24 @@ struct LaunchDecisionTests {
 
     // MARK: A launched host
 
-    @Test("while a launched host starts, the engine takes no other step of a launch")
+    @Test("while a launched host starts, the engine only waits")
     func starting() {
         for facts in everyFacts(run: .starting) { #expect(next(facts) == .rest) }
     }
 
-    @Test("a launched host that has attached has no time limit")
+    @Test("a launched host that has attached a session has no time limit")
     func attached() {
         #expect(next(.launched(Living(hasAttached: true, attachBy: 5))) == .rest)
     }
 
-    @Test("a launched host that does not attach in time is terminated", arguments: [
+    @Test("a launched host that does not attach a session in time is terminated", arguments: [
         (1_000_001, LaunchDecision.Step.wait(until: 1_000_001)), (1_000_000, .terminate),
     ] as [(Int64, LaunchDecision.Step)])
     func attachTime(attachBy: Int64, expected: LaunchDecision.Step) {
         #expect(next(.launched(Living(hasAttached: false, attachBy: attachBy))) == expected)
     }
 
-    @Test("if another host covers the session, or no session needs a host, a late host gets more time to attach")
+    @Test("if another host covers the sessions, or no session needs a host, a launched host gets more time to attach")
     func excused() {
         let late = Living(hasAttached: false, attachBy: 5)
         #expect(next(.launched(late) { $0.isCovered = true }) == .extendAttachTime)

@@ -140,7 +140,7 @@ struct TokenBucketTreeTests {
         #expect(simulation.moved[20] == 4_000 * 4 * 16_384)
     }
 
-    @Test("after a pause, a burst is limited to the bytes of a quarter of a second")
+    @Test("after a pause, a burst has at most the bytes that the rate limit allows in a quarter of a second")
     func burst() {
         var simulation = RateSimulation(chunkSize: 1_000)
         simulation.budget.setRate(1_000_000, of: .engine, now: 0)

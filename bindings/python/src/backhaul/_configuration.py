@@ -25,31 +25,31 @@ class SessionConfiguration:
     budget: Budget = Budget()
     #: Limit of the rate of all tasks of the session together, in both directions; default: no limit.
     bytes_per_second: int = 0
-    #: Sent with each request to the origin of its URL. A request's own header of the same name replaces it (Apple:
-    #: httpAdditionalHeaders). Not shown by ``repr``.
+    #: Headers that are sent with each request, but only to the origin of the request's URL. If the request has a header
+    #: of the same name, the request's header is sent instead (Apple: httpAdditionalHeaders). Not shown by ``repr``.
     headers: Headers = field(default=(), repr=False)
     #: Default 6; at most 256. Tasks over HTTP/2 share one connection.
     connections_per_origin: int = 0
     #: Default 64; at most 1,024.
     maximum_running_tasks: int = 0
     #: Default 1,000: how many ended tasks ``history`` can list; at most 100,000. With HISTORY_NONE the history is
-    #: empty, and a task's attempts are kept only until the task's event is acknowledged.
+    #: empty, and the records of a task's attempts are kept only until the task's event is acknowledged.
     history_limit: int = 0
     #: Where a session's cookies are kept (RFC 6265). Default: Cookies.NONE. "none", "memory" or "persistent".
     cookies: str | Cookies | None = None
-    #: Violations by servers that a session tolerates.
+    #: Faults of servers that a session tolerates.
     tolerances: Tolerances = Tolerances(0)
-    #: True, the default: finished rounds and challenges of the session launch the application (Apple:
+    #: True, the default: when this session needs a host, the engine launches the host (Apple:
     #: sessionSendsLaunchEvents).
     sends_launch_events: bool | None = None
-    #: True: 401 and 407 open a challenge, and tasks wait for the response to it. False, the default: these statuses are
-    #: failures, like all statuses that are not accepted.
+    #: True: the statuses 401 and 407 open a challenge, and the tasks wait until the host responds to the challenge.
+    #: False, the default: these statuses are failures, like all statuses that are not accepted.
     asks_for_credentials: bool | None = None
     #: True: tasks that a launched host enqueues get Preset.DISCRETIONARY. Apple does the same with tasks of an app in
     #: the background. Default False.
     discretionary_if_launched: bool | None = None
-    #: If the consumer's process was stopped for this long (SIGSTOP, debugger, freezer), and the session needs its host,
-    #: the engine launches another host. 0: never. The library does not continue stopped processes.
+    #: If the consumer's process has been stopped for this long (SIGSTOP, debugger, freezer), and the session needs its
+    #: host, the engine launches another host. 0: never. The library does not continue stopped processes.
     launch_if_stopped_ms: int = 0
     #: Default 60,000: how long the throughput must be below ``constraints.minimum_bytes_per_second`` before tasks are
     #: held.
@@ -63,11 +63,11 @@ class SessionConfiguration:
 class Limits:
     """Limits for all sessions of the store together. 0 is the default."""
 
-    #: Both directions; default: no limit.
+    #: Limit of sent and received bytes together; default: no limit.
     bytes_per_second: int = 0
     #: Default 256; at most 1,024.
     maximum_running_tasks: int = 0
     #: Default 256; at most 1,024.
     maximum_connections: int = 0
-    #: Limit for one origin, for all sessions together; default: only each session's own limit.
+    #: Limit of the connections of all sessions together to one origin; default: only each session's own limit.
     connections_per_origin: int = 0

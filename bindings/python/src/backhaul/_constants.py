@@ -114,9 +114,9 @@ class Status(OpenEnum):
 
 
 class Domain(OpenEnum):
-    """What the number in ``detail`` or ``error_detail`` is."""
+    """The kind of the number in a field ``detail`` or ``error_detail``."""
 
-    #: No number: 0.
+    #: There is no number, and the field is 0.
     NONE = 0
     #: Errno.
     SYSTEM = 1
@@ -153,7 +153,7 @@ class Hosting(OpenEnum):
 class ApplicationFlags(IntFlag):
     """Flags of an application."""
 
-    #: This handle belongs to a tool, not to a host: it does not prevent launches.
+    #: This handle belongs to a tool, not to a host. Such a handle does not prevent launches.
     OBSERVES = 1
 
 
@@ -166,7 +166,8 @@ class LaunchState(OpenEnum):
     DUE = 1
     #: A launched host runs, and has not completed its sessions.
     RUNNING = 2
-    #: Too many launches have failed. The engine launches no host, until a host that the engine did not launch connects.
+    #: Too many launches have failed. The engine launches no host until a host has connected without a launch (for
+    #: example, because the user started it).
     GAVE_UP = 3
 
 
@@ -197,15 +198,16 @@ class HTTPVersion(OpenEnum):
     #: HTTP/2 over TLS if the server supports it, else HTTP/1.1.
     DEFAULT = 0
     HTTP_1_1 = 1
-    #: Over TLS as HTTPVersion.DEFAULT; without TLS by an upgrade from HTTP/1.1 (RFC 7540, section 3.2).
+    #: Over TLS: as HTTPVersion.DEFAULT. Without TLS: HTTP/2 after an upgrade from HTTP/1.1 (RFC 7540, section 3.2).
     HTTP_2 = 2
-    #: Over TLS as HTTPVersion.DEFAULT; without TLS, HTTP/2 without an upgrade (RFC 9113, section 3.3).
+    #: Over TLS: as HTTPVersion.DEFAULT. Without TLS: HTTP/2 without an upgrade (RFC 9113, section 3.3).
     HTTP_2_PRIOR_KNOWLEDGE = 3
 
 
 class Redirects(OpenEnum):
-    """Which redirects are followed (RFC 9110, section 15.4). A redirect from https to http is never followed. Headers
-    and credentials of the host never reach another origin."""
+    """Which redirects are followed (RFC 9110, section 15.4). A redirect from https to http is never followed. If a
+    redirect leads to another origin, the engine sends none of the headers and credentials that the host gave for the
+    first origin."""
 
     #: Redirects.FOLLOW.
     DEFAULT = 0
@@ -217,9 +219,9 @@ class Redirects(OpenEnum):
 
 
 class Preset(OpenEnum):
-    """A predefined set of constraints. If the host sets the field of a constraint, this value replaces the preset's
-    value. After ``Request.latest_start``, the preset's constraints do not apply any more. Constraints that the host has
-    set in their own fields still apply. docs/conditions.md."""
+    """A predefined set of constraints (see ``Constraints``). If the host also sets the field of a constraint, the value
+    of the field replaces the preset's value. After ``Request.latest_start``, the preset's constraints do not apply any
+    more. Constraints that the host has set in their own fields still apply. docs/conditions.md."""
 
     #: No constraints.
     DEFAULT = 0
@@ -231,20 +233,22 @@ class Preset(OpenEnum):
 
 
 class ThermalState(OpenEnum):
-    """Heat of the machine, by the trip points of its thermal zones (Apple: ProcessInfo.ThermalState)."""
+    """Heat of the machine (Apple: ProcessInfo.ThermalState). The engine compares the machine's thermal zones with their
+    trip points, which are temperatures that the firmware sets."""
 
     DEFAULT = 0
     NOMINAL = 1
-    #: Above a passive or active trip point, or a cooling device slows a processor down. A fan that runs does not count.
+    #: A zone is above a passive or active trip point, or a cooling device slows a processor down. A running fan does
+    #: not count as such a device.
     FAIR = 2
-    #: Above a hot trip point, or within 10 degrees of a critical one.
+    #: A zone is above a hot trip point, or within 10 degrees of a critical trip point.
     SERIOUS = 3
-    #: Within 3 degrees of a critical trip point, or above it: no task runs.
+    #: A zone is within 3 degrees of a critical trip point, or above it: no task runs.
     CRITICAL = 4
 
 
 class NetworkKind(IntFlag):
-    """Kinds of network. The network of the default route counts."""
+    """Kinds of network. The kind of a machine's network is the kind of the network with the default route."""
 
     ETHERNET = 1
     WIFI = 2
@@ -265,27 +269,27 @@ class TLSVersion(OpenEnum):
 
 
 class Role(OpenEnum):
-    """What a handle may do. Every role lists tasks."""
+    """What a handle of a session may do. A handle of any role may list tasks."""
 
-    #: Polls, acknowledges and completes. Only one handle at a time consumes a session. This role also has the rights of
-    #: all other roles.
+    #: Polls, acknowledges and completes. Only one handle at a time, the consumer, has this role in a session. The
+    #: consumer also has the rights of all other roles.
     CONSUME = 1
-    #: Enqueues and controls tasks, claims kept files, responds to challenges, configures and invalidates the session,
-    #: sets activities.
+    #: Enqueues and controls tasks, claims kept files (moves them out of the store), responds to challenges, configures
+    #: and invalidates the session, sets activities.
     PRODUCE = 2
     #: Lists tasks and watches progress.
     OBSERVE = 3
-    #: As Role.CONSUME, but waits until no other handle consumes the session. The handle that consumes it gets
-    #: Attention.YIELD. If the host releases the ticket of the wait, the wait ends.
+    #: As Role.CONSUME, but the call waits until the session has no other consumer. Meanwhile, the present consumer gets
+    #: Attention.YIELD. If the host releases the ticket of the call, the wait ends.
     CONSUME_WHEN_FREE = 4
 
 
 class Tolerances(IntFlag):
-    """Violations by servers that a session tolerates."""
+    """Faults of servers that a session tolerates."""
 
-    #: If the end of the TLS connection marks the end of a body, the body counts as complete even without
-    #: ``close_notify`` (RFC 9112, section 9.8). Without this flag the task fails with Status.TLS_TRUNCATED, because an
-    #: attacker can truncate the body.
+    #: If the end of the TLS connection marks the end of a body, the body counts as complete even if the server sent no
+    #: ``close_notify`` (RFC 9112, section 9.8). Without this flag, the task then fails with Status.TLS_TRUNCATED,
+    #: because an attacker may have truncated the body.
     MISSING_CLOSE_NOTIFY = 1
     #: A successful response makes an upload succeed, even if the upload's body was not sent completely. Without this
     #: flag the whole body must be sent.
@@ -308,8 +312,8 @@ class SessionDisposition(OpenEnum):
     """What ``session`` did."""
 
     CREATED = 1
-    #: The session existed, and keeps its configuration: ``configuration`` has no effect, and ``set_configuration``
-    #: changes it.
+    #: The session existed, and keeps its configuration: ``configuration`` has no effect. To change the configuration,
+    #: call ``set_configuration``.
     ATTACHED = 2
 
 
@@ -325,15 +329,15 @@ class Invalidation(OpenEnum):
 class Attention(IntFlag):
     """Why a session needs attention."""
 
-    #: Events are not acknowledged.
+    #: The session has events that are not acknowledged.
     EVENTS = 1
-    #: One of its events is EventKind.SESSION_FINISHED.
+    #: One of these events is EventKind.SESSION_FINISHED.
     FINISHED = 2
     #: A challenge is open.
     CHALLENGE = 4
-    #: Another handle waits to consume the session: finish, complete and close.
+    #: Another handle waits until it can be the consumer: finish the work, complete the session and close it.
     YIELD = 8
-    #: One of its events is EventKind.ACTIVITY.
+    #: One of the session's events is EventKind.ACTIVITY.
     ACTIVITY = 16
 
 
@@ -344,56 +348,58 @@ class IfExists(OpenEnum):
     FAIL = 0
     #: The file is replaced atomically by rename(2); a directory is never replaced.
     REPLACE = 1
-    #: Requires checksum or ``expected_size``. If the file has the given checksum and size, the task succeeds without a
-    #: request (attempts and ``http_status`` are 0). Otherwise the file is replaced.
+    #: Requires checksum or ``expected_size``. If the file has the given checksum and size, the task succeeds without an
+    #: HTTP request (attempts and ``http_status`` are 0). Otherwise the engine downloads the file and replaces the old
+    #: one.
     SKIP = 2
 
 
 class RequestFlags(IntFlag):
     """Flags of a request."""
 
-    #: The task is enqueued suspended.
+    #: The task is suspended until the host resumes it.
     STARTS_SUSPENDED = 1
     #: If an earlier task with this flag downloaded the file from this URL, the request is conditional (RFC 9110,
-    #: section 13.1). If the server's representation has not changed, the task succeeds with ``http_status`` 304 and the
-    #: file stays. If the file was changed or removed since the earlier task, it is downloaded again. Requires
+    #: section 13.1). If the content on the server has not changed, the task succeeds with ``http_status`` 304 and the
+    #: file stays. If the file was changed or removed since the earlier task, the file is downloaded again. Requires
     #: IfExists.REPLACE.
     IF_CHANGED = 2
     #: ``destination`` is an existing directory. The engine takes the file's name from Content-Disposition (RFC 6266),
     #: else from the last segment of the URL's path. The name is never a path, never hidden, and has at most 255 bytes.
     #: ``Event.path`` ends with the name.
     NAMED_BY_SERVER = 4
-    #: Repr-Digest and Content-Digest (RFC 9530) are not verified.
+    #: The engine does not verify the response's fields Repr-Digest and Content-Digest (RFC 9530).
     IGNORES_DIGESTS = 8
 
 
 class BodySource(OpenEnum):
     """What the engine does with the files of a request's body. docs/uploads.md."""
 
-    #: Reads them in place; if a file changes after the enqueue, the task fails with Status.BODY_CHANGED.
+    #: Reads the files in place; if a file changes after the enqueue, the task fails with Status.BODY_CHANGED.
     REFERENCE = 0
-    #: Copies them into the store at the enqueue, by reflink if the file system supports it.
+    #: Copies the files into the store at the enqueue, by reflink if the file system supports reflinks.
     SNAPSHOT = 1
-    #: Moves them into the store at the enqueue and removes them after success. If the task fails or is cancelled,
-    #: ``Event.path`` is the file's path in the store. For a form, ``Event.path`` is the path of the first file, and
-    #: ends in ".0". The paths of the other files end in ".1" and so on. When the event is acknowledged, the engine
-    #: moves each file to its old path. If another file has that path, the moved file gets the name "NAME.~TASK" in the
-    #: same directory. The call that acknowledges the event returns after the files are moved. If a file cannot be
-    #: moved, it stays in the store, and the engine tries again later. Before the acknowledgement, ``claim`` can move a
-    #: file to another path. Symbolic links are refused.
+    #: Moves the files into the store at the enqueue and removes them after success. If the task fails or is cancelled,
+    #: the host gets the files back. In the event of such a task, ``Event.path`` is the file's path in the store. For a
+    #: form, ``Event.path`` is the path of the first file, and ends in ".0". The paths of the other files end in ".1"
+    #: and so on. When the host acknowledges the event, the engine moves each file back to its old path. If another file
+    #: has that path, the moved file gets the name "NAME.~TASK" in the same directory. The call that acknowledges the
+    #: event returns after the files are moved. If a file cannot be moved, it stays in the store, and the engine tries
+    #: again later. Before the acknowledgement, the host can move a file to another path with ``claim``. Symbolic links
+    #: are refused.
     CONSUME = 2
 
 
 class Refresh(OpenEnum):
-    """Which part of the request expires. When it has expired, the engine opens a challenge of the kind
-    ChallengeKind.REFRESH."""
+    """Which part of the request can expire: the headers or the URL. When this part has expired, the engine opens a
+    challenge of the kind ChallengeKind.REFRESH, and the host gives new headers or a new URL."""
 
     NONE = 0
-    #: The headers: one challenge for all tasks of the session and origin. A response ChallengeResponseKind.HEADERS
-    #: applies to all tasks that were enqueued before the response.
+    #: The headers: one challenge for all tasks of the session that have the same origin. A response
+    #: ChallengeResponseKind.HEADERS applies to all tasks that were enqueued before the response.
     HEADERS = 1
     #: The URL: one challenge for each task. The host responds with ChallengeResponseKind.URL or …_HEADERS. A partial
-    #: download continues only if the strong entity tag and the size are the same.
+    #: download continues only if the strong entity tag (ETag) and the size are the same as before.
     URL = 2
 
 
@@ -425,23 +431,24 @@ class EventKind(OpenEnum):
     TASK_ENDED = 1
     #: The round's last task has ended (Apple: urlSessionDidFinishEvents).
     SESSION_FINISHED = 2
-    #: A challenge was opened: one for each protection space. If its event is acknowledged, the challenge stays open.
+    #: A challenge (see ``Challenge``) was opened. If the host acknowledges this event, the challenge stays open.
     CHALLENGE = 3
     #: The last task of a group has ended.
     GROUP_FINISHED = 4
-    #: An activity without a request is due. This event launches a host. Until the event is acknowledged, further
-    #: windows of the activity make no event.
+    #: An activity (see ``Activity``) without a request is due. The engine launches a host for this event. Until the
+    #: host acknowledges the event, the activity makes no further event.
     ACTIVITY = 5
 
 
 class ChallengeKind(OpenEnum):
-    """What demands a credential."""
+    """What demands a credential, new headers or a new URL."""
 
     #: A server, with 401.
     SERVER = 1
     #: A proxy, with 407.
     PROXY = 2
-    #: The engine: the part of the request that ``Request.refresh`` names has expired, or got a 401 or 403.
+    #: The engine: the headers or the URL of a request (see ``Request.refresh``) have expired, or the server responded
+    #: with 401 or 403.
     REFRESH = 3
 
 
@@ -466,26 +473,26 @@ class TaskKind(OpenEnum):
 class ChallengeResponseKind(OpenEnum):
     """How a host responds to a challenge."""
 
-    #: Waiting tasks fail with Status.AUTHENTICATION_REQUIRED.
+    #: The waiting tasks fail with Status.AUTHENTICATION_REQUIRED.
     REFUSE = 1
     #: User and password, for Basic and Digest. If both are empty, the engine uses the user's Kerberos credentials, for
     #: Negotiate.
     CREDENTIAL = 2
-    #: Header fields such as "Authorization: Bearer …". For a refresh they replace the tasks' headers of the same name,
-    #: durably.
+    #: Header fields such as "Authorization: Bearer …". For ChallengeKind.REFRESH, they replace the tasks' headers of
+    #: the same name, durably.
     HEADERS = 3
-    #: No credential: for waiting tasks, the status 401 or 407 is treated like any other status (Apple:
-    #: performDefaultHandling). For a refresh: requests are sent unchanged.
+    #: No credential: for the waiting tasks, the status 401 or 407 is treated like any other status (Apple:
+    #: performDefaultHandling). For ChallengeKind.REFRESH: requests are sent unchanged.
     DEFAULT = 4
-    #: For a refresh of a URL: the new URL, which must be https if the old one was. The headers of the request and of
-    #: the session are not sent to another origin.
+    #: For ChallengeKind.REFRESH of a URL: the new URL, which must be https if the old URL was https. If the new URL has
+    #: another origin, the headers of the request and of the session are not sent to it.
     URL = 5
 
 
 class ChallengeResponseFlags(IntFlag):
     """Flags of a response to a challenge."""
 
-    #: The credential is stored (mode 0600) for later engines.
+    #: The credential is stored with mode 0600, so later engine processes can also use it.
     KEEP = 1
 
 
@@ -496,7 +503,7 @@ class Reason(OpenEnum):
     NONE = 0
     #: The limits of connections or running tasks are reached, and other tasks run first.
     SLOT = 1
-    #: Until it is resumed.
+    #: The task is suspended until the host resumes it.
     SUSPENDED = 2
     #: An error occurred, and the next attempt is at ``next_attempt_ms``.
     RETRY = 3
@@ -506,39 +513,41 @@ class Reason(OpenEnum):
     STALLED = 5
     #: All bytes have been received, and the file is being made durable.
     FINISHING = 6
-    #: Until there is space for the rest of the file and for a reserve, which is 32 MiB or 1 % of the file system,
-    #: whichever is smaller. The engine checks again at ``next_attempt_ms``. If a file is larger than the file system,
-    #: the task fails immediately with Status.TOO_LARGE.
+    #: The disk has too little space for the rest of the file and a reserve. The reserve is 32 MiB or 1 % of the file
+    #: system, whichever is smaller. The engine checks again at ``next_attempt_ms``. If a file is larger than the file
+    #: system, the task fails immediately with Status.TOO_LARGE.
     DISK_FULL = 7
-    #: Until the host responds to the task's challenge: ``challenges``.
+    #: The task waits until the host responds to the task's challenge; ``challenges`` lists the challenge.
     CREDENTIAL = 8
-    #: Until there is a route to the server.
+    #: The task waits until there is a route to the server.
     CONNECTIVITY = 9
     #: The task has used up its share of a rate limit.
     RATE = 10
-    #: ``requires_external_power``, and the machine runs on battery.
+    #: ``requires_external_power`` is set, and the machine runs on battery.
     POWER = 11
-    #: Until the battery has 5 percentage points more than ``minimum_battery_percent``, or there is external power.
+    #: The task waits until the battery has 5 percentage points more than ``minimum_battery_percent``, or until there is
+    #: external power.
     BATTERY = 12
     #: The machine is hotter than ``maximum_thermal_state``.
     HEAT = 13
     #: Processors, disks or memory are under more pressure than the limits allow.
     PRESSURE = 14
-    #: ``requires_unmetered``, and the network is metered.
+    #: ``requires_unmetered`` is set, and the network is metered (data may cost money).
     METERED = 15
     #: The network's kind is not in ``networks``.
     NETWORK = 16
     #: The throughput is below ``minimum_bytes_per_second``; the next slow probe is at ``next_attempt_ms``.
     THROUGHPUT = 17
-    #: Until ``earliest_start_ms``.
+    #: The task waits until ``earliest_start_ms``.
     EARLIEST_START = 18
-    #: Until ``next_attempt_ms``.
+    #: It is within the quiet hours, which end at ``next_attempt_ms``.
     QUIET_HOURS = 19
-    #: The bytes of the day or month on this network are used up, until ``next_attempt_ms``.
+    #: The budget for this network is used up for the day or month, which ends at ``next_attempt_ms``.
     BUDGET = 20
     #: The machine is about to sleep, or sleeps.
     SLEEP = 21
-    #: A portal demands a login, or the uplink does not work.
+    #: The network demands a login on a web page (a *portal*), or its route to other networks (the *uplink*) does not
+    #: work.
     PORTAL = 22
 
 
@@ -570,7 +579,7 @@ class ConditionKind(OpenEnum):
     MEMORY_PRESSURE = 6
     #: One of NetworkKind, or 0 without a default route. ``name`` is the name of the network.
     NETWORK = 7
-    #: 1 or 0.
+    #: 1: the network is metered (data may cost money); 0: it is not.
     METERED = 8
     #: Connectivity.
     CONNECTIVITY = 9
@@ -581,13 +590,13 @@ class ConditionKind(OpenEnum):
 
 
 class Connectivity(OpenEnum):
-    """How much of the internet the network reaches."""
+    """Whether other networks, such as the internet, can be reached."""
 
     #: No default route.
     NONE = 1
-    #: A portal demands a login.
+    #: The network demands a login on a web page (a *portal*).
     PORTAL = 2
-    #: The uplink does not work.
+    #: The route from the local network to other networks (the *uplink*) does not work.
     LIMITED = 3
     FULL = 4
 
@@ -601,7 +610,7 @@ class QualityOfService(OpenEnum):
     BACKGROUND = 1
     #: An unmetered network.
     UTILITY = 2
-    #: Nothing: it starts when its window opens.
+    #: Nothing: the activity starts when its window opens.
     USER_INITIATED = 3
 
 

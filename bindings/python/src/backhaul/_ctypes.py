@@ -39,7 +39,8 @@ class bh_batch(c_void_p):
 class bh_error(Structure):
     """The error of a call; the caller owns the struct. A call that returns Status.OK sets ``status`` to Status.OK and
     ``ticket`` to None, and does not change the other fields. Any other call sets all fields. Before the struct is used
-    again, release its ticket or copy the ticket's pointer. An error whose ``struct_size`` is not set counts as None."""
+    again, release its ticket or copy the ticket's pointer. If ``struct_size`` is not set, the call treats the pointer
+    as None."""
 
     _fields_ = [
         ("struct_size", c_size_t),
@@ -161,9 +162,9 @@ class bh_transfer_rules(Structure):
 
 
 class bh_constraints(Structure):
-    """What a task needs to run. While a condition does not meet a constraint, the task is held. In structs that the
-    library returns, the constraints have the values that the host has set; their defaults are not filled in. If the
-    session and the request have different values for a constraint, the stricter value applies."""
+    """What a task demands of the system. While the system does not meet a constraint, the task is *held*: it does not
+    run. In structs that the library returns, the constraints have the values that the host has set; their defaults are
+    not filled in. If the session and the request have different values for a constraint, the stricter value applies."""
 
     _fields_ = [
         ("preset", c_int32),
@@ -317,10 +318,10 @@ class bh_part(Structure):
 
 
 class bh_request(Structure):
-    """A download or an upload. A request with a body and without a destination is an upload, and its event has the
-    response's body. A request with a body and a destination is a download that sends the body. After each broken
-    connection, such a download starts again from the first byte. If two fields contradict each other, the request is
-    refused, and the message names both fields."""
+    """A download or an upload. A request with a body and without a destination is an upload, and the event of its task
+    has the response's body. A request with a body and a destination is a download that sends the body. A download with
+    a body starts again from the first byte after each broken connection. If two fields contradict each other, the
+    request is refused, and the message names both fields."""
 
     _fields_ = [
         ("struct_size", c_size_t),
@@ -369,10 +370,11 @@ class bh_enqueued(Structure):
 
 
 class bh_challenge(Structure):
-    """A demand for a credential, for one protection space: origin and realm (RFC 9110, section 11.5). The challenge is
-    open until the host calls ``respond``, or until no task waits for the challenge. If its event is acknowledged, the
-    challenge stays open. If the server refuses the credential, a new challenge with a new id opens, and ``failures`` of
-    the new challenge is one higher. docs/credentials.md."""
+    """A demand for a credential, new headers or a new URL. A challenge is for one protection space: an origin and a
+    realm (RFC 9110, section 11.5). Each protection space has at most one open challenge. The challenge is open until
+    the host calls ``respond``, or until no task waits for the challenge. The challenge stays open when the host
+    acknowledges the challenge's event. If the server refuses the credential, a new challenge with a new id opens, and
+    ``failures`` of the new challenge is one higher. docs/credentials.md."""
 
     _fields_ = [
         ("struct_size", c_size_t),
@@ -391,7 +393,8 @@ class bh_challenge(Structure):
 
 
 class bh_event(Structure):
-    """A durable fact. All kinds have id, ``time_ms``, kind and round. Fields that a kind does not set are 0 or None."""
+    """A stored message for the host. All kinds have id, ``time_ms``, kind and round. Fields that a kind does not set
+    are 0 or None."""
 
     _fields_ = [
         ("struct_size", c_size_t),
@@ -493,7 +496,7 @@ class bh_task_info(Structure):
 
 class bh_task_selection(Structure):
     """Selects tasks. A task is selected if its id is in ``ids`` (``id_count`` 0: any id), its state is in ``states``
-    (0: any state), and it is in ``group`` (None: any group or none). A None selection selects all tasks."""
+    (0: any state), and its group is ``group`` (None: any group or none). A None selection selects all tasks."""
 
     _fields_ = [
         ("struct_size", c_size_t),
@@ -506,9 +509,9 @@ class bh_task_selection(Structure):
 
 
 class bh_attempt(Structure):
-    """One attempt of a task, including its redirects (Apple: URLSessionTaskTransactionMetrics). Fields whose names end
-    in _us are microseconds after the start of the attempt. The value is -1 if the attempt did not reach the step, or
-    did not need it because the connection was open."""
+    """One attempt of a task, including its redirects (Apple: URLSessionTaskTransactionMetrics). Each field whose name
+    ends in _us is the time of a step, in microseconds after the start of the attempt. The time is -1 if the attempt did
+    not reach the step, or if the connection was open already and the step was not needed."""
 
     _fields_ = [
         ("struct_size", c_size_t),

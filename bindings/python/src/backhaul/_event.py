@@ -64,7 +64,7 @@ class Event:
     headers: tuple[tuple[str, str], ...]
     #: If the last response was not accepted, the first 4,096 bytes of its body.
     error_body: bytes
-    #: For EventKind.CHALLENGE: the challenge, or None if the challenge is no longer open. For other kinds: None.
+    #: The challenge of EventKind.CHALLENGE. None for other kinds.
     challenge: Challenge | None
     #: The group of the task, or the group that has finished.
     group: str | None

@@ -18,7 +18,7 @@ BUDGET_NOTHING = 2**64 - 1
 #: For ``SessionConfiguration.history_limit``: no ended task is kept.
 HISTORY_NONE = 2**32 - 1
 #: Priority of a task that starts immediately, even if its session's limits are reached. If the engine's limits are
-#: reached, the engine preempts the task with the lowest priority in favour of this task.
+#: reached, the engine stops the running task with the lowest priority in favour of this task.
 PRIORITY_NOW = 101
 URL_SIZE_MAXIMUM = 16_384
 USER_DATA_SIZE_MAXIMUM = 65_536
@@ -28,7 +28,7 @@ BODY_SIZE_MAXIMUM = 1_048_576
 PART_COUNT_MAXIMUM = 1_000
 GROUP_SIZE_MAXIMUM = 255
 ENQUEUE_COUNT_MAXIMUM = 10_000_000
-#: The size of a file, while no response has stated it.
+#: The value of ``size`` while no response has stated the file's size.
 SIZE_UNKNOWN = 2**64 - 1
 #: For ``reschedule``: the time stays as it is.
 TIME_UNCHANGED = -1

@@ -14,21 +14,22 @@ from ._types import Path
 class RetryPolicy:
     """When a failed attempt is repeated."""
 
-    #: Limit of the attempts in a row that store no new byte; default: only the resource time-out limits the attempts.
+    #: After this many attempts in a row without a new stored byte, the task fails. Default: no limit; the attempts end
+    #: with the resource time-out.
     maximum_attempts: int = 0
-    #: Default 1,000: delay after a failed attempt; it doubles with each attempt.
+    #: Default 1,000: delay after the first failed attempt. The delay doubles with each further failed attempt.
     first_delay_ms: int = 0
     #: Default 600,000: the longest delay after a failed attempt.
     longest_delay_ms: int = 0
     #: Default 50: the random part of each delay; 1 to 100.
     jitter_percent: int = 0
-    #: Default: all but RetryErrors.BAD_RESPONSE.
+    #: Default: all errors except RetryErrors.BAD_RESPONSE.
     errors: RetryErrors | None = None
     #: True: requests whose method is not idempotent (POST, PATCH; RFC 9110, section 9.2.2) are repeated even if a
     #: server may have acted on them. False, the default: such requests are repeated only if no server can have acted on
     #: them.
     unsafe_methods: bool | None = None
-    #: Default "408,425,429,500,502-504".
+    #: Default "408,425,429,500,502-504": the HTTP statuses, and ranges of statuses, for RetryErrors.STATUS.
     statuses: str | None = None
 
 
@@ -40,8 +41,8 @@ class TransferRules:
     request_timeout_ms: int = 0
     #: Version of HTTP. Default: HTTP/2 over TLS if the server supports it, else HTTP/1.1.
     http_version: HTTPVersion = HTTPVersion.DEFAULT
-    #: Default 604,800,000, 7 days from the enqueue (Apple: timeoutIntervalForResource). The time in which the task is
-    #: suspended does not count.
+    #: Default 604,800,000 (7 days): the longest time from the enqueue to the end of the task (Apple:
+    #: timeoutIntervalForResource). Time in which the task is suspended does not count.
     resource_timeout_ms: int = 0
     #: Which redirects are followed (RFC 9110, section 15.4). Default: Redirects.FOLLOW. "follow", "same_origin" or
     #: "none".
@@ -58,22 +59,24 @@ class TransferRules:
 
 @dataclass(frozen=True, kw_only=True)
 class Constraints:
-    """What a task needs to run. While a condition does not meet a constraint, the task is held. In structs that the
-    library returns, the constraints have the values that the host has set; their defaults are not filled in. If the
-    session and the request have different values for a constraint, the stricter value applies."""
+    """What a task demands of the system. While the system does not meet a constraint, the task is *held*: it does not
+    run. In structs that the library returns, the constraints have the values that the host has set; their defaults are
+    not filled in. If the session and the request have different values for a constraint, the stricter value applies."""
 
-    #: A predefined set of constraints. Default: no constraints. "discretionary" or "overnight".
+    #: A predefined set of constraints (see ``Constraints``). Default: no constraints. "discretionary" or "overnight".
     preset: str | Preset | None = None
     #: True: held while the machine runs on battery.
     requires_external_power: bool | None = None
     #: True: held while the network is metered (Apple: allowsExpensiveNetworkAccess and allowsConstrainedNetworkAccess).
     requires_unmetered: bool | None = None
-    #: Default: all (Apple's allowsCellularAccess = false: all but NetworkKind.CELLULAR).
+    #: The permitted kinds of network; default: all (Apple's allowsCellularAccess = false: all but
+    #: NetworkKind.CELLULAR).
     networks: NetworkKind | None = None
-    #: 1 to 100: tasks are held while the machine runs on battery and its charge is below this value. A held task waits
-    #: until the charge is 5 percentage points above this value, or the machine has external power.
+    #: 1 to 100: tasks are held while the machine runs on battery and the battery's charge is below this value. A held
+    #: task waits until the charge is 5 percentage points above this value, or the machine has external power.
     minimum_battery_percent: int = 0
-    #: Default ThermalState.SERIOUS. "nominal", "fair", "serious" or "critical".
+    #: Tasks are held while the machine is hotter; default ThermalState.SERIOUS. "nominal", "fair", "serious" or
+    #: "critical".
     maximum_thermal_state: str | ThermalState | None = None
     #: 1 to 100: limit of the pressure, which is the percentage of the last ten seconds in which a process waited for a
     #: processor (/proc/pressure); default: no limit.
@@ -83,10 +86,11 @@ class Constraints:
     #: The same, for waits for memory.
     maximum_memory_pressure_percent: int = 0
     #: If an origin or the network is slower than this for ``slow_after_ms``, tasks are held. After ``slow_pause_ms``,
-    #: the engine starts one task, the slow probe, to test the throughput again. Default: no minimum.
+    #: the engine starts one task, the slow probe*, to measure the throughput again. Both times are set in
+    #: ``SessionConfiguration``. Default: no minimum.
     minimum_bytes_per_second: int = 0
     #: Hours of local time in which tasks are held: "22:00-06:30", or several with days: "mon-fri 08:00-18:00, sat
-    #: 10:00-14:00". An end that is before its beginning is on the next day. Default: none.
+    #: 10:00-14:00". Hours such as 22:00-06:30 end on the next day. Default: none.
     quiet_hours: str | None = None
 
 
@@ -111,10 +115,10 @@ class Proxy:
     """The proxy through which servers are reached."""
 
     #: "http://…", "https://…", "socks5://…" or "socks5h://…" (the proxy resolves names), without user and password;
-    #: "none": no proxy; None: ``http_proxy``, ``https_proxy``, ``all_proxy`` and ``no_proxy`` of the engine's
-    #: environment.
+    #: "none": no proxy; None: the proxy that the variables ``http_proxy``, ``https_proxy``, ``all_proxy`` and
+    #: ``no_proxy`` of the engine's environment set.
     url: str | None = None
-    #: With ``password``: for Basic, Digest or SOCKS.
+    #: User name for the proxy (Basic, Digest or SOCKS), together with ``password``.
     user: str | None = None
     #: Not shown by ``repr``.
     password: str | None = field(default=None, repr=False)
@@ -141,5 +145,5 @@ class Policy:
     retry: RetryPolicy = RetryPolicy()
     rules: TransferRules = TransferRules()
     constraints: Constraints = Constraints()
-    #: Limit of this task, which ``set_rate`` changes. The session's limit also applies.
+    #: Limit of this task's rate; ``set_rate`` changes the limit. The session's limit also applies.
     bytes_per_second: int = 0

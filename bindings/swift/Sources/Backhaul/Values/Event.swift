@@ -65,7 +65,7 @@ public struct ChallengeEvent: Hashable, Sendable, Identifiable {
     public let id: EventID
     /// When the event was stored, as Unix time in milliseconds.
     public let timeMilliseconds: Int64
-    /// The challenge. Nil if it is no longer open.
+    /// The open challenge. When a challenge is closed, the engine removes its event.
     public let challenge: Challenge?
 }
 

@@ -3,21 +3,22 @@ internal import CBackhaul
 
 /// When a failed attempt is repeated. Nil stands for the default.
 public struct RetryPolicy: Hashable, Sendable {
-    /// Limit of the attempts in a row that store no new byte; default: only the resource time-out limits the attempts.
+    /// After this many attempts in a row without a new stored byte, the task fails. Default: no limit; the attempts end
+    /// with the resource time-out.
     public var maximumAttempts: Int?
-    /// Default 1,000 ms: delay after a failed attempt; it doubles with each attempt.
+    /// Default 1,000 ms: delay after the first failed attempt. The delay doubles with each further failed attempt.
     public var firstDelay: Duration?
     /// Default 600,000 ms: the longest delay after a failed attempt.
     public var longestDelay: Duration?
     /// Default 50: the random part of each delay; 1 to 100.
     public var jitterPercent: Int?
-    /// Default: all but `RetryErrors.badResponse`.
+    /// Default: all errors except `RetryErrors.badResponse`.
     public var errors: RetryErrors = []
     /// `true`: requests whose method is not idempotent (POST, PATCH; RFC 9110, section 9.2.2) are repeated even if a
     /// server may have acted on them. `false`, the default: such requests are repeated only if no server can have acted
     /// on them.
     public var unsafeMethods: Bool?
-    /// Default "408,425,429,500,502-504".
+    /// Default "408,425,429,500,502-504": the HTTP statuses, and ranges of statuses, for `RetryErrors.status`.
     public var statuses: String?
 
     public init() {}
@@ -52,8 +53,8 @@ public struct TransferRules: Hashable, Sendable {
     public var requestTimeout: Duration?
     /// Version of HTTP. Default: HTTP/2 over TLS if the server supports it, else HTTP/1.1.
     public var httpVersion: HTTPVersion?
-    /// Default 604,800,000 ms, 7 days from the enqueue (Apple: timeoutIntervalForResource). The time in which the task
-    /// is suspended does not count.
+    /// Default 604,800,000 ms (7 days): the longest time from the enqueue to the end of the task (Apple:
+    /// timeoutIntervalForResource). Time in which the task is suspended does not count.
     public var resourceTimeout: Duration?
     /// Which redirects are followed (RFC 9110, section 15.4). Default: `RedirectPolicy.follow`.
     public var redirects: RedirectPolicy?
@@ -92,24 +93,25 @@ public struct TransferRules: Hashable, Sendable {
     }
 }
 
-/// What a task needs to run. While a condition does not meet a constraint, the task is held. In structs that the
-/// library returns, the constraints have the values that the host has set; their defaults are not filled in. If the
-/// session and the request have different values for a constraint, the stricter value applies. Nil stands for the
-/// default.
+/// What a task demands of the system. While the system does not meet a constraint, the task is *held*: it does not run.
+/// In structs that the library returns, the constraints have the values that the host has set; their defaults are not
+/// filled in. If the session and the request have different values for a constraint, the stricter value applies. Nil
+/// stands for the default.
 public struct Constraints: Hashable, Sendable {
-    /// A predefined set of constraints. Default: no constraints.
+    /// A predefined set of constraints (see `Constraints`). Default: no constraints.
     public var preset: Preset?
     /// `true`: held while the machine runs on battery.
     public var requiresExternalPower: Bool?
     /// `true`: held while the network is metered (Apple: allowsExpensiveNetworkAccess and
     /// allowsConstrainedNetworkAccess).
     public var requiresUnmetered: Bool?
-    /// Default: all (Apple's allowsCellularAccess = false: all but `NetworkKinds.cellular`).
+    /// The permitted kinds of network; default: all (Apple's allowsCellularAccess = false: all but
+    /// `NetworkKinds.cellular`).
     public var networks: NetworkKinds?
-    /// 1 to 100: tasks are held while the machine runs on battery and its charge is below this value. A held task waits
-    /// until the charge is 5 percentage points above this value, or the machine has external power.
+    /// 1 to 100: tasks are held while the machine runs on battery and the battery's charge is below this value. A held
+    /// task waits until the charge is 5 percentage points above this value, or the machine has external power.
     public var minimumBatteryPercent: Int?
-    /// Default `ThermalState.serious`.
+    /// Tasks are held while the machine is hotter; default `ThermalState.serious`.
     public var maximumThermalState: ThermalState?
     /// 1 to 100: limit of the pressure, which is the percentage of the last ten seconds in which a process waited for a
     /// processor (/proc/pressure); default: no limit.
@@ -119,10 +121,11 @@ public struct Constraints: Hashable, Sendable {
     /// The same, for waits for memory.
     public var maximumMemoryPressurePercent: Int?
     /// If an origin or the network is slower than this for `slowAfter`, tasks are held. After `slowPause`, the engine
-    /// starts one task, the slow probe, to test the throughput again. Default: no minimum.
+    /// starts one task, the slow probe*, to measure the throughput again. Both times are set in `SessionConfiguration`.
+    /// Default: no minimum.
     public var minimumBytesPerSecond: UInt64?
     /// Hours of local time in which tasks are held: "22:00-06:30", or several with days: "mon-fri 08:00-18:00, sat
-    /// 10:00-14:00". An end that is before its beginning is on the next day. Default: none.
+    /// 10:00-14:00". Hours such as 22:00-06:30 end on the next day. Default: none.
     public var quietHours: String?
 
     public init() {}
@@ -208,30 +211,30 @@ public struct SessionConfiguration: Hashable, Sendable {
     public var budget = Budget()
     /// Limit of the rate of all tasks of the session together, in both directions; default: no limit.
     public var bytesPerSecond: UInt64?
-    /// Sent with each request to the origin of its URL. A request's own header of the same name replaces it (Apple:
-    /// httpAdditionalHeaders).
+    /// Headers that are sent with each request, but only to the origin of the request's URL. If the request has a
+    /// header of the same name, the request's header is sent instead (Apple: httpAdditionalHeaders).
     public var headers: [Header] = []
     /// Default 6; at most 256. Tasks over HTTP/2 share one connection.
     public var connectionsPerOrigin: Int?
     /// Default 64; at most 1,024.
     public var maximumRunningTasks: Int?
     /// Default 1,000: how many ended tasks `Session.history` can list; at most 100,000. With `HistoryLimit.none` the
-    /// history is empty, and a task's attempts are kept only until the task's event is acknowledged.
+    /// history is empty, and the records of a task's attempts are kept only until the task's event is acknowledged.
     public var historyLimit: HistoryLimit?
     /// Where a session's cookies are kept (RFC 6265). Default: `CookiePolicy.none`.
     public var cookies: CookiePolicy?
-    /// Violations by servers that a session tolerates.
+    /// Faults of servers that a session tolerates.
     public var tolerances: Tolerances = []
-    /// `true`, the default: finished rounds and challenges of the session launch the application (Apple:
+    /// `true`, the default: when this session needs a host, the engine launches the host (Apple:
     /// sessionSendsLaunchEvents).
     public var sendsLaunchEvents: Bool?
-    /// `true`: 401 and 407 open a challenge, and tasks wait for the response to it. `false`, the default: these
-    /// statuses are failures, like all statuses that are not accepted.
+    /// `true`: the statuses 401 and 407 open a challenge, and the tasks wait until the host responds to the challenge.
+    /// `false`, the default: these statuses are failures, like all statuses that are not accepted.
     public var asksForCredentials: Bool?
     /// `true`: tasks that a launched host enqueues get `Preset.discretionary`. Apple does the same with tasks of an app
     /// in the background. Default `false`.
     public var isDiscretionaryIfLaunched: Bool?
-    /// If the consumer's process was stopped for this long (SIGSTOP, debugger, freezer), and the session needs its
+    /// If the consumer's process has been stopped for this long (SIGSTOP, debugger, freezer), and the session needs its
     /// host, the engine launches another host. Nil: never. The library does not continue stopped processes.
     public var launchIfStopped: Duration?
     /// Default 60,000 ms: how long the throughput must be below `constraints.minimumBytesPerSecond` before tasks are
