@@ -29,7 +29,7 @@ endif
 LIBRARY_LINK := -Xlinker --version-script=$(CURDIR)/packaging/symbols.map -Xlinker -soname=libbackhaul.so.1 \
     -Xlinker -z -Xlinker nodelete -Xlinker --wrap=_swift_stdlib_getScalarName \
     -Xlinker --wrap=_ZN5swift14threading_impl9once_slowERNS0_6once_tEPFvPvES3_ \
-    $(shell sed -nE 's/^REPLACE.*, (swift_[A-Za-z0-9]+),.*/-Xlinker --wrap=\1/p' Sources/CForkGate/fork_gate.c)
+    $(shell sed -nE 's/^REPLACE.*, (swift_[A-Za-z0-9_]+),.*/-Xlinker --wrap=\1/p' Sources/CForkGate/fork_gate.c)
 
 EXAMPLES := $(patsubst examples/c/%.c,$(BUILD)/examples/%,$(wildcard examples/c/*.c))
 

@@ -5,12 +5,19 @@
 // that would release them. In the child, the next use of such a lock would wait for ever. So the functions of the
 // runtime that compute values are replaced (by options of the linker in the Makefile): each replacement calls the
 // original function between `bhl_computation_begins` and `bhl_computation_ends`, and the handlers of pthread_atfork
-// wait for the end of computations. A computation takes microseconds, and does not wait for the host.
+// wait for the end of computations.
 //
-// Builds without these options of the linker do not use the replacements.
+// Most computations take microseconds. But the first use of libcurl or libsystemd loads files, and a handler of the
+// host may hold a lock during the fork. So all waits for one fork are over after 0.2 s. The fork may then lead to a
+// child that hangs, as without this gate.
+//
+// Builds without the options of the linker do not use the replacements.
+
+#define _GNU_SOURCE
 
 #include "fork_gate.h"
 
+#include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -25,42 +32,72 @@
 static atomic_int computing;
 // The number of forks that are under way.
 static atomic_int forking;
+// The time of CLOCK_MONOTONIC, in nanoseconds, after which nothing waits for the present forks.
+static atomic_llong deadline;
+static atomic_llong longest_wait = 200 * 1000 * 1000;
+// The process to which the numbers belong. A child that was made without the handlers of fork has the numbers of its
+// parent.
+static atomic_int process;
+
 // The nested computations of this thread. While this number is not 0, the thread may hold locks of the runtime, so it
 // must not wait for a fork.
 static _Thread_local int depth;
+// Whether `computing` counts this thread.
+static _Thread_local bool is_counted;
 static _Thread_local bool forks;
 
-// Waits until the number is at most `limit`, for one second at most. A longer wait would disturb the host. After a
-// second, the fork may lead to a child that hangs, as without this gate.
-static void wait_until_at_most(atomic_int *number, int limit) {
+void bhl_set_longest_fork_wait(int milliseconds) { atomic_store(&longest_wait, milliseconds * 1000000LL); }
+
+static long long now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec * 1000000000LL + time.tv_nsec;
+}
+
+// Sleeps for 20 microseconds, or returns false after the deadline. nanosleep(3) would be a point at which the thread
+// can be cancelled, and fork is no such point.
+static bool sleeps_before_deadline(void) {
+    if (now() >= atomic_load(&deadline)) return false;
+    const int error = errno;
     const struct timespec pause = {0, 20 * 1000};
-    struct timespec begin, now;
-    clock_gettime(CLOCK_MONOTONIC, &begin);
-    while (atomic_load(number) > limit) {
-        nanosleep(&pause, NULL);
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        if (now.tv_sec - begin.tv_sec + (now.tv_nsec >= begin.tv_nsec) > 1) return;
-    }
+    syscall(SYS_nanosleep, &pause, NULL);
+    errno = error;
+    return true;
+}
+
+static void count(bool counts) {
+    if (is_counted == counts) return;
+    is_counted = counts;
+    atomic_fetch_add(&computing, counts ? 1 : -1);
 }
 
 __attribute__((noinline)) void bhl_computation_begins(void) {
     if (depth++ > 0) return;
-    atomic_fetch_add(&computing, 1);
-    if (forks || atomic_load(&forking) == 0) return;
-    // A fork may have read `computing` before this thread was counted.
-    atomic_fetch_sub(&computing, 1);
-    wait_until_at_most(&forking, 0);
-    atomic_fetch_add(&computing, 1);
+    for (;;) {
+        count(true);
+        if (forks || atomic_load(&forking) == 0) return;
+        // The fork may have read `computing` before this thread was counted.
+        count(false);
+        if (!sleeps_before_deadline()) break;
+    }
+    count(true);
 }
 
 __attribute__((noinline)) void bhl_computation_ends(void) {
-    if (--depth == 0) atomic_fetch_sub(&computing, 1);
+    if (--depth == 0) count(false);
 }
 
 static void before_fork(void) {
+    if (atomic_exchange(&process, getpid()) != getpid()) {
+        atomic_store(&computing, is_counted);
+        atomic_store(&forking, 0);
+    }
     forks = true;
+    // The deadline of the first of several forks holds for all of them, so that forks without a pause between them do
+    // not keep other threads waiting.
+    if (atomic_load(&forking) == 0) atomic_store(&deadline, now() + atomic_load(&longest_wait));
     atomic_fetch_add(&forking, 1);
-    wait_until_at_most(&computing, depth > 0);
+    while (atomic_load(&computing) > is_counted && sleeps_before_deadline()) {}
 }
 
 static void after_fork_in_parent(void) {
@@ -69,14 +106,16 @@ static void after_fork_in_parent(void) {
 }
 
 static void after_fork_in_child(void) {
+    atomic_store(&process, getpid());
     atomic_store(&forking, 0);
-    atomic_store(&computing, depth > 0);
+    atomic_store(&computing, is_counted);
     forks = false;
 }
 
 // The constructor runs before any other code of the library registers handlers. So in the child, this handler is the
-// first one, and in the parent, `before_fork` is the last one.
+// first one of the library, and in the parent, `before_fork` is the last one.
 __attribute__((constructor)) static void register_handlers(void) {
+    atomic_store(&process, getpid());
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
@@ -124,10 +163,10 @@ void __wrap__ZN5swift14threading_impl9once_slowERNS0_6once_tEPFvPvES3_(
 #define SWIFT __attribute__((swiftcall))
 #define C
 
-// The result of a function that returns a type: the type, and how complete it is.
+// The result of a function that returns two words, such as a type and how complete it is.
 struct response {
-    const void *type;
-    size_t state;
+    const void *first;
+    size_t second;
 };
 
 // Replaces a function of the runtime. `convention`: SWIFT or C, as in the runtime's header swift/Runtime/Metadata.h.
@@ -148,6 +187,10 @@ REPLACE(any, SWIFT, swift_getTypeByMangledNameInContext2, (any name, size_t leng
         (name, length, context, generic))
 REPLACE(any, SWIFT, swift_getTypeByMangledNameInContextInMetadataState2,
         (size_t state, any name, size_t length, any context, any generic), (state, name, length, context, generic))
+REPLACE(any, SWIFT, swift_getTypeByMangledNameInContext, (any name, size_t length, any context, any generic),
+        (name, length, context, generic))
+REPLACE(any, SWIFT, swift_getTypeByMangledNameInEnvironment,
+        (any name, size_t length, any environment, any generic), (name, length, environment, generic))
 REPLACE(struct response, SWIFT, swift_getGenericMetadata, (size_t request, any generic, any description),
         (request, generic, description))
 REPLACE(struct response, SWIFT, swift_getCanonicalPrespecializedGenericMetadata,
@@ -169,6 +212,8 @@ REPLACE(struct response, SWIFT, swift_getAssociatedTypeWitness,
         (size_t request, any table, any type, any base, any associated), (request, table, type, base, associated))
 REPLACE(any, SWIFT, swift_getAssociatedConformanceWitness,
         (any table, any type, any associated, any base, any conformance), (table, type, associated, base, conformance))
+REPLACE(struct response, SWIFT, swift_allocBox, (any type), (type))
+REPLACE(struct response, SWIFT, swift_getTypeName, (any type, size_t is_qualified), (type, is_qualified))
 REPLACE(any, C, swift_getWitnessTable, (any conformance, any type, any arguments), (conformance, type, arguments))
 REPLACE(any, C, swift_getFunctionTypeMetadata1, (size_t flags, any argument, any result), (flags, argument, result))
 REPLACE(any, C, swift_conformsToProtocol, (any type, any protocol), (type, protocol))

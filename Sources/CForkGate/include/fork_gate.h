@@ -3,11 +3,14 @@
 #ifndef BHL_FORK_GATE_H
 #define BHL_FORK_GATE_H
 
-// A computation of this thread begins. If another thread forks, the call waits until the fork is over, for one second
-// at most. Computations may be nested.
+// A computation of this thread begins. If another thread forks, the call waits until the fork is over, for 0.2 s at
+// most. Computations may be nested.
 void bhl_computation_begins(void);
 
 // The computation ends.
 void bhl_computation_ends(void);
+
+// Sets how long a fork waits for computations, and computations wait for a fork. Only tests use this function.
+void bhl_set_longest_fork_wait(int milliseconds);
 
 #endif

@@ -1,4 +1,5 @@
-"""The library in a host's process: it works in unusual hosts, and does not disturb the process."""
+"""The library in the process of a host, which is a program that embeds the library. The library works in unusual hosts,
+and does not disturb the process."""
 
 import os
 import signal
@@ -50,27 +51,31 @@ def test_a_store_is_free_after_a_kill_of_its_host_although_a_forked_child_still_
         os.kill(forked, signal.SIGKILL)
 
 
-#: One thread opens the application. Another thread forks a child some seconds later, and the child opens it, too.
+#: One thread opens the application. After a delay, the main thread forks a child, which opens the application, too. The
+#: parent's engine serves the child.
 FORK_DURING_OPEN = """
 import os, sys, threading, time
 import backhaul
 
-def open_application():
+ended = threading.Event()
+
+def open_application(waits):
     with backhaul.Application("org.example.forks", sys.argv[1], hosting=backhaul.Hosting.EMBEDDED) as application:
         application.sessions()
+        if waits:
+            ended.wait()
 
-opening = threading.Thread(target=open_application)
+opening = threading.Thread(target=open_application, args=[True])
 opening.start()
 time.sleep(float(sys.argv[2]))
 child = os.fork()
 if child == 0:
-    try:
-        open_application()
-    except backhaul.BackhaulError:
-        pass  # The parent may close the engine at this time.
+    open_application(False)
     os._exit(0)
+status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+ended.set()
 opening.join()
-sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+sys.exit(status)
 """
 
 
@@ -273,7 +278,7 @@ def test_ctrl_c_interrupts_a_wait_for_events(store):
         assert process.wait(20) == 42
 
 
-def test_a_closed_application_releases_its_session_for_another_consumer(host):
+def test_closing_an_application_lets_another_process_read_the_events_of_its_session(host):
     one, other = host(), host()
     one.session()
     one.close()

@@ -43,10 +43,21 @@ def test_the_library_has_no_search_path_for_libraries():
 
 
 def test_the_library_contains_no_swift_runtime_lock_that_stores_a_thread_id():
-    """With such a lock, forked children would wait for ever (Sources/BackhaulPlatform/Once.swift)."""
+    """With such a lock, forked children would wait for ever (Sources/CForkGate/fork_gate.c)."""
     symbols = output("nm", "--demangle", LIBRARY)
     assert "once_slow" in symbols
     assert "ulock_get_tid" not in symbols
+
+
+def test_the_library_replaces_the_functions_of_the_swift_runtime_that_compute_types():
+    source = (PROJECT / "Sources/CForkGate/fork_gate.c").read_text()
+    names = re.findall(r"^REPLACE\(.*, (swift_\w+),", source, re.MULTILINE)
+    # The Makefile finds only names on the first line of a replacement.
+    assert len(names) == len(re.findall(r"^REPLACE\(", source, re.MULTILINE))
+    symbols = output("nm", LIBRARY)
+    replaced = {name for name in names if f"__wrap_{name}\n" in symbols}
+    # The linker removes replacements of functions that the library does not use.
+    assert {"swift_getGenericMetadata", "swift_getTypeByMangledNameInContext2", "swift_getWitnessTable"} <= replaced
 
 
 def test_the_stripped_library_is_smaller_than_9_MiB(tmp_path):

@@ -30,8 +30,10 @@ private func openNull() throws -> Int32 {
     return number
 }
 
+/// *Our descriptors* are the open descriptors of Backhaul. `ForkGuard.add` registers a descriptor that another library
+/// has opened.
 @Suite(.serialized) struct ForkTests {
-    @Test("one of our descriptors is closed in a forked child, but not in its parent")
+    @Test("one of our descriptors is closed in a forked child, but stays open in the parent")
     func closedInChild() throws {
         let descriptor = Descriptor(owning: try openNull())
         let number = descriptor.number
@@ -39,7 +41,7 @@ private func openNull() throws -> Int32 {
         #expect(descriptor.isOurs)
     }
 
-    @Test("a forked child keeps a file that the host has opened with the number of our descriptor")
+    @Test("a forked child keeps a file that the program has opened with the number of our closed descriptor")
     func hostsOwnInChild() throws {
         let descriptor = Descriptor(owning: try openNull())
         let number = descriptor.number
@@ -51,7 +53,7 @@ private func openNull() throws -> Int32 {
         for number in pipes + [number] { close(number) }
     }
 
-    @Test("an abandoned descriptor is not closed in a forked child")
+    @Test("after `abandon`, our descriptor stays open in a forked child")
     func removed() throws {
         let number = try openNull()
         let descriptor = Descriptor(owning: number)
@@ -60,7 +62,7 @@ private func openNull() throws -> Int32 {
         close(number)
     }
 
-    @Test("between `add` and `remove`, a library's descriptor is closed in each forked child")
+    @Test("after `add` and before `remove`, another library's descriptor is closed in each forked child")
     func ofLibrary() throws {
         let number = try openNull()
         ForkGuard.add(number)
@@ -70,7 +72,7 @@ private func openNull() throws -> Int32 {
         close(number)
     }
 
-    @Test("our descriptor stays ours after it was added and removed as a library's descriptor")
+    @Test("one of our descriptors is still closed in a forked child after `add` and `remove`")
     func takenForLibrarys() throws {
         let descriptor = Descriptor(owning: try openNull())
         let number = descriptor.number
@@ -134,7 +136,7 @@ private func openNull() throws -> Int32 {
         #expect(waitpid(child, &status, 0) == child)
     }
 
-    @Test("a process stamp distinguishes a forked child from its parent")
+    @Test("a process stamp differs between a process and its forked child")
     func stamp() {
         let stamp = ProcessStamp.current
         #expect(stamp == .current)
@@ -143,6 +145,8 @@ private func openNull() throws -> Int32 {
 
     @Test("a fork waits until no other thread computes a value of the Swift runtime")
     func computation() throws {
+        bhl_set_longest_fork_wait(300_000)
+        defer { bhl_set_longest_fork_wait(200) }
         let state = Lock((isComputing: false, isForking: false, hasEnded: false))
         let thread = try Thread(name: "computing") {
             bhl_computation_begins()
