@@ -67,7 +67,7 @@ def test_a_listing_shows_that_a_task_waits_for_its_rate_limit(host, nginx):
     one.session(bytes_per_second=1_000)
     task = one.download(f"{nginx.url}/1m")
     seen = until(lambda: one.task(task), lambda info: info.reason is Reason.RATE)
-    assert seen.state is TaskState.RUNNING and "bytes per second" in seen.reason_text
+    assert seen.state is TaskState.RUNNING and "rate limit" in seen.reason_text
 
 
 def change_engine(one, _, rate):

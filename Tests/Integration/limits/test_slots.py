@@ -151,7 +151,7 @@ def test_a_task_that_waits_for_its_retry_starts_when_its_priority_is_set_to_prio
     assert one.wait_for(1)[0].succeeded
 
 
-def test_an_urgent_task_stops_the_least_important_task_which_resumes_later(host, misbehaving, downloads):
+def test_an_urgent_task_stops_the_least_important_task_and_this_task_resumes_later(host, misbehaving, downloads):
     one = host()
     one.session()
     one.set_limits(Limits(maximum_running_tasks=2))
