@@ -1,10 +1,11 @@
 /*
- * The host that the bench times. It enqueues a list, waits for the end of the round, and acknowledges every event.
+ * The program that uses the library, and that the bench times. It enqueues a list of transfers, waits until all of them
+ * have ended, and acknowledges every event.
  *
  *   bench_host daemon|embedded get|put STORE LIST [CA_FILE]
  *
- * Each line of LIST is "URL<tab>destination", or with put "URL<tab>file to upload". The host uses no idempotency keys.
- * It runs 32 transfers at the same time, as the other programs do. If a task failed, the exit status is 1.
+ * Each line of LIST is "URL<tab>destination", or with put "URL<tab>file to upload". The program uses no idempotency
+ * keys. It runs 32 transfers at the same time, as the other programs do. If a task failed, the exit status is 1.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <backhaul.h>
@@ -54,7 +55,7 @@ static void enqueue(bh_session *session, char *text, int uploads) {
     free(requests);
 }
 
-/* Waits for the end of the round, and acknowledges all events. Returns the number of failed tasks. */
+/* Waits until all transfers have ended, and acknowledges all events. Returns the number of failed tasks. */
 static int wait_and_acknowledge(bh_session *session) {
     int finished = 0, failed = 0;
     while (!finished) {

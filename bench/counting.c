@@ -51,8 +51,8 @@ static void add_write(int file, ssize_t written) {
     add(WAL_BYTES, (uint64_t)written);
 }
 
-/* Defines a function that replaces a function of libc. It calls the function of libc, and then counts with the given
- * statement. ISO C has no conversion from dlsym's result to a function pointer, so the pointer is copied. */
+/* Defines a function that replaces a function of libc. The new function calls libc's function, and then counts with the
+ * given statement. ISO C has no conversion from dlsym's result to a function pointer, so the pointer is copied. */
 #define REPLACE(result, name, parameters, arguments, counted)                                                          \
     result name parameters {                                                                                           \
         static result (*_Atomic original) parameters;                                                                  \

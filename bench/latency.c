@@ -8,8 +8,8 @@
  * sync    the minimum cost of a durable file: fdatasync, rename, fsync of the directory
  * wake    the minimum cost of notifying another process: a byte through a socket on which that process waits
  *
- * Backhaul's time includes one `sync`, one `wake`, and two commits of its database: one before the file is placed, and
- * one after it.
+ * Backhaul's time includes one `sync`, one `wake`, and two commits of its database: one before the file gets its
+ * final name, and one after it.
  */
 #define _DEFAULT_SOURCE
 #include <arpa/inet.h>
@@ -94,7 +94,7 @@ static int start_server(void) {
     return ntohs(address.sin_port);
 }
 
-/* Acknowledges all events up to the end of the round. */
+/* Acknowledges all events up to the one that reports the end of all tasks. */
 static void finish_round(bh_session *session, int64_t *first_read) {
     for (int finished = 0; !finished;) {
         bh_batch *events = NULL;

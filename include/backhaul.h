@@ -692,8 +692,8 @@ typedef struct bh_constraints {
     uint32_t maximum_memory_pressure_percent; /* the same, for waits for memory */
     uint32_t reserved_number;
     uint64_t minimum_bytes_per_second;        /* if an origin or the network is slower than this for slow_after_ms,
-                                                 tasks are held. After slow_pause_ms, the engine starts one task, the
-                                                 *slow probe*, to measure the throughput again. Both times are set in
+                                                 tasks are held. After slow_pause_ms, the engine starts one task to
+                                                 measure the throughput again: a slow probe. Both times are set in
                                                  bh_session_configuration. Default: no minimum */
     const char *quiet_hours;                  /* hours of local time in which tasks are held: "22:00-06:30", or several
                                                  with days: "mon-fri 08:00-18:00, sat 10:00-14:00". Hours such as

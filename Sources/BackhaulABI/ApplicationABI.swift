@@ -3,7 +3,8 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 public import CBackhaul
 
-// Unsafe: until the call returns, the host keeps its arguments readable and its out parameters writable.
+// Unsafe: until the call returns, the host (the calling program) keeps its arguments readable and its out parameters
+// writable.
 
 private enum Options {
     static let minimumSize = StructArgument.end(of: \bh_application_options.launch)
@@ -34,8 +35,8 @@ public func bh_application_open(
     }
 }
 
-/// Sends the launch command to the engine, and waits until the engine has stored it. If the deadline is nil, the
-/// function does not wait for the reply.
+/// Sends the launch command, with which the engine can start the host's program, and waits until the engine has stored
+/// it. If the deadline is nil, the function does not wait for the reply.
 private func register(
     _ launch: LaunchCommand, _ client: ApplicationClient, until deadline: Deadline?
 ) throws(Failure) {

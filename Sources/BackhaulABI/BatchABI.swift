@@ -1,7 +1,8 @@
 internal import BackhaulModel
 public import CBackhaul
 
-// Unsafe: the returned pointers point into the batch's memory, and are valid until the batch is released.
+// Unsafe: a batch is a list that the calling program gets. The returned pointers point into the batch's memory, and are
+// valid until the program releases the batch.
 
 @c @implementation
 public func bh_batch_count(_ batch: OpaquePointer?) -> Int { Batch.of(batch)?.count ?? 0 }

@@ -3,7 +3,8 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 public import CBackhaul
 
-// Unsafe: until the call returns, the host keeps its arguments readable and its out parameters writable.
+// Unsafe: until the call returns, the host (the calling program) keeps its arguments readable and its out parameters
+// writable.
 
 // MARK: Poll
 

@@ -2,7 +2,8 @@ internal import BackhaulClient
 internal import BackhaulModel
 public import CBackhaul
 
-// Unsafe: until the call returns, the host keeps its arguments readable and its out parameters writable.
+// Unsafe: until the call returns, the host (the calling program) keeps its arguments readable and its out parameters
+// writable.
 
 private func attempts(_ session: OpaquePointer?, _ task: UInt64) throws(Failure) -> StartedVerb {
     let session = try SessionHandle(session)

@@ -24,8 +24,8 @@ public enum BusAddress {
         variable("DBUS_SYSTEM_BUS_ADDRESS").flatMap(local) ?? "unix:path=/run/dbus/system_bus_socket"
     }
 
-    /// The alternatives of the address that are Unix sockets. Other alternatives would start a child process of the
-    /// host ("unixexec:", "x-machine-unix:") or wait for a name server ("tcp:").
+    /// The alternatives of the address that are Unix sockets. Other alternatives would start a child process of this
+    /// process ("unixexec:", "x-machine-unix:") or wait for a name server ("tcp:").
     public static func local(_ address: String) -> String? {
         let alternatives = address.split(separator: ";").filter { $0.hasPrefix("unix:") }
         return alternatives.isEmpty ? nil : alternatives.joined(separator: ";")

@@ -45,8 +45,8 @@ public final class BusConnection {
     }
 
     deinit {
-        // If the host has closed every descriptor, the number of the socket may belong to a file of the host. Then the
-        // connection is not closed, and its memory is leaked.
+        // If the host (the program that embeds the library) has closed every descriptor, the number of the socket may
+        // belong to a file of the host. Then the connection is not closed, and its memory is leaked.
         guard socket.isOurs else { return }
         // The connection is closed without a flush, because a flush would wait. All replies that matter have arrived.
         library.close(bus)
@@ -85,7 +85,7 @@ public final class BusConnection {
         return try next(until: deadline) { $0.replyCookie == nil && isWanted($0) }
     }
 
-    /// Sends a call without waiting. The reply to the call has the returned cookie.
+    /// Sends a call without waiting. Returns the cookie of the call: a number that the reply contains, too.
     public func send(_ method: BusMethod, _ arguments: [BusValue]) throws(CallError) -> UInt64 {
         try requireSocket()
         var made: OpaquePointer?
@@ -143,9 +143,9 @@ public final class BusConnection {
         poll(&items, nfds_t(items.count), deadline.map { Int32(clamping: $0.millisecondsLeft) } ?? -1)
     }
 
-    /// Throws if the connection does not use our socket any more. If the host has closed every descriptor, the socket's
-    /// number may belong to a file of the host. If the address has several alternatives, sd-bus may have tried the next
-    /// one, whose socket has another number.
+    /// Throws if the connection does not use our socket any more. This has two possible causes. If the host has closed
+    /// every descriptor, the socket's number may belong to a file of the host. If the address has several alternatives,
+    /// sd-bus may have tried the next one, whose socket has another number.
     private func requireSocket() throws(CallError) {
         let number = library.get_fd(bus)
         guard number >= 0 else { throw .broken(-number) }

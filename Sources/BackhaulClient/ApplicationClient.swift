@@ -4,9 +4,10 @@ internal import BackhaulEngine
 internal import BackhaulStore
 internal import Glibc
 
-/// An open application in a host. It finds the engine or starts one, and sends commands to it. If an engine dies, the
+/// An application that a host has opened. A *host* is a process that embeds the library. The client finds the engine,
+/// which runs the tasks of a store, or starts an engine, and sends commands to the engine. If an engine dies, the
 /// client sends the commands that have no reply yet to the next engine. The client buffers events, progress and replies
-/// until the host reads them. Any thread may use it.
+/// until the host reads them. Any thread may use the client.
 public final class ApplicationClient: Sendable {
     let state: Lock<ClientState>
     private let descriptor: EventFD
@@ -14,7 +15,7 @@ public final class ApplicationClient: Sendable {
     private let thread: Lock<Thread?> = Lock(nil)
 
     /// Opens the store and, with a deadline, waits for the first reply of an engine. Without a deadline, the call does
-    /// not wait. If no engine can be found, the first verb then reports this.
+    /// not wait. If no engine can be found in this case, the first command reports this.
     public static func open(
         _ options: ApplicationOptions, until deadline: Deadline?
     ) throws(Failure) -> ApplicationClient {
@@ -54,13 +55,13 @@ public final class ApplicationClient: Sendable {
         self.thread.withLock { $0 = thread }
     }
 
-    /// The descriptor that is readable while the host has something to read: an event of a consumed session that no
-    /// poll has returned, a session that needs attention and was not reported, or an announced ticket that has its
-    /// outcome.
+    /// The descriptor that is readable while the host has something to read. This is an event that no poll has
+    /// returned, of a session whose events the host reads; a session that needs attention and was not reported; or the
+    /// result of a command for which the host has announced a ticket.
     public var eventDescriptor: Int32 { descriptor.number }
 
-    /// Releases the roles of all sessions, and disconnects from the engine. If the engine runs in this process, it
-    /// stops when its last client is closed. The call returns after a limited time.
+    /// Gives up the roles of all session handles, and disconnects from the engine. If the engine runs in this process,
+    /// the engine stops when its last client is closed. The call returns after a limited time.
     public func close() {
         let (waiting, transport) = state.change { $0.close() }
         transport?.close()
@@ -73,8 +74,8 @@ public final class ApplicationClient: Sendable {
 
     // MARK: Verbs
 
-    /// Creates a session. `waits`: if another handle consumes the session, the ticket gets its outcome when the session
-    /// is free.
+    /// Creates a session. `waits`: if another handle has the right to read the session's events, the ticket gets its
+    /// outcome when that handle has given up the right.
     public func createSession(_ configuration: SessionConfiguration, _ role: Role, waits: Bool = false) -> Ticket {
         open(role, configuration.identifier, waits) { .createSession(configuration, role, $0, waits: waits) }
     }
@@ -101,7 +102,7 @@ public final class ApplicationClient: Sendable {
     /// Lists the present conditions.
     public func conditions() -> Ticket { submit(.conditions) }
 
-    /// Lists the holds of all sessions of the store.
+    /// Lists the holds of all sessions of the store. A *hold* is a demand of tasks on the system that is not met now.
     public func holds() -> Ticket { submit(.holds) }
 
     public func setNetwork(_ settings: NetworkSettings) -> Ticket { submit(.setNetwork(settings)) }
@@ -136,7 +137,7 @@ public final class ApplicationClient: Sendable {
         }
     }
 
-    /// Returns the next announced ticket that has its outcome. Each ticket is returned only one time.
+    /// Returns the next announced ticket whose outcome has come. Each ticket is returned only one time.
     public func nextTicket() -> Ticket? {
         state.change { $0.dequeueAnnounced() }
     }

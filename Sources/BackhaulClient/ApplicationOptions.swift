@@ -7,9 +7,10 @@ public struct ApplicationOptions: Sendable {
     /// The absolute path of the store.
     public var storePath: String
     public var hosting: Hosting
-    /// Whether the process is a tool that only observes. Such a process does not count as a host.
+    /// Whether the process is a tool that only observes. Such a process is not a *host*, which is a process of the
+    /// application that embeds the library. So the engine may start the host's program although the tool is connected.
     public var isObserver = false
-    /// The launch that started this process or one of its ancestors; nil if there is none.
+    /// The launch, by which the engine started this process or one of its ancestors; nil if there is none.
     public var launch: LaunchToken?
 
     public init(application: String, storePath: String, hosting: Hosting) {

@@ -1,7 +1,8 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// The client's state of a session handle.
+/// The client's state of a session handle. Such a handle is the reference of a host (a program that embeds the library)
+/// to a session.
 struct AttachedSession: Sendable {
     let identifier: String
     let role: Role
@@ -14,8 +15,8 @@ struct AttachedSession: Sendable {
     private(set) var returnedThrough = EventID.zero
     /// The events that were pushed and that no poll has returned yet.
     var pushed = EventCache()
-    /// The progress that the host has not read yet. `progressMilliseconds`: the interval of the host's watch; 0 if the
-    /// host has no watch.
+    /// The progress that the host has not read yet. `progressMilliseconds`: the interval in which the host has
+    /// requested progress; 0 if the host has not requested progress.
     var progress = ProgressTable()
     var progressMilliseconds: UInt32 = 0
     var progressDescriptor: EventFD?

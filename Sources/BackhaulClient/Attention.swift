@@ -1,11 +1,13 @@
 internal import BackhaulModel
 
-/// The sessions that need attention and have not been reported to the host yet.
+/// The sessions that need attention and have not been reported to the host (the program that embeds the library) yet. A
+/// session needs *attention* if it has new events, or if another handle waits for the right to read its events.
 struct Attention: Sendable {
     private struct Status {
         var newest = EventID.zero
         var reported = EventID.zero
-        /// Whether another handle waits for the session, and this wait was not reported to the host yet.
+        /// Whether another handle waits for the right to read the session's events, and this wait was not reported to
+        /// the host yet.
         var isYieldRequested = false
 
         var isUnreported: Bool { newest > reported || isYieldRequested }

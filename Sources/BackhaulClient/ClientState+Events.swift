@@ -1,7 +1,8 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// The events for the host. A poll returns pushed events if there are any. Otherwise the poll is sent to the engine.
+/// The events for the host (the program that embeds the library). A poll returns pushed events if there are any.
+/// Otherwise the poll is sent to the engine. The engine pushes events up to a *credit*: a number of events and bytes.
 /// When polls have returned enough events, the engine gets a new credit.
 extension ClientState {
     /// Returns pushed events for a poll; nil if the poll must be sent to the engine.
@@ -53,8 +54,8 @@ extension ClientState {
         updateDescriptors()
     }
 
-    /// Notes that the host did not read the returned events from this event on. The descriptors become readable again
-    /// for these events.
+    /// Notes that the host did not read this event and the returned events after it. The descriptors become readable
+    /// again for these events.
     mutating func unreturn(_ handle: HandleID, from id: EventID) {
         guard let session = sessions[handle], session.role == .consume, session.isAttached, id > .zero else { return }
         let before = EventID(rawValue: id.rawValue - 1)

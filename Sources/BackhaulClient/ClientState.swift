@@ -1,7 +1,8 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// The state of a client. The lock of `ApplicationClient.state` protects it.
+/// The state of a client, which is one open application in this process. The lock of `ApplicationClient.state` protects
+/// the state.
 struct ClientState: Sendable {
     enum Link: Sendable {
         /// No engine replies yet, so commands wait.
@@ -30,8 +31,8 @@ struct ClientState: Sendable {
     var hasConnected: Bool { engineProcess != nil }
     private(set) var isLocal = false
     private var transport: (any ClientTransport)?
-    /// The connection over which the hello was sent, until the welcome comes. `openingProcess`: the process of the
-    /// engine that got the hello.
+    /// The connection over which the first message of the client (the hello) was sent, until the first message of the
+    /// engine (the welcome) comes. `openingProcess`: the process of the engine that got the hello.
     private var openingTransport: (any ClientTransport)?
     private var openingProcess: Int32?
     private var lastSequence: UInt64 = 0
@@ -231,7 +232,8 @@ struct ClientState: Sendable {
         updateDescriptors()
     }
 
-    /// Ends the handle, because the launch for which it was attached is over.
+    /// Ends the handle, because the launch (the start of a program by the engine) for which the handle was attached is
+    /// over.
     mutating func completed(_ handle: HandleID) {
         sessions[handle]?.end(
             Failure(.completed, "the session was completed, which ended this handle; attach it again"))
@@ -243,14 +245,16 @@ struct ClientState: Sendable {
         if !readings.isEmpty { sessions[handle]?.progressDescriptor?.set() }
     }
 
-    /// Sends the host's watch of progress again, because a new engine does not know the watch. The reply is ignored.
+    /// Sends the request for progress again, which the host (the program that embeds the library) made earlier. A new
+    /// engine does not know this request. The reply is ignored.
     private mutating func resumeWatching(_ handle: HandleID) {
         guard let milliseconds = sessions[handle]?.progressMilliseconds, milliseconds > 0 else { return }
         lastSequence += 1
         transmit(lastSequence, .watchProgress(handle, intervalMilliseconds: milliseconds))
     }
 
-    /// If polls have returned enough events, sends a new credit, so that the engine pushes more events.
+    /// If polls have returned enough events, sends a new credit: the number of events and bytes that the engine may
+    /// push.
     mutating func grantCredit(_ handle: HandleID) {
         guard let session = sessions[handle], session.role == .consume, session.isAttached, let transport,
             let credit = sessions[handle]?.pushed.nextCredit(newest: session.newest)

@@ -6,8 +6,8 @@ internal import BackhaulUserManager
 enum DaemonProcess {
     /// A process in the same control group as this process. It is no child of this process.
     case detached(DetachedProcess)
-    /// A service of the user manager, which restarts the daemon. If this process belongs to another service and that
-    /// service is stopped, the daemon continues.
+    /// A service of the user manager. The manager restarts the daemon after a failure. If this process belongs to
+    /// another service, the daemon continues when that service is stopped.
     case service(StartedService)
 
     var processID: Int32? {

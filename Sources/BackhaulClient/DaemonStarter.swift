@@ -3,14 +3,16 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulUserManager
 
-/// Starts the daemon of a store if no process has the store's lock, and checks that the daemon starts to serve.
+/// Starts the daemon of a store if no process has the store's lock, and checks that the daemon starts to serve. The
+/// *daemon* is a process that only runs the engine of the store.
 struct DaemonStarter {
     private let path: String?
     private var started: (program: String, process: DaemonProcess, logError: DaemonLogError)?
     private var pause = RestartPause()
     private var logError: Failure?
 
-    /// - path: the path of the daemon's program from the host's options; if it is nil, the program is searched.
+    /// - path: the path of the daemon's program from the options of the host (the program that embeds the library); if
+    /// the path is nil, the program is searched.
     init(path: String?) { self.path = path }
 
     /// Forgets earlier failures, because an engine has replied.

@@ -12,7 +12,7 @@ struct EngineConnector: Sendable {
     /// id.
     private static let replyTimeoutMilliseconds: Int64 = 5_000
     private static let pauseMilliseconds: Int64 = 20
-    /// The pause between two attempts while a daemon starts, which takes about ten milliseconds.
+    /// The pause between two attempts to find the engine while a daemon starts. The start takes about ten milliseconds.
     private static let startingPauseMilliseconds: Int64 = 2
 
     let path: String
@@ -29,7 +29,8 @@ struct EngineConnector: Sendable {
             do throws(Failure) {
                 // If the path leads to another store now, that store does not have this client's sessions.
                 if let served, !served.isAtPath { throw served.replacementFailure ?? movedFailure(served) }
-                // The host may have closed the descriptor, or another directory may have the path now.
+                // The host (the program that embeds the library) may have closed the descriptor, or another directory
+                // may have the path now.
                 if directory?.descriptor.isOurs != true || directory?.isAtPath != true {
                     directory = try StoreDirectory.open(path: path)
                 }
@@ -86,8 +87,9 @@ struct EngineConnector: Sendable {
     }
 
     /// Returns a lease of the store's engine in this process; nil if another process runs the engine, or if no engine
-    /// runs. Embedded hosting starts the engine here. With daemon hosting, another client of this process may have
-    /// started the engine.
+    /// runs. The engine runs as long as it has a lease. If the host has requested an embedded engine, the call starts
+    /// the engine. If the host has requested a daemon, another client of this process may have started an embedded
+    /// engine.
     private func lease(_ directory: StoreDirectory) throws(Failure) -> EngineLease? {
         switch hosting {
         case .embedded: try LocalEngines.current.lease(directory)
@@ -221,7 +223,8 @@ struct EngineConnector: Sendable {
     }
 
     /// Requests that an older daemon exits. Returns when the daemon has closed the connection or refused. A new
-    /// connection is used, because an engine of another version closes a connection after the hello.
+    /// connection is used, because an engine of another version closes a connection after the hello, the first message
+    /// of a client.
     private func requestExit(_ directory: StoreDirectory, until deadline: Deadline) {
         guard let transport = try? SocketClientTransport(directory: directory) else { return }
         transport.send(.requestExit(.current))

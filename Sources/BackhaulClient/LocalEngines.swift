@@ -4,8 +4,8 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import Glibc
 
-/// The engines of this process, one for each store. All applications of the process with the same store share its
-/// engine.
+/// The engines of this process, one for each store. All applications of the process with the same store share the
+/// engine of this store. Each client has a *lease* of its engine. The release of the last lease stops the engine.
 final class LocalEngines: Sendable {
     private enum Entry {
         /// A client of this process is starting the engine.
@@ -95,9 +95,9 @@ final class LocalEngines: Sendable {
         }
     }
 
-    /// Installs an exit hook that stops all engines. Without this hook, a host would crash in OpenSSL's exit hook if it
-    /// returned from main while the engine's threads use TLS. Our hook is registered after OpenSSL's hook, so our hook
-    /// runs first.
+    /// Installs an exit hook that stops all engines. Without this hook, a host (the program that embeds the library)
+    /// would crash in OpenSSL's exit hook if it returned from main while the engine's threads use TLS. Our hook is
+    /// registered after OpenSSL's hook, so our hook runs first.
     private func installExitHook(_ state: inout State) {
         guard !state.hasExitHook else { return }
         state.hasExitHook = true

@@ -1,7 +1,8 @@
 public import BackhaulModel
 public import BackhaulPlatform
 
-/// Live progress of tasks. A new reading of a task replaces an earlier reading that the host has not read.
+/// Live progress of tasks. A new reading of a task replaces an earlier reading that the host (the program that embeds
+/// the library) has not read.
 extension SessionClient {
     /// Starts a stream with at most one reading of each task in the interval. An interval of 0 ends the stream. If the
     /// engine ends, the stream continues with the next engine.

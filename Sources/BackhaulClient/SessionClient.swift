@@ -1,7 +1,7 @@
 public import BackhaulModel
 public import BackhaulPlatform
 
-/// An attached session in a host. Any thread may use it.
+/// A session that a host has opened. A *host* is a process that embeds the library. Any thread may use this object.
 public final class SessionClient: Sendable {
     public let identifier: String
     public let role: Role
@@ -25,7 +25,7 @@ public final class SessionClient: Sendable {
     /// The descriptor that is readable while the session has events that no poll of this handle has returned.
     public var eventDescriptor: Int32 { descriptor.number }
 
-    /// Releases the role in the session. The session's transfers continue.
+    /// Gives up the handle's role in the session, such as the right to read events. The session's transfers continue.
     public func close() {
         let wasAttached = application.state.change { $0.sessions.removeValue(forKey: handle)?.isAttached ?? false }
         if wasAttached { _ = application.submit(.closeSession(handle)) }
@@ -39,7 +39,8 @@ public final class SessionClient: Sendable {
         submit(.updateConfiguration(handle, configuration))
     }
 
-    /// Completes the session. If this handle was attached for a launch, this call also ends the handle, and a second
+    /// Completes the session: states that the host has processed all events that it has read. If the engine started
+    /// this process and the handle was attached because of that launch, this call also ends the handle, and a second
     /// call does nothing.
     public func complete() -> Ticket {
         if let failure { return application.completedTicket(failure.status == .completed ? .done : .failed(failure)) }

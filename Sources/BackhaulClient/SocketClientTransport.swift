@@ -84,7 +84,7 @@ final class SocketClientTransport: ClientTransport {
             }
             let (isClosed, isDrained) = outgoing.withLock { ($0.isClosed, $0.bytes.isEmpty) }
             if isClosed, isDrained, sent == pending.count { return .closed }
-            // A stopped engine reads nothing, so a closed connection sends its last messages for a limited time only.
+            // A stopped engine reads nothing. So after `close`, the last messages are sent for a limited time only.
             if isClosed, !isClosing {
                 isClosing = true
                 deadline = .after(milliseconds: Self.closeMilliseconds)

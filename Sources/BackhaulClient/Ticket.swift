@@ -1,7 +1,8 @@
 public import BackhaulModel
 public import BackhaulPlatform
 
-/// The ticket of a started verb. The ticket gets its outcome once, and keeps the outcome until the ticket is released.
+/// An object that stands for a command that was sent to the engine. The ticket gets the outcome of the command one
+/// time, and keeps the outcome until the ticket is released.
 public final class Ticket: Sendable {
     public enum Outcome: Sendable {
         /// The engine's reply, unchanged.
@@ -35,7 +36,8 @@ public final class Ticket: Sendable {
     /// - announced: called when an announced ticket has its outcome, while the ticket is locked.
     /// - withdrawn: called after an announced ticket was released.
     /// - abandoned: called after the ticket was released before its outcome came.
-    /// - unread: called with the outcome after the ticket was released before the host read it.
+    /// - unread: called with the outcome if the ticket was released after the outcome came, but before the host (the
+    /// program that embeds the library) read it.
     init(
         announced: @escaping @Sendable (Ticket) -> Void, withdrawn: @escaping @Sendable (Ticket) -> Void,
         abandoned: @escaping @Sendable () -> Void, unread: @escaping @Sendable (Outcome) -> Void = { _ in },
@@ -68,8 +70,8 @@ public final class Ticket: Sendable {
         }
     }
 
-    /// Releases the ticket. The verb continues. If the outcome is a session that the host has not taken, the session is
-    /// closed. `isRead`: whether the host has read the outcome.
+    /// Releases the ticket. The command continues. If the outcome is a session that the host has not taken, the session
+    /// is closed. `isRead`: whether the host has read the outcome.
     public func release(isRead: Bool = false) {
         let (before, orphan): (State, SessionClient?) = state.withLock { state in
             defer { state.isReleased = true }

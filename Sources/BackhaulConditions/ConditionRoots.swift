@@ -1,6 +1,7 @@
 public import BackhaulPlatform
 
-/// Where the system's files and bus are. Tests and containers set their own paths and bus instead of the machine's.
+/// The places of the system's files and bus, from which conditions are read. Tests and containers set their own paths
+/// and bus in place of those of the machine.
 public struct ConditionRoots: Equatable, Sendable {
     /// The directory that is read as /sys (sysfs(5)).
     public var system: String

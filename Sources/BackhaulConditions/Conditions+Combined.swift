@@ -2,7 +2,8 @@ internal import BackhaulModel
 
 extension Conditions {
     /// Combines the readings of several sources. If the kernel has a route, the known readings of NetworkManager
-    /// replace the kernel's readings. `metered` has the administrator's settings, which override the readings of both.
+    /// replace the kernel's readings. `metered` has the administrator's settings, which override the readings of all
+    /// sources.
     static func combined(
         power: PowerState?, heat: HeatState?, pressure: [PressureResource: Reading<UInt8>], network: NetworkState?,
         bus: BusReadings?, metered: [String: Bool]
@@ -71,7 +72,8 @@ extension Conditions {
 }
 
 extension Reading {
-    /// Takes the other reading if it has a value. If both readings have no value, the source has the reasons of both.
+    /// Takes the other reading if it has a value. If no reading has a value, the source (the text that explains the
+    /// reading) has both reasons.
     fileprivate mutating func combine(_ other: Reading) {
         if other.value != nil { self = other } else if value == nil { source += "; \(other.source)" }
     }

@@ -3,9 +3,9 @@ public import BackhaulModel
 internal import BackhaulPlatform
 
 extension ConditionsWatch {
-    /// Reads all conditions once, for a listing. Sources of conditions that are not in `needs` are closed afterwards.
-    /// Calls `then` on the loop's thread, in a later iteration and within two seconds. If a condition has no reading
-    /// after two seconds, the condition is unknown, and its source says why.
+    /// Reads all conditions one time, for a listing. After that, sources of conditions that are not in `needs` are
+    /// closed. Calls `then` on the thread of the event loop, in a later iteration and within two seconds. If a
+    /// condition has no reading after two seconds, the listing shows it as unknown, with the reason.
     public func readAll(then: @escaping (Conditions) -> Void) {
         guard !isClosed else { return }
         if let listing { return listing.waiting.append(then) }
@@ -37,7 +37,7 @@ extension ConditionsWatch {
     }
 }
 
-/// One reading of all conditions, for all callers that wait for it. It is confined to the loop's thread.
+/// One reading of all conditions, for all callers that wait for it. It is used only on the thread of the event loop.
 final class ConditionsListing {
     var waiting: [(Conditions) -> Void]
     /// The kinds of conditions that are still being read from files.

@@ -2,8 +2,8 @@ internal import BackhaulLoop
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// Opens and closes the sources of conditions, and decides when to read them. A source is open only while a need
-/// depends on it.
+/// Opens and closes the sources of conditions (such as the battery's files or the system bus), and decides when to read
+/// them. A source is open only while a needed condition depends on it.
 extension ConditionsWatch {
     /// The conditions that are read from files and from the kernel.
     static let readNeeds: ConditionSet = [

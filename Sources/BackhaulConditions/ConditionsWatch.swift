@@ -2,11 +2,12 @@ public import BackhaulLoop
 public import BackhaulModel
 internal import BackhaulPlatform
 
-/// Provides the readings of the conditions in `needs`. It is confined to the loop's thread.
+/// Provides the readings of the conditions in `needs`. A *condition* is one fact about the system, such as power, heat
+/// or network. The watch is used only on the thread of the event loop.
 ///
 /// A condition that is not in `needs` is not read, and uses no descriptor, timer or thread. If the kernel or a service
-/// reports the changes of a condition, the condition is read after each report. The other conditions are read together
-/// every 30 seconds: temperatures, the charge of a battery in use, and pressure while it lasts.
+/// reports the changes of a condition, the condition is read after each report. The other conditions are temperatures,
+/// the charge of a battery in use, and pressure while it lasts. They are read together every 30 seconds.
 public final class ConditionsWatch {
     /// The conditions to read. The readings of an added condition follow later, with a call of `onChange`. The readings
     /// of a removed condition are dropped immediately, without a call of `onChange`.
@@ -14,8 +15,9 @@ public final class ConditionsWatch {
         didSet { if needs != oldValue { needsChanged(from: oldValue) } }
     }
 
-    /// The readings as the system reports them. Only thermal states are smoothed, by the hysteresis of thermal zones.
-    /// If a source changes but its value does not, `current` has the new source, and `onChange` is not called.
+    /// The readings as the system reports them. Only thermal states are smoothed: a zone leaves a state only at a
+    /// temperature that is clearly lower than the temperature at which it reached the state. If the source of a reading
+    /// changes but the value does not, `current` has the new source, and `onChange` is not called.
     public private(set) var current = Conditions()
 
     /// Whether no needed condition is `pending`.
@@ -28,8 +30,9 @@ public final class ConditionsWatch {
         isNetworkPending && needs.contains(.network) ? pendingNeeds.union(.network) : pendingNeeds
     }
 
-    /// The administrator's settings: whether a network is metered, by the network's name. A setting overrides the
-    /// system's reading. A change affects `current` immediately, without a call of `onChange`.
+    /// The administrator's settings: for the name of a network, whether the network is metered (its data may cost
+    /// money). A setting overrides the system's reading. A change affects `current` immediately, without a call of
+    /// `onChange`.
     public var metered: [String: Bool] = [:] {
         didSet { if metered != oldValue { refresh() } }
     }
@@ -85,8 +88,8 @@ public final class ConditionsWatch {
     /// show the pressure, because the kernel updates the averages only every two seconds.
     static let pressureDelay: Int64 = 2_000
 
-    /// `log` and `onChange` are called on the loop's thread. `onChange` is called when a value of `current` or the set
-    /// `pending` has changed.
+    /// `log` and `onChange` are called on the thread of the event loop. `onChange` is called when a value of `current`
+    /// or the set `pending` has changed.
     public convenience init(
         loop: Loop, roots: ConditionRoots, log: @escaping (LogEntry) -> Void, onChange: @escaping () -> Void
     ) {
@@ -109,7 +112,7 @@ public final class ConditionsWatch {
         self.onChange = onChange
     }
 
-    /// Ends the delay of a prepared sleep, because running transfers are synced.
+    /// Ends the delay of a prepared sleep, because the bytes of running transfers are synced.
     public func readyToSleep() { systemBus?.bus.readyToSleep() }
 
     /// Stops all reading and all calls of `onChange`. An unfinished listing does not call its `then`.

@@ -6,7 +6,8 @@ internal import CLinux
 public final class Loop {
     /// Milliseconds since boot, sleep included, at the start of the current iteration.
     public private(set) var now: Int64 = Clock.bootMilliseconds
-    /// True after the host has closed a descriptor that the loop needs. Then timers and watches do not work any more.
+    /// True after the host (the program that embeds the library) has closed a descriptor that the loop needs. Then
+    /// timers and watches do not work any more.
     public private(set) var isBroken = false
 
     let events: EpollSet

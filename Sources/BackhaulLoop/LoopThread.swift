@@ -1,12 +1,13 @@
 internal import BackhaulPlatform
 internal import CLinux
 
-/// A thread that runs an event loop and owns a context. The context never leaves the thread.
+/// A thread that runs an event loop and owns a context, which is an object of the caller. The context never leaves the
+/// thread.
 ///
-/// A host may close descriptors that are not its own. The loop detects this in its next iteration, and its thread then
-/// performs only posted jobs, without the loop. But if the thread waits without a limit, there is no next iteration,
-/// and only a signal could end the system call. So this thread stays in the system call. The thread that posts the next
-/// job starts another loop thread, which takes over.
+/// A host (a program that embeds the library) may close descriptors that are not its own. The loop detects this in its
+/// next iteration. From then on, the thread performs only posted jobs, without the loop. But if the thread waits
+/// without a limit, there is no next iteration, and only a signal could end the system call. So this thread stays in
+/// the system call. The thread that posts the next job starts another loop thread, which takes over.
 public final class LoopThread<Context: AnyObject>: Sendable {
     public typealias Job = @Sendable (Context) -> Void
 
@@ -15,7 +16,7 @@ public final class LoopThread<Context: AnyObject>: Sendable {
         var isClosed = false
         /// Whether the thread waits in its event set, or is about to wait.
         var isWaiting = false
-        /// When the waker was used for the current wait; nil if it was not used.
+        /// When the waker (a descriptor that ends the wait) was used for the current wait; nil if it was not used.
         var wokenAt: Int64?
         /// How often another thread has taken over. A thread of an earlier generation must end.
         var generation = 0
@@ -89,7 +90,7 @@ public final class LoopThread<Context: AnyObject>: Sendable {
         repeat {
             let needed: Bool = mailbox.withLock { mustWake(&$0) }
             if needed { wake() }
-            // The host may have closed the waker just after its use, so the waker is used again after a while.
+            // The host may have closed the waker just after `wake` used it, so the waker is used again after a while.
         } while mailbox.wait(until: .after(milliseconds: 1_100), { $0.hasEnded ? true : nil }) == nil
         let thread: Thread? = mailbox.withLock { box in
             defer { box.thread = nil }
@@ -103,8 +104,8 @@ public final class LoopThread<Context: AnyObject>: Sendable {
     private func mustWake(_ box: inout Mailbox) -> Bool {
         guard box.isWaiting else { return false }
         let now = Clock.bootMilliseconds
-        // If the host closed the waker just after its use, no thread was woken. So the waker is used again after a
-        // second.
+        // If the host closed the waker just after `wake` used it, no thread was woken. So the waker is used again after
+        // a second.
         if let wokenAt = box.wokenAt, now - wokenAt < 1_000 { return false }
         box.wokenAt = now
         return true

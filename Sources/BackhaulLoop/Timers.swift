@@ -3,10 +3,10 @@ internal import CLinux
 internal import CUV
 internal import Glibc
 
-/// The timers of a loop. libuv implements them with a loop of its own. This inner loop also watches the event set, and
-/// runs only when one of its timers is due. Each call of `uv_run` polls libuv's own descriptor. If this poll fails,
-/// `uv_run` aborts the process. So `uv_run` is called as rarely as possible, and only after a check that the descriptor
-/// still belongs to libuv.
+/// The timers of a loop. libuv implements them with a loop of its own. This inner loop also watches the event set
+/// (`EpollSet`), and runs only when one of its timers is due. Each call of `uv_run` polls libuv's own descriptor. If
+/// this poll fails, `uv_run` aborts the process. So `uv_run` is called as rarely as possible, and only after a check
+/// that the descriptor still belongs to libuv.
 ///
 /// Unsafe: libuv's handles stay at their addresses from `init` to the end of the loop, and only the loop's thread uses
 /// them.
@@ -90,7 +90,8 @@ final class Timers {
         if isOpen { uv_update_time(loop) }
     }
 
-    /// Calls the handlers of due timers. Returns false when the host has closed libuv's descriptor.
+    /// Calls the handlers of due timers. Returns false when the host (the program that embeds the library) has closed
+    /// libuv's descriptor.
     func runDue() -> Bool {
         guard isOpen, uv_backend_timeout(loop) == 0 else { return isOpen }
         guard backendIsOurs else { return false }

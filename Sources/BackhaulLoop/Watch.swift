@@ -7,7 +7,8 @@ public final class Watch {
     public let descriptor: Int32
     let generation: UInt32
     let handler: (Interest) -> Void
-    // The reference is weak, because a watch may outlive the loop: a closure of the host may retain it.
+    // The reference is weak, because a watch may outlive the loop: a closure outside of the library may retain the
+    // watch.
     private weak var loop: Loop?
     public private(set) var interest: Interest
 

@@ -59,8 +59,8 @@ public struct ControlGroup: Equatable, Sendable {
     public var unitName: String? { unitPath?.split(separator: "/").last.map(String.init) }
 
     /// Whether a stop of this group's service or container stops the other group, too. This is the case if both groups
-    /// are in the same unit. If this group is in no unit, both groups must be the same group, which must not be the
-    /// root.
+    /// are in the same unit. If this group is in no unit, this is the case only if both are the same group, and this
+    /// group is not the root.
     public func isStoppedWith(_ other: ControlGroup) -> Bool {
         if let unitPath { return unitPath == other.unitPath }
         return path == other.path && path != "/"

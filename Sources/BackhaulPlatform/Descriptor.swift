@@ -18,8 +18,9 @@ public final class Descriptor: Sendable {
 
     public var identity: (device: UInt64, inode: UInt64) { (file?.device ?? 0, file?.inode ?? 0) }
 
-    /// Whether the number still refers to this descriptor's file. The result is false in forked children, and after the
-    /// host has closed the number. Another file may have the number by then.
+    /// Whether the number still refers to this descriptor's file. The result is false in forked children. It is also
+    /// false after the host (the program that embeds the library) has closed the number. Another file may have the
+    /// number by then.
     public var isOurs: Bool {
         ForkGuard.isCurrent(number, registration) && file != nil && FileIdentity(of: number) == file
     }

@@ -33,7 +33,8 @@ public enum DirectoryReader {
         let number = dirfd(directory)
         ForkGuard.add(number)
         defer {
-            // The number is removed from the guard before the close, because after the close another thread may get it.
+            // The descriptor's number is removed from `ForkGuard` before the close, because after the close another
+            // thread may get the number.
             ForkGuard.remove(number)
             closedir(directory)
         }

@@ -18,7 +18,8 @@ public final class EventFD: Sendable {
     }
 
     public func set() {
-        // If the host has closed all descriptors of the process, this number may belong to a file of the host.
+        // If the program that embeds the library has closed all descriptors of the process, this number may belong to a
+        // file of the program.
         guard descriptor.isOurs else { return }
         var one: UInt64 = 1
         _ = write(descriptor.number, &one, 8)

@@ -3,11 +3,11 @@ internal import Glibc
 internal import Synchronization
 
 /// Closes the library's descriptors in forked children. An open-file-description lock and a connected socket exist as
-/// long as any copy of their descriptor is open. Without this guard, a forked child would keep the store locked after
-/// its parent has died.
+/// long as any copy of their descriptor is open. Without this guard, a forked child would keep the library's directory
+/// of data (the *store*) locked after its parent has died.
 ///
 /// The guard uses no locks. In a child, a lock may be locked by a thread that does not exist there. And if fork had to
-/// wait for a lock, a host that owns locks while it forks could deadlock.
+/// wait for a lock, a *host* (a program that embeds the library) that owns locks while it forks could deadlock.
 public enum ForkGuard {
     /// The facts about one descriptor number. If a fork happens while a thread of the parent changes an entry, the
     /// child sees only a part of the change. So `registration` is cleared before the other fields change, and set after

@@ -2,8 +2,8 @@ internal import CLinux
 internal import Glibc
 internal import Synchronization
 
-/// A thread of the library. The thread blocks all signals. So the host's signal handlers never run on this thread, and
-/// it gets no SIGPIPE.
+/// A thread of the library. The thread blocks all signals. So the signal handlers of the program that embeds the
+/// library never run on this thread, and the thread gets no SIGPIPE.
 public final class Thread: @unchecked Sendable {
     // Unchecked: `handle` is written once, before the object is shared.
     private var handle = pthread_t()

@@ -1,5 +1,5 @@
-/// A thread that owns a context and performs jobs on it, in the order in which they were posted. The thread takes all
-/// waiting jobs together, so that `perform` can commit them together.
+/// A thread that owns a context (an object of the caller) and performs jobs on the context, in the order in which the
+/// jobs were posted. The thread takes all waiting jobs together, so that `perform` can commit them together.
 public final class Worker<Context>: Sendable {
     public typealias Job = @Sendable (Context) -> Void
 

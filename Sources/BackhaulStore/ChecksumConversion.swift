@@ -53,7 +53,8 @@ enum ChecksumConversion {
         }
     }
 
-    /// Whether the new database is complete. If SQLite was built without VACUUM, the statement does nothing.
+    /// Whether the new database is complete. If SQLite was built without VACUUM, `VACUUM INTO` does nothing, and the
+    /// new database is empty.
     private static func isCopy(_ directory: StoreDirectory, of connection: Connection) throws(Failure) -> Bool {
         let copy = try Database.open(directory, newName)
         defer { copy.close() }

@@ -3,7 +3,8 @@ internal import BackhaulPlatform
 internal import CSQLite
 
 /// Opens the database of a store. The initializer checks that the file is a store's database, and that this library
-/// knows its version. Then it migrates the database if that version is older.
+/// knows the version of the database. If this version is older than the library's, the initializer then migrates the
+/// database.
 struct Database {
     let connection: Connection
     let descriptors: DatabaseDescriptors

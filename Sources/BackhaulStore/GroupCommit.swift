@@ -2,10 +2,12 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import CSQLite
 
-/// Runs queued bodies in as few transactions as possible, and reports to each caller when its result is durable. A body
-/// is a closure that performs one command's work; a body that fails has no effect. All calls are on the store's thread.
+/// Runs queued bodies in as few transactions as possible. A *body* is a closure that performs the work of one command.
+/// Each caller gets a report when the result of its body is durable. A body that fails has no effect. All calls are on
+/// the store's thread.
 final class GroupCommit {
-    /// After a checkpoint, SQLite truncates the log file to this size, in bytes.
+    /// After a checkpoint, which copies the log's pages to the database, SQLite truncates the log file to this size, in
+    /// bytes.
     static let walSizeLimit = 32 << 20
     /// A checkpoint is due when the log has this many frames (pages of 4 KiB).
     static let checkpointFrames: Int32 = 8_192

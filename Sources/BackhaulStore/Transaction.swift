@@ -1,8 +1,9 @@
 internal import BackhaulModel
 
-/// The operations on the database within a transaction. Each subject has one operation family. `StoreThread.perform`
-/// passes a transaction to the bodies that it runs on the store's thread. A body must not store the transaction or a
-/// family. The caller passes all times, because the store reads no clock.
+/// The operations on the database within a transaction. All operations on one subject are in one struct, an *operation
+/// family*. `StoreThread.perform` runs closures, the *bodies*, on the store's thread, and passes a transaction to each
+/// body. A body must not store the transaction or a family. The caller passes all times, because the store reads no
+/// clock.
 ///
 /// A family is a struct of one or two references. The families are constants, so Swift retains no object for the call
 /// of an operation.

@@ -26,7 +26,8 @@ struct OutgoingRequest {
     }
 
     /// The Expect line for libcurl's list of header lines. "Expect:" removes the field. If the line is nil, libcurl
-    /// decides: it sends the field only over HTTP/1.1. Old versions of libcurl send the field with a body of any size.
+    /// decides: it sends the field only over HTTP/1.1. Old versions of libcurl send the field with each body, whatever
+    /// its size.
     var expectationLine: String? {
         guard let body else { return nil }
         switch expectation {
@@ -88,8 +89,8 @@ struct OutgoingRequest {
         }
     }
 
-    /// The names of the fields that describe a body. When a redirect drops the body, the transport also drops these
-    /// fields (Fetch standard, "request-body-header name").
+    /// The names of the header fields that describe a body. When a redirect drops the body, the transport also drops
+    /// these fields (Fetch standard, "request-body-header name").
     static let bodyFields: Set<String> = [
         "content-type", "content-encoding", "content-language", "content-location", "content-digest", "repr-digest",
     ]

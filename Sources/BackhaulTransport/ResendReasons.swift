@@ -1,10 +1,10 @@
-/// The reasons for which a transfer sends its request again over a new connection, in the same attempt. For each
-/// reason, the request is repeated at most one time.
+/// The reasons for which a transfer sends its request again over a new connection, in the same attempt (run of the
+/// task). For each reason, the transfer repeats the request at most one time.
 struct ResendReasons: OptionSet {
     let rawValue: Int
 
     /// libcurl has reported a lack of memory. Version 7.88.1 also reports this for a header line of more than 100 KiB.
-    /// If memory was really short, a second request may succeed.
+    /// If memory was really short, a second request may succeed, because memory may have become free.
     static let lackOfMemory = ResendReasons(rawValue: 1)
     /// The response had status 421. Another connection may reach the right server (RFC 9110, section 15.5.20).
     static let misdirected = ResendReasons(rawValue: 2)

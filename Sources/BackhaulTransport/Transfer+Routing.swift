@@ -1,6 +1,7 @@
 internal import BackhaulModel
 
-/// Determines the credentials, header lines and proxy of a hop.
+/// Determines the credentials, header lines and proxy of a hop. A *hop* is one HTTP request of a transfer; a redirect,
+/// for example, needs a further hop.
 extension Transfer {
     /// Returns the proxy of this hop, and the credentials for the server and the proxy. Also records which credentials
     /// the hop sends.
@@ -25,7 +26,7 @@ extension Transfer {
         return isReached ? "\(origin.text), through the proxy \(proxy.url)," : "the proxy \(proxy.url)"
     }
 
-    /// The message for the end of the request time-out.
+    /// The message for a transfer that ends because no byte was sent or received during its request time-out.
     var timeoutMessage: String {
         let limit = request.requestTimeoutMilliseconds
         if let pendingCertificateFile {
@@ -38,7 +39,7 @@ extension Transfer {
     }
 
     /// Records which credentials the response accepts. If the response came through a tunnel, or if there is no proxy,
-    /// the response is the server's.
+    /// the server has sent the response.
     func noteAccepted(_ status: Int32) {
         let isTunnelled = origin.scheme == "https"
         if status != 401, status != 407, let serverCredentialNumber {

@@ -4,8 +4,8 @@ internal import CCurl
 extension Transfer {
     /// Rewinds the body of a request that must not be repeated after the server has acted on it. If the server may have
     /// acted on the request, returns false and does not rewind. In two cases the server has not acted on the request:
-    /// it has refused the request (REFUSED_STREAM, RFC 9113, section 8.7), or it has responded with 401 or 407. On a
-    /// new connection, libcurl repeats a request only in these cases.
+    /// it has refused the request (REFUSED_STREAM, RFC 9113, section 8.7), or it has responded with 401 or 407. If the
+    /// connection is new, libcurl repeats a request only in these two cases.
     func rewindWhatWasRefused() -> Bool {
         guard timing.isFirstOnConnection || isHoldingHead, !headIsWhole else { return false }
         wasNotProcessed()

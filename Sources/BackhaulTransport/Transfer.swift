@@ -1,16 +1,16 @@
 public import BackhaulModel
 internal import CCurl
 
-/// A running transfer. All calls are on the loop's thread.
+/// A running transfer. Each of its HTTP requests is a *hop*. All calls are on the thread of the event loop.
 ///
 /// Unsafe: the bytes that libcurl passes to a call-back live until the call-back returns, and are not used later.
 public final class Transfer {
-    /// The number of body bytes that the delegate has taken.
+    /// The number of bytes of the response's body that the delegate has taken.
     public private(set) var bytesReceived: UInt64 = 0
     /// The metrics of the latest request, as far as they are known.
     public internal(set) var metrics = TransferMetrics()
     public var isHTTP2: Bool { head.isHTTP2 }
-    /// The numbers of the last request's credentials for server and proxy; nil if the request had no such credential.
+    /// The numbers that identify the last request's credentials; nil if the request had no such credential.
     public internal(set) var serverCredentialNumber: UInt64?
     public internal(set) var proxyCredentialNumber: UInt64?
     /// The numbers of the sent credentials that a response has accepted.
@@ -255,7 +255,7 @@ public final class Transfer {
     }
 
     /// Checks whether bytes have arrived before the request is sent. Such bytes cannot be the response (RFC 9112,
-    /// section 6.3), but libcurl 7.88.1 would accept them as one.
+    /// section 6.3), but libcurl 7.88.1 would accept them as the response.
     private func isConnectionUsable() -> Bool {
         guard let stack, let easy, stack.identity.httpVersion != .http2PriorKnowledge else {
             isOverHTTP2 = true
@@ -467,7 +467,7 @@ public final class Transfer {
         default:
             return 0
         }
-        // If libcurl has been reading for too long, this transfer is paused, so that other transfers can run.
+        // If the current call of libcurl has taken too long, this transfer is paused, so that other transfers can run.
         if stack?.multi.noteChunk() == true {
             transport?.resume(self)
             return Int(bhl_pause)

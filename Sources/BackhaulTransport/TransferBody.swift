@@ -1,4 +1,5 @@
-/// The source of a request's body, which is read on demand. All calls are on the loop's thread, and must not block it.
+/// The source of a request's body. The transport reads the body when it can send bytes. All calls are on the thread of
+/// the event loop, and must not block this thread.
 public protocol TransferBody: AnyObject {
     /// The size in bytes, which is sent as Content-Length. Exactly this number of bytes is read.
     var size: UInt64 { get }
@@ -16,9 +17,9 @@ public enum BodyRead: Equatable, Sendable {
     case wait
 }
 
-/// When a request has the field `Expect: 100-continue`. With this field, libcurl waits for the server's consent before
-/// it sends the body (RFC 9110, section 10.1.1). The wait takes one round trip, or 1 s if the server does not support
-/// the field. If the server refuses the request, the body is not sent.
+/// Determines whether a request has the field `Expect: 100-continue`. With this field, libcurl waits for the server's
+/// consent before it sends the body (RFC 9110, section 10.1.1). The wait takes one round trip, or 1 s if the server
+/// does not support the field. If the server refuses the request, the body is not sent.
 public enum Expectation: Sendable {
     /// The field is sent with bodies of more than 1 MiB over HTTP/1.1.
     case whenLarge

@@ -1,7 +1,7 @@
 public import BackhaulModel
 
-/// Receives the results of a transfer. All calls are on the loop's thread. Each method may start and cancel transfers,
-/// and resume other transfers.
+/// Receives the results of a transfer. All calls are on the thread of the event loop. Each method may start and cancel
+/// transfers, and resume other transfers.
 public protocol TransferDelegate: AnyObject {
     /// Receives the head of the final response. The transport calls this exactly one time, before the first byte of the
     /// body. This call is also made if there is no body.
@@ -35,7 +35,7 @@ public enum TransferEnd: Equatable, Sendable {
     var status: Status? { if case .failed(let failure, _, _) = self { failure.status } else { nil } }
 }
 
-/// Facts about a failure that only the transport knows. The engine uses them when it decides about another attempt.
+/// Facts about a failure that only the transport knows. The engine uses them when it decides whether to retry.
 public struct FailureContext: Equatable, Sendable {
     /// Whether it is certain that no server has acted on the request. This is certain if no byte of the request was
     /// sent, or if the server has refused the request (RFC 9113, section 8.7).

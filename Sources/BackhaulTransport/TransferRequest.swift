@@ -20,8 +20,8 @@ public struct TransferRequest: Sendable {
     public var proxy = ProxyConfiguration()
     /// The origin of `url`.
     public var origin: Origin
-    /// The representation that the host has already. The server should send a body only for another representation (RFC
-    /// 9110, section 13.1).
+    /// The representation (the bytes of the resource at one time) that is already at the destination. The server should
+    /// send a body only if it has another representation (RFC 9110, section 13.1).
     public var condition: KnownRepresentation?
     /// The method, a token (RFC 9110, section 9.1).
     public var method = "GET"
@@ -35,10 +35,11 @@ public struct TransferRequest: Sendable {
     /// Whether the cached addresses of the server are ignored. Set after a failed request, because the server may have
     /// a new address.
     public var bypassesDNSCache = false
-    /// The credentials for challenges. Each credential is sent only to the server or proxy of its challenge, even after
-    /// a redirect.
+    /// The credentials for challenges. Each credential is sent only to the server or proxy that has sent the challenge,
+    /// even after a redirect.
     public var credentials: SessionCredentials?
-    /// The secrets in the refreshed fields of `headers`. These secrets must not appear in stored texts.
+    /// The secrets in those fields of `headers` that the program has replaced because the earlier fields had expired.
+    /// These secrets must not appear in stored texts.
     public var secrets = SecretRedactor()
 
     public init(
@@ -57,7 +58,7 @@ public struct TransferRequest: Sendable {
         self.credentials = credentials
     }
 
-    /// Makes a request with the settings of its session and of its task's policy.
+    /// Makes a request with the settings of its session (a named collection of tasks) and with its task's policy.
     /// - headers: the fields of the request. A field of the request replaces the session's field with the same name.
     public init(
         url: String, headers: [HeaderField], origin: Origin, session: SessionConfiguration, policy: TransferPolicy,

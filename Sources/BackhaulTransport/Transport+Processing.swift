@@ -3,7 +3,8 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import CCurl
 
-/// Processes the results of libcurl at the end of each loop iteration, after the call-backs of that iteration.
+/// Processes the results of libcurl at the end of each iteration of the event loop, after the call-backs of that
+/// iteration.
 extension Transport {
     /// How long libcurl may be called repeatedly in one iteration of the loop, in milliseconds.
     private static let processingMilliseconds: Int64 = 20
@@ -47,12 +48,12 @@ extension Transport {
         return false
     }
 
-    /// Handles an error of the stack, and the transfers of the stack that have ended. Returns false if there was an
-    /// error or an ended transfer.
+    /// Handles an error of the stack (a multi handle with its easy handles and sockets), and the transfers of the stack
+    /// that have ended. Returns false if there was an error or an ended transfer.
     private func processUntilQuiet(_ stack: CurlStack) -> Bool {
         if stack.multi.error != CURLM_OK {
-            // All transfers of the stack fail, because libcurl's manual does not say in which state they are after this
-            // error.
+            // All transfers of the stack fail, because libcurl's manual does not say in which state transfers are after
+            // this error.
             let reason = String(cString: curl_multi_strerror(stack.multi.error))
             replaceStack(
                 stack,

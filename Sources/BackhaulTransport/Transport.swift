@@ -3,7 +3,7 @@ public import BackhaulModel
 internal import CCurl
 
 /// Runs HTTP transfers with libcurl's multi-socket interface: HTTP/1.1, and HTTP/2 over TLS. All calls are on the
-/// thread of its loop. Each transfer starts immediately; the caller decides which transfers may run.
+/// thread of the event loop. Each transfer starts immediately; the caller decides which transfers may run.
 public final class Transport {
     let loop: Loop
     lazy var tokenProvider = KerberosTokenProvider(loop)
@@ -18,8 +18,8 @@ public final class Transport {
     private var origins = OriginParser()
     var isClosed = false
     private var fallback = HTTP1Fallback()
-    /// The limit on open connections for each connection identity, including idle ones. If a new connection is needed
-    /// at the limit, an idle connection is closed.
+    /// The limit on open connections, including idle ones, for each connection identity (the settings that requests on
+    /// the same connection share). If a new connection is needed at the limit, an idle connection is closed.
     public var maximumConnections = 1_024 {
         didSet {
             guard maximumConnections != oldValue else { return }
@@ -27,12 +27,13 @@ public final class Transport {
         }
     }
 
-    /// How long the idle connections of a stack are kept when the stack runs no transfer.
+    /// How long the idle connections of a stack (a multi handle with its easy handles and sockets) are kept when the
+    /// stack runs no transfer.
     private static let idleMilliseconds: Int64 = 30_000
     /// The time between two checks of whether a server has taken the rest of a body.
     private static let drainCheckMilliseconds: Int64 = 20
-    /// The longest time between two checks while transfers run. If the host closes the transport's descriptors, the
-    /// transport detects this within a second.
+    /// The longest time between two checks while transfers run. If the host (the program that embeds the library)
+    /// closes the transport's descriptors, the transport detects this within a second.
     private static let watchMilliseconds: Int64 = 1_000
 
     /// Throws if this system's libcurl cannot be used.

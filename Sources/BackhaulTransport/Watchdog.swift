@@ -1,7 +1,7 @@
 internal import BackhaulLoop
 
-/// A timer for a function that checks for silent transfers. Each call of the function returns the time of the next
-/// call.
+/// A timer for a function that checks for silent transfers, which send and receive no bytes. Each call of the function
+/// returns the time of the next call.
 final class Watchdog {
     private let loop: Loop
     private var timer: LoopTimer?

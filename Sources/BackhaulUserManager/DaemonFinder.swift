@@ -3,7 +3,7 @@ internal import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// Finds the program of the daemon.
+/// Finds the program of the daemon, which runs transfers outside of the programs that embed the library (the *hosts*).
 public struct DaemonFinder: Sendable {
     static let programName = "backhauld"
     public static let variable = "BACKHAUL_DAEMON"

@@ -7,9 +7,9 @@ internal import Glibc
 /// The systemd instance that runs the user's services (user@.service(5)). Backhaul calls it over the user's message
 /// bus.
 ///
-/// Each call waits up to two seconds on the calling thread, which must not be an engine's loop. Each object of this
-/// class belongs to one thread. The object has one descriptor, which is closed when the object is freed. It starts no
-/// thread and no process.
+/// Each call waits up to two seconds on the calling thread, which must not be the thread of an engine's event loop.
+/// Each object of this class belongs to one thread. The object has one descriptor, which is closed when the object is
+/// freed. It starts no thread and no process.
 public final class UserManager {
     /// The longest wait of one call.
     public static let callTimeoutMilliseconds: Int64 = 2_000
@@ -85,8 +85,8 @@ public final class UserManager {
         _ = try connection.signal(until: deadline) { $0.isSignal("NameOwnerChanged", of: "org.freedesktop.DBus") }
     }
 
-    /// Whether the manager's services find the same file at this absolute path as this process. Returns false in a
-    /// container that has the user's bus but other file systems. Returns nil if this is unknown.
+    /// Whether this absolute path leads to the same file for the manager's services and for this process. Returns false
+    /// in a container that has the user's bus but other file systems. Returns nil if this is unknown.
     public func sees(_ path: String) -> Bool? {
         guard listener.processID > 0 else { return nil }
         var here = stat()
@@ -171,7 +171,7 @@ public final class UserManager {
                     throw .refused(name: Name.jobFailed, sentence: ending.clause(of: service.program))
                 }
                 guard case .refused(Name.unitExists, _) = error else { throw error }
-                // Another host has started the service first, or a unit file exists.
+                // Another process has started the service first, or a unit file exists.
                 alreadyExisted = true
             }
             do throws(BusConnection.CallError) {

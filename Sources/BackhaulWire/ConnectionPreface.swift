@@ -27,7 +27,8 @@ struct ConnectionPreface: WireRecord {
     }
 }
 
-/// The form of a welcome is the same in all protocol versions, like the form of the preface.
+/// A welcome is the engine's first message. Its form is the same in all protocol versions, like the form of the
+/// preface.
 extension Welcome: WireRecord {
     static var blank: Welcome { Welcome(versions: .current, isDaemon: false, process: 0) }
     mutating func code(with coder: inout Coder) throws(Malformed) {

@@ -1,7 +1,7 @@
 internal import BackhaulModel
 
-// A failure is part of `goodbye`, which has the same form in all protocol versions. So the form of a failure never
-// changes.
+// A failure is part of `goodbye`, the engine's last message on a connection, which has the same form in all protocol
+// versions. So the form of a failure never changes.
 extension Failure: WireRecord {
     static var blank: Failure { Failure(.internal, "") }
     mutating func code(with coder: inout Coder) throws(Malformed) {

@@ -1,7 +1,8 @@
 public import BackhaulModel
 
-/// Splits a stream of bytes into messages. The stream may contain any bytes. After the first frame that is too long or
-/// malformed, every call throws the same failure, and the connection cannot be used any more.
+/// Splits a stream of bytes into messages. Each message is in a *frame*, which begins with its length. The stream may
+/// contain any bytes. After the first frame that is too long or malformed, every call throws the same failure, and the
+/// connection cannot be used any more.
 public struct FrameReader: Sendable {
     private var buffer: [UInt8] = []
     private var start = 0

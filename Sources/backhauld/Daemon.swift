@@ -5,14 +5,14 @@ import BackhaulStore
 import BackhaulUserManager
 import Glibc
 
-/// Runs the engine of a store in its own process.
+/// Runs the engine of a store (a directory with all data of the engine) in its own process.
 struct Daemon {
     let options: Options
     let signals: StopSignals
 
     /// How long a stop may take, in milliseconds. The engine needs about a second to save the received bytes. If the
-    /// stop takes longer than this limit, a disk hangs, and the process exits immediately. The next daemon continues
-    /// the transfers, as after a crash.
+    /// stop takes longer than this limit, probably a disk hangs. Then the process exits immediately. The next daemon
+    /// continues the transfers, as after a crash.
     private static let stopMilliseconds: Int64 = 3_000
 
     func run() -> Int32 {

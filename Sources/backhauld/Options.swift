@@ -10,7 +10,8 @@ struct Options {
         case invalid(String)
     }
 
-    /// The absolute path of the store. Nil stands for the user's default store.
+    /// The absolute path of the store, the directory with all data of the engine. Nil stands for the user's default
+    /// store.
     var store: String?
     /// How long an idle daemon waits before it exits, in milliseconds.
     var lingerMilliseconds: Int64 = 2_000

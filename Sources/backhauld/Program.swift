@@ -1,8 +1,8 @@
 import CBackhaulTables
 import Glibc
 
-/// Runs the command line and returns the exit code. 0: the store was served, or another engine serves it. 1: the store
-/// cannot be served. 2: the command line is wrong.
+/// Runs the command line and returns the exit code. 0: this process was the store's engine, or another engine serves
+/// the store. 1: the store cannot be served. 2: the command line is wrong.
 enum Program {
     static func run(_ words: [String]) -> Int32 {
         // The signals are blocked before any thread exists, so that all threads block them.

@@ -37,7 +37,7 @@ static void bh_init_and_the_initializer_macro_give_the_same_struct(void) {
         CHECK_REFUSED(name, call);                                                                                     \
     } while (0)
 
-static void an_unknown_field_is_refused_unless_it_is_0(void) {
+static void an_unknown_field_of_an_argument_must_be_0(void) {
     bh_application *application = open_application(), *other = NULL;
     bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME), *another = NULL;
     bh_session_configuration configuration = BH_INIT(bh_session_configuration);
@@ -75,7 +75,7 @@ static void an_unknown_field_is_refused_unless_it_is_0(void) {
     bh_application_close(application);
 }
 
-static void an_unknown_field_of_a_struct_that_an_argument_points_to_is_refused_unless_it_is_0(void) {
+static void an_unknown_field_of_a_struct_that_a_field_points_to_must_be_0(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_PRODUCE);
     bh_request request = idle_request();
@@ -98,7 +98,7 @@ static void an_unknown_field_of_a_struct_that_an_argument_points_to_is_refused_u
     bh_application_close(application);
 }
 
-static void an_unknown_field_of_a_response_is_refused_unless_it_is_0(void) {
+static void an_unknown_field_of_a_response_to_a_challenge_must_be_0(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
     LATER(bh_challenge_response) longer = {BH_INIT(bh_challenge_response), 0};
@@ -317,7 +317,7 @@ static void an_invalid_first_struct_size_of_an_array_is_refused(void) {
     bh_application_close(application);
 }
 
-static void an_item_of_a_smaller_size_ends_there(void) {
+static void an_item_that_is_read_with_a_smaller_size_has_only_the_first_fields(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
     bh_request request = idle_request();
@@ -340,7 +340,7 @@ static void an_item_of_a_smaller_size_ends_there(void) {
     bh_application_close(application);
 }
 
-static void an_item_of_a_larger_size_has_zeros_there_and_can_be_passed_back(void) {
+static void an_item_that_is_read_with_a_larger_size_ends_with_zeros_and_can_be_passed_back(void) {
     struct later {
         bh_session_configuration known;
         uint64_t later[40];
@@ -370,7 +370,7 @@ static void an_item_of_a_larger_size_has_zeros_there_and_can_be_passed_back(void
     bh_application_close(application);
 }
 
-static void an_item_of_another_kind_or_past_the_last_is_null(void) {
+static void an_item_of_another_kind_or_past_the_end_of_the_list_is_null(void) {
     bh_application *application = open_application();
     bh_batch *limits = NULL;
     CHECK_STATUS(BH_OK, bh_store_limits(application, 20000, &limits, &error));
@@ -383,16 +383,16 @@ static void an_item_of_another_kind_or_past_the_last_is_null(void) {
     bh_application_close(application);
 }
 
-MAIN(TEST(bh_init_and_the_initializer_macro_give_the_same_struct), TEST(an_unknown_field_is_refused_unless_it_is_0),
-     TEST(an_unknown_field_of_a_struct_that_an_argument_points_to_is_refused_unless_it_is_0),
-     TEST(an_unknown_field_of_a_response_is_refused_unless_it_is_0),
-     TEST(a_longer_error_is_filled_without_its_unknown_fields),
-     TEST(reserved_fields_of_a_session_must_be_0), TEST(reserved_fields_of_a_policy_must_be_0),
-     TEST(reserved_fields_of_limits_must_be_0), TEST(reserved_fields_of_a_network_must_be_0),
-     TEST(reserved_fields_of_a_selection_must_be_0),
+MAIN(TEST(bh_init_and_the_initializer_macro_give_the_same_struct), TEST(an_unknown_field_of_an_argument_must_be_0),
+     TEST(an_unknown_field_of_a_struct_that_a_field_points_to_must_be_0),
+     TEST(an_unknown_field_of_a_response_to_a_challenge_must_be_0),
+     TEST(a_longer_error_is_filled_without_its_unknown_fields), TEST(reserved_fields_of_a_session_must_be_0),
+     TEST(reserved_fields_of_a_policy_must_be_0), TEST(reserved_fields_of_limits_must_be_0),
+     TEST(reserved_fields_of_a_network_must_be_0), TEST(reserved_fields_of_a_selection_must_be_0),
      TEST(the_struct_size_of_the_first_request_is_the_stride_of_the_array),
      TEST(the_struct_size_of_the_first_part_is_the_stride_of_the_array),
      TEST(the_elements_of_an_array_have_one_struct_size), TEST(nothing_is_read_past_the_end_of_an_array),
-     TEST(an_invalid_first_struct_size_of_an_array_is_refused), TEST(an_item_of_a_smaller_size_ends_there),
-     TEST(an_item_of_a_larger_size_has_zeros_there_and_can_be_passed_back),
-     TEST(an_item_of_another_kind_or_past_the_last_is_null))
+     TEST(an_invalid_first_struct_size_of_an_array_is_refused),
+     TEST(an_item_that_is_read_with_a_smaller_size_has_only_the_first_fields),
+     TEST(an_item_that_is_read_with_a_larger_size_ends_with_zeros_and_can_be_passed_back),
+     TEST(an_item_of_another_kind_or_past_the_end_of_the_list_is_null))

@@ -102,7 +102,7 @@ def test_constraints_of_a_transfer_are_listed(backhaul):
             in backhaul("info", task["id"]).stdout)
 
 
-def test_a_latest_start_without_a_date_is_the_first_such_time_after_the_earliest_start(backhaul):
+def test_a_latest_start_without_a_date_is_the_first_matching_time_after_the_earliest_start(backhaul):
     before = time.time() * 1000
     backhaul("add", "--suspended", "--earliest-start", "+30h", "--latest-start", "06:30", URL, **BERLIN)
     [task] = backhaul.json("tasks")

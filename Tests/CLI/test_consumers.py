@@ -1,5 +1,5 @@
 """Several commands that try to read the events of one session. Only one command at a time has the right to read them.
-This command is the session's consumer. It yields when it gives up this right for a command that waits."""
+This command is the session's consumer. It may give up this right for another command that waits."""
 
 import os
 import re
@@ -38,7 +38,7 @@ def lift_speed_limit(server):
     server.limit.bytes_per_second = 1 << 30
 
 
-def test_the_get_command_yields_to_a_waiting_consumer_and_still_fetches_its_file(backhaul, serve):
+def test_the_get_command_stops_reading_events_for_a_waiting_command_and_still_fetches_its_file(backhaul, serve):
     server = serve({"/slow": CONTENT * 100}, speed=20_000)
     holder = backhaul.start("get", f"{server.url}/slow")
     until(lambda: [one["consumer"] for one in backhaul.json("sessions")] == [holder.pid], "the reader")
@@ -51,7 +51,7 @@ def test_the_get_command_yields_to_a_waiting_consumer_and_still_fetches_its_file
         assert output == f"{backhaul.here}/slow\n"
 
 
-def test_the_wait_command_exits_with_5_when_it_yields_the_session(backhaul, serve):
+def test_the_wait_command_exits_with_5_when_it_gives_the_session_to_another_command(backhaul, serve):
     server = serve({"/slow": CONTENT * 100}, speed=20_000)
     backhaul("add", f"{server.url}/slow")
     first = backhaul.start("wait")

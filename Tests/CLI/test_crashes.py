@@ -79,7 +79,7 @@ def test_the_wait_command_completes_all_transfers_after_a_sigkill_of_the_get_com
     assert backhaul("wait").stdout == ""
 
 
-def test_a_second_command_takes_over_the_engine_when_the_first_command_is_killed(backhaul, serve):
+def test_a_second_command_runs_the_engine_when_the_first_command_is_killed(backhaul, serve):
     server = serve({"/a": CONTENT, "/b": CONTENT}, SPEED)
     first = backhaul.start("get", f"{server.url}/a")
     until(server.bytes_sent, "the first transfer")

@@ -210,7 +210,7 @@ def ends(backhaul):
             for event in listing(backhaul, "events transfers") if event["kind"] == "task_ended"}
 
 
-def test_all_sessions_tasks_and_events_in_a_store_of_version_0_4_are_unchanged(earlier):
+def test_all_sessions_and_tasks_and_events_in_a_store_of_version_0_4_are_unchanged(earlier):
     wrong = []
     for key, before in earlier.listed.items():
         command = key.partition(" ")[0]

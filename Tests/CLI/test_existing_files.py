@@ -1,4 +1,5 @@
-"""Files that exist at the destination, and messages about files with an unexpected size."""
+"""Files that exist at the destination, and messages about files with an unexpected size. To acknowledge an event is to
+confirm that it was processed."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""`backhaul get` fetches files and waits for them."""
+"""`backhaul get` fetches files and waits for them. An attempt is one run of a transfer."""
 
 import json
 import re
@@ -81,7 +81,7 @@ def test_the_json_output_has_one_line_for_each_ended_task(backhaul, serve):
     assert absent["error_message"]
 
 
-def test_after_a_successful_get_command_no_event_and_no_task_is_listed(backhaul, serve):
+def test_no_event_and_no_task_is_listed_after_a_successful_get_command(backhaul, serve):
     server = serve({"/a": CONTENT})
     backhaul("get", f"{server.url}/a")
     assert backhaul("events").stdout == ""
@@ -185,7 +185,7 @@ def test_the_get_command_with_the_json_option_prints_an_error_as_one_line_of_jso
     assert ended.stdout == ""
 
 
-def test_the_get_command_reports_refused_connections_once_and_again_at_the_timeout(backhaul, serve):
+def test_the_get_command_reports_refused_connections_one_time_and_again_at_the_timeout(backhaul, serve):
     server = serve({})
     server.close()
     ended = backhaul("get", f"{server.url}/a", f"{server.url}/b", "--timeout", "6", code=5)

@@ -1,5 +1,5 @@
-"""Messages about failures show the server's text. Messages about refusals name the option, and say what to do
-instead."""
+"""Messages about failures show the server's text. Messages about refusals name the option, and say what to do instead.
+An attempt is one run of a task."""
 
 import base64
 

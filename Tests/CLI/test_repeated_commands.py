@@ -1,5 +1,5 @@
 """A repeated command reports existing files and transfers. It does not wait for an end event that is already
-acknowledged. A live transfer has not ended."""
+acknowledged. A live transfer has not ended. To acknowledge an event is to confirm that it was processed."""
 
 import signal
 

@@ -1,5 +1,5 @@
 """Commands that add, list and control transfers, and acknowledge events. A kept file is a downloaded file that is still
-in the store."""
+in the store. To acknowledge an event is to confirm that it was processed."""
 
 import base64
 import signal
@@ -76,7 +76,7 @@ def test_the_tasks_and_info_commands_show_the_members_of_a_task(backhaul):
     assert "http://127.0.0.1:9/a" in backhaul("info", task["id"]).stdout
 
 
-def test_commands_suspend_resume_and_cancel_a_task(backhaul, serve):
+def test_commands_can_suspend_and_resume_and_cancel_a_task(backhaul, serve):
     server = serve({"/a": CONTENT * 100}, speed=1 << 20)
     task = backhaul.json("add", f"{server.url}/a")[0]["task_id"]
 

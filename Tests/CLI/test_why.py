@@ -92,7 +92,8 @@ def run_advice(backhaul, advice):
 
 
 @pytest.mark.parametrize("reason", CASES)
-def test_the_advice_releases_a_transfer_that_a_constraint_of_the_session_holds(backhaul, serve, machine, reason):
+def test_the_advice_of_the_why_command_releases_a_transfer_that_a_session_constraint_delays(
+        backhaul, serve, machine, reason):
     trees, options, phrase, option = CASES[reason]
     machine(**trees)
     server = serve({"/a": CONTENT})
@@ -132,7 +133,7 @@ def test_the_why_command_states_that_the_transfer_itself_has_the_constraint(back
 
 
 @pytest.mark.parametrize("reason", CASES)
-def test_the_advice_removes_only_the_constraint_that_holds_the_transfer(backhaul, machine, reason):
+def test_the_advice_of_the_why_command_removes_only_the_constraint_that_delays_the_transfer(backhaul, machine, reason):
     trees, options, _, option = CASES[reason]
     machine(**trees)
     wishes = [these_hours() if word is None else word for word in options]
@@ -191,7 +192,7 @@ def test_the_constrain_command_changes_one_constraint_and_keeps_the_others(backh
     ("--maximum-io-pressure", "5"), ("--maximum-memory-pressure", "5"), ("--minimum-rate", "5"),
     ("--quiet-hours", "22:00-06:30"),
 ])
-def test_the_value_default_of_the_constrain_command_removes_a_constraint(backhaul, option, value):
+def test_the_constrain_command_removes_a_constraint_that_gets_the_value_default(backhaul, option, value):
     backhaul("add", "--suspended", option, value, "http://127.0.0.1:9/a")
     [(task, wish)] = stated(backhaul).items()
     assert len(wish) == 1
@@ -199,7 +200,7 @@ def test_the_value_default_of_the_constrain_command_removes_a_constraint(backhau
     assert stated(backhaul) == {task: {}}
 
 
-def test_the_advice_starts_a_scheduled_transfer_now(backhaul, serve):
+def test_the_advice_of_the_why_command_starts_a_scheduled_transfer_now(backhaul, serve):
     server = serve({"/a": CONTENT})
     backhaul("add", "--earliest-start", "+2h", f"{server.url}/a")
     task = wait_for_hold(backhaul, "earliest_start")
@@ -262,7 +263,7 @@ def test_the_why_command_without_a_task_groups_waiting_transfers_by_reason(backh
     assert groups["power"]["tasks"] == 12 and groups["suspended"]["tasks"] == 1
 
 
-def test_the_advice_sets_a_metered_network_as_unmetered(backhaul):
+def test_the_advice_of_the_why_command_sets_a_metered_network_as_unmetered(backhaul):
     [seen] = backhaul.json("conditions")
     [name] = [condition["name"] for condition in seen["conditions"] if condition["kind"] == "network"]
     if not name:
@@ -279,7 +280,7 @@ def test_the_advice_sets_a_metered_network_as_unmetered(backhaul):
     until(lambda: backhaul.json("tasks", "--session", "photos")[0]["reason"] != "metered", "an end of the wait")
 
 
-def test_the_conditions_command_shows_values_sources_and_holds(backhaul, machine):
+def test_the_conditions_command_shows_values_and_sources_and_holds(backhaul, machine):
     machine(sys=ON_BATTERY)
     backhaul("configure", "--external-power", "yes")
     backhaul("add", "http://127.0.0.1:9/never")
@@ -310,7 +311,7 @@ def test_the_networks_command_stores_and_removes_settings(backhaul):
     assert "There is no network Café" in backhaul("networks", "Café", code=3).stderr
 
 
-def test_the_activities_command_sets_lists_and_removes_activities(backhaul):
+def test_the_activities_command_sets_and_lists_and_removes_activities(backhaul):
     [made] = backhaul.json("activities", "set", "catalogue", "--every", "24h", "--tolerance", "6h", "--quality",
                            "utility", "https://example.org/catalogue.json")
     assert (made["interval_ms"], made["tolerance_ms"], made["quality_of_service"], made["url"]) == (

@@ -1,8 +1,9 @@
-"""Runs hosts that were compiled with the current header. The hosts use a library whose structs have more fields.
+"""Runs hosts (programs that use the library) that were compiled with the current header. The hosts use a library whose
+structs have more fields.
 
 The script copies the project, appends a field to every struct that may grow, uses a reserved field of each embedded
-struct, and builds that library. Then it runs the project's C tests with it. The tests are compiled with the unchanged
-header.
+struct, and builds that library. Then the script runs the project's C tests with that library. The tests are compiled
+with the unchanged header.
 """
 
 import os

@@ -1,5 +1,5 @@
-"""A fake engine of another library version. The engine owns the store lock, and replies on the store's socket. A hello
-is the first message of a client."""
+"""A fake engine of another library version. The engine owns the store lock, and replies on the store's socket. A client
+is the library in another program, and a hello is a client's first message."""
 
 import fcntl
 import os

@@ -15,7 +15,7 @@ SIZES = (0, 1, 5_000, 50_000, 400_000)
 
 def serve(folder, count, bytes_per_second):
     """Serves files of many sizes, and one large file. The transfer of the large file takes so long that a kill can stop
-    the transfer after a checkpoint."""
+    the transfer after a checkpoint, which records the received bytes."""
     noise = random.Random(1)
     files = {}
     folder.mkdir()

@@ -41,8 +41,10 @@ class PausingServer(Server):
             self._changed.notify_all()
 
     def wait_until_idle(self):
-        """Waits until the log has all requests of clients that have ended. The server may read such a request late."""
-        # The server accepts connections in order. So when this connection ends, all earlier connections are counted.
+        """Waits until the log has all requests of the clients that have ended. A client may end before the server has
+        read its request."""
+        # The server accepts connections in order. So when this connection ends, the server has counted all earlier
+        # connections.
         with socket.create_connection(self.server_address) as last:
             last.sendall(b"GET /none HTTP/1.0\r\n\r\n")
             while last.recv(1 << 12):

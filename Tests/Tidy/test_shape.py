@@ -12,18 +12,18 @@ MOST_PROPERTIES = 16
 LONG_FUNCTIONS = {}
 #: Classes that may have more than MOST_PROPERTIES, with the reason.
 LARGE_CLASSES = {
-    "ConditionsWatch": "one reader for each condition; its readers have no other state",
-    "Transaction": "one constant for each family of operations; no other state",
-    "Transfer": "one request with all its hops; to be divided when several loops share it",
-    "Watch": "the screen of one command: its rows, its terminal and its pace",
+    "ConditionsWatch": "it has the last value and the source of each condition, and little other state",
+    "Transaction": "it has one constant for each group of operations, and no other state",
+    "Transfer": "it repeats one request after redirects and challenges; to be divided when several loops share it",
+    "Watch": "it is the screen of one command, with the rows, the terminal and the pace of the screen",
 }
 MOST_EXTENDING_FILES = 2
 #: Modules in which only few files may extend a type.
 WHOLE_TYPES = ("BackhaulEngine", "BackhaulStore")
 #: Types that may be extended in more than MOST_EXTENDING_FILES files of their module, with the reason.
 EXTENDED = {
-    "Row": "reads the columns of a table, beside the table's SQL; no state",
-    "StoreDirectory": "a path and a descriptor, both constant; its files, its lock and its displacement",
+    "Row": "the file of each table extends Row, to read the columns of this table; no extension has state",
+    "StoreDirectory": "it has two constants; its extensions open files, lock the store, and find out if it was moved",
 }
 
 MOST_USING_FILES = 3

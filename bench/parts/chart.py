@@ -1,5 +1,5 @@
-"""Draws a chart as SVG. For each row, it shows Backhaul's wall time relative to curl's wall time, and the bar: the
-limit that the project requires."""
+"""Draws a chart as SVG. For each row of the bench, the chart shows Backhaul's wall time relative to curl's wall time,
+and the bar: the limit that the project requires."""
 
 from math import log2
 from statistics import median
@@ -27,10 +27,11 @@ def line(left, top, right, bottom, colour, width=1):
 
 
 def limit_of(result):
-    """Returns the row's bar of wall times, as a ratio to curl. Returns None if the row has no such bar.
+    """Returns the row's bar (its limit) for the wall time, as a ratio to curl's wall time. Returns None if the row has
+    no such bar.
 
-    The limit of each reference is multiplied by the reference's own ratio to curl. If the bar has several references,
-    the highest result is the bar.
+    The limit of each reference is multiplied by the reference's own ratio to curl. A reference is a program with which
+    the bar compares Backhaul. If the bar has several references, the highest result is the bar.
     """
     for bar in result["bars"]:
         limits = [limit * median(result["wall_ratios"][name]) for name, limit in bar["limits"]

@@ -81,9 +81,10 @@ def wget2(job):
 
 
 def contenders(programs):
-    """Returns the contenders in the order of a round. `programs` is the folder with bench_host and raw.
+    """Returns the contenders in the order of a round, in which each contender runs one time. `programs` is the folder
+    with bench_host and raw.
 
-    aria2c is last, because aria2c removes its control files, which slows down the next contender.
+    aria2c is last, because it removes its control files. The removal would slow down the next contender.
     """
     certificate = lambda job: [job.certificate] if job.tls else []
     backhaul = lambda hosting: lambda job: [programs / "bench_host", hosting, "put" if job.uploads else "get",

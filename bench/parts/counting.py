@@ -1,5 +1,5 @@
-"""Counts what a contender demands of the disk: calls that sync, and bytes of Backhaul's write-ahead log
-(bench/counting.c).
+"""Counts what a contender (a measured program) demands of the disk: calls that sync, and bytes of Backhaul's
+write-ahead log (bench/counting.c).
 
 A counted run is not timed, because the counting takes time.
 """

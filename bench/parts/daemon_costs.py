@@ -15,7 +15,7 @@ from .measure import Wrong
 from .report import spread
 from .transfers import show_progress
 
-#: Extent of the run -> number of tasks in the long queue, and number of starts of each store.
+#: Extent of the run -> number of tasks in the long queue, and how often the daemon of each store is started.
 QUEUES = {"full": (1_000_000, 5), "quick": (50_000, 2), "ci": (20_000, 2)}
 SHORT_QUEUE = 10
 QUEUE_AT_ONCE = "32"
@@ -100,7 +100,7 @@ class Queue:
 
 
 def measure_queues(program, folder, extent):
-    """Returns the short and the long queue. Their daemons were started in turn, and each the same number of times."""
+    """Returns the short and the long queue. Their daemons were started alternately, and the same number of times."""
     count, starts = QUEUES[extent]
     queues = [Queue(program, folder / str(each), each) for each in (SHORT_QUEUE, count)]
     try:

@@ -1,4 +1,4 @@
-"""The files that the contenders transfer, and the sizes of the packages on a Debian mirror."""
+"""The files that the contenders (measured programs) transfer, and the sizes of the packages on a Debian mirror."""
 
 import bisect
 import hashlib

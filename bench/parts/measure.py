@@ -1,4 +1,4 @@
-"""One run of one contender, and the preparations that make runs comparable."""
+"""One run of one contender (a measured program), and the preparations that make runs comparable."""
 
 import ctypes
 import hashlib
@@ -44,8 +44,8 @@ def spread_folders(folder):
 
 
 def touch_memory(size):
-    """Writes to memory before the measurement. If the balloon of a virtual machine has taken memory, it returns the
-    memory now."""
+    """Writes to memory before the measurement. If the balloon driver of a virtual machine has taken memory, the driver
+    returns the memory now."""
     with mmap.mmap(-1, size) as memory:
         ctypes.memset(ctypes.addressof(ctypes.c_char.from_buffer(memory)), 1, size)
 
@@ -69,9 +69,9 @@ def prepare(row, files, server, tls, folder):
 def run(contender, job, files, server, environment):
     """Times one run from fork to exit. wait4(2) waits for the exit without polling, and returns the processor times."""
     command = [os.fspath(word) for word in contender.command(job)]
-    # The sync comes before the memory is touched. A sync may take seconds, and meanwhile the balloon could take the
-    # memory again. The sync is short only after a durable contender. So in the opposite order, only the contender after
-    # a durable one would find the memory ready.
+    # The sync comes before the memory is touched. A sync may take seconds, and meanwhile the balloon driver could take
+    # the memory again. The sync is short only after a contender that has synced its files itself. So in the opposite
+    # order, the memory would be ready only for a contender that runs after such a contender.
     os.sync()
     touch_memory(min(files.bytes, 2 << 30))
     log = job.scratch / "output"

@@ -19,7 +19,8 @@ def rounds(runs):
 
 
 def ratios(figure, runs, reference):
-    """Returns for each round the ratio of the run to the reference. The two runs of a round were within a minute.
+    """Returns for each round the ratio of the run to the reference. In a round, each contender (measured program) runs
+    one time, so the two runs were within a minute.
     """
     # The processor times of the kernel have steps of 10 ms, so a time may be 0.
     return [getattr(run, figure) / max(getattr(other, figure), 0.001) for run, other in zip(runs, reference)]
@@ -58,8 +59,8 @@ class Bars:
                           "text": text})
 
     def ratio(self, title, figure, choices):
-        """Adds a bar for a ratio. Each choice has a ratio, its limit and the contender to which the ratio is relative.
-        The bar is met if one ratio is within its limit."""
+        """Adds a bar for a ratio. Each choice has a ratio, its limit, and the contender to which the ratio is relative.
+        Backhaul meets the bar if at least one ratio is within its limit."""
         ratio, limit, _ = min(choices, key=lambda choice: choice[0] / choice[1])
         text = ", or ".join(f"{ratio:.2f} × {name} (at most {limit})" for ratio, limit, name in choices)
         self._add(f"{title}, {figure}", ratio, limit, ratio / limit, text)

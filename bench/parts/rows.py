@@ -19,8 +19,8 @@ OTHERS = ("wget2", "raw libcurl", "raw, written", "raw, sync each", "raw, sync a
 
 @dataclass(frozen=True)
 class Bar:
-    """A bar: the median of Backhaul's ratios to a reference is at most the limit. `limits` has pairs of a reference and
-    a limit. If there are several pairs, Backhaul must meet one of the limits."""
+    """A bar: the median of Backhaul's ratios to a reference (another program) is at most the limit. `limits` has pairs
+    of a reference and a limit. If there are several pairs, Backhaul must meet one of the limits."""
 
     figure: str
     limits: tuple
@@ -35,7 +35,7 @@ def cpu(limit, reference=CURL):
 
 
 def large(limit):
-    """Returns the bar of a large file. The network or the disk limits its throughput, whichever is slower."""
+    """Returns the bar of a large file. The slower of network and disk limits the throughput of such a file."""
     return Bar("wall", ((CURL, limit), ("dd, fdatasync", 1.1)))
 
 
@@ -62,7 +62,8 @@ class Row:
     contenders: tuple
     #: Protocol that is measured -> bars.
     bars: dict
-    #: The contender that shows the lowest possible time. The table compares all contenders with it, and with curl.
+    #: The contender (measured program) that shows the lowest possible time. The table compares all contenders with it,
+    #: and with curl.
     ceiling: str = "raw, sync each"
     uploads: bool = False
     #: The delay of the network: round-trip time in milliseconds, and percentage of lost segments. Empty for loopback

@@ -1,4 +1,5 @@
-"""Runs the rows that transfer files. Each contender runs in each round, and the bars follow from the runs."""
+"""Runs the rows of the bench that transfer files. In each round, each contender (measured program) runs one time. The
+bars are computed from the runs."""
 
 import os
 import sys
@@ -58,7 +59,7 @@ class Transfers:
         return contender.durable
 
     def _counted(self, cell):
-        """Counts what the durable contenders demand of the disk, in separate runs."""
+        """Makes separate runs, which count what the contenders that sync their files demand of the disk."""
         counts = {}
         for contender in (each for each in cell.contenders if self._is_counted(cell.row, each)):
             show_progress(f"{cell.name}, counted: {contender.name}")
@@ -77,7 +78,7 @@ class Transfers:
 
 
 class Cell:
-    """A row over one protocol. `folders` has the folders that the runs have filled."""
+    """The runs of a row with one HTTP version. `folders` has the folders that the runs have filled."""
 
     def __init__(self, row, protocol, files, server, taking_part):
         self.row, self.protocol, self.files, self.server = row, protocol, files, server
@@ -95,7 +96,7 @@ class Cell:
             free_blocks(job.folder)
 
     def labels(self, values):
-        """Adds "(1.1)" to the names of contenders that use HTTP/1.1 while the cell has HTTP/2."""
+        """Adds "(1.1)" to the names of contenders that use HTTP/1.1 although the cell is for HTTP/2."""
         other = {each.name for each in self.contenders if not each.http2 and self.protocol != PLAIN}
         return {f"{name} (1.1)" if name in other else name: value for name, value in values.items()}
 

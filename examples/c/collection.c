@@ -1,9 +1,9 @@
 /*
- * A host that may be killed. It enqueues a list of files. When all files have arrived, the daemon starts the host
- * again.
+ * A program that uses Backhaul and can be killed at any time. It enqueues a list of files for download. When all files
+ * have arrived, Backhaul's daemon starts the program again.
  *
  *   collection STORE LOG LIST   enqueues the files of LIST and reports their ends. Each line is "URL<tab>destination"
- *   collection STORE LOG        only reports the ends; the daemon uses this command when no host is connected
+ *   collection STORE LOG        only reports the ends; the daemon uses this command when the program does not run
  *
  * If the program is killed, the transfers continue. The program writes its reports to LOG, because a program that the
  * daemon starts has no terminal.
@@ -24,7 +24,7 @@ static int log_file;
 static void check(bh_status status, const char *what) {
     if (status == BH_OK) return;
     dprintf(log_file, "cannot %s: %s (%s)\n", what, error.message, bh_status_name(status));
-    exit(1); /* if the daemon started the program, it repeats the failed launch later */
+    exit(1); /* if the daemon started this program, the daemon starts it again later */
 }
 
 /* The daemon starts the registered program without a shell and without PATH, so the program's path must be absolute. */

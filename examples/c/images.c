@@ -3,7 +3,7 @@
  *
  *   images get URL...   enqueues the pictures and exits
  *   images              shows complete pictures and running downloads, until all downloads are complete
- *   images launched     the command with which the engine launches the program when the pictures are complete
+ *   images launched     the command with which Backhaul launches the program when the pictures are complete
  *
  * The pictures and the file images.log are in ~/Pictures/Backhaul. See examples/README.md.
  */
@@ -50,7 +50,7 @@ static void say(const char *format, ...) {
 static _Noreturn void give_up(const char *what, const char *why) {
     fprintf(stderr, "images: cannot %s: %s\n", what, why);
     if (is_launched) say("cannot %s: %s", what, why);
-    exit(1); /* if the engine launched the program, it repeats the failed launch later */
+    exit(1); /* if Backhaul launched this program, Backhaul launches it again later */
 }
 
 static void check(bh_status status, const char *what) {
@@ -172,8 +172,8 @@ static void handle_events(int32_t timeout_ms) {
     }
 }
 
-/* Handles the events, completes the session, and exits, because there is no user. A program with several sessions does
- * this for each session of the launch. */
+/* Handles the events, completes the session (states that its events are processed), and exits, because there is no
+ * user. A program with several sessions does this for each session of the launch. */
 static void be_launched(void) {
     bh_batch *launch = NULL;
     check(bh_application_current_launch(application, BH_WAIT_DEFAULT, &launch, &error), "ask for the launch");

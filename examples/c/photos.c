@@ -1,5 +1,5 @@
 /*
- * A small host with an embedded engine: it downloads the files of a list.
+ * A small program that downloads the files of a list. Backhaul's engine, which makes the transfers, runs inside it.
  *
  *   photos STORE LIST   enqueues the files of LIST and waits for them. Each line is "URL<tab>destination"
  *   photos STORE        attaches to the session of an earlier run, and waits for the remaining files
@@ -58,7 +58,7 @@ static void enqueue_list(bh_session *session, const char *path) {
     fclose(list);
 }
 
-/* Prints the event. Returns 1 if it is the last event of the round. */
+/* Prints the event. Returns 1 if the event reports that all tasks have ended. */
 static int show(const bh_event *event) {
     if (event->kind == BH_EVENT_SESSION_FINISHED) {
         printf("round %" PRIu64 " finished\n", event->round);

@@ -3,7 +3,7 @@
   images.py get URL...       enqueues the pictures and exits
   images.py                  shows complete pictures and running downloads, until all downloads are complete
   images.py gallery [PORT]   shows the pictures as a page for the browser, with a button and live progress
-  images.py launched         the command with which the engine launches the program when the pictures are complete
+  images.py launched         the command with which Backhaul launches the program when the pictures are complete
 
 The pictures and the file images.log are in ~/Pictures/Backhaul. See examples/README.md.
 """
@@ -41,7 +41,7 @@ def name_of(url):
 
 
 def pictures():
-    """Returns the names of the complete pictures. Part files are left out: their names begin with a dot."""
+    """Returns the names of the complete pictures. Incomplete files are left out: their names begin with a dot."""
     return sorted(path.name for path in FOLDER.iterdir() if path.name[0] != "." and path != LOG
                   and path.is_file() and not path.is_symlink())
 
@@ -104,8 +104,8 @@ class Images:
             self.use(event)
 
     def be_launched(self):
-        """Handles the events and completes the session, because there is no user. A program with several sessions does
-        this for each session of the launch."""
+        """Handles the events, completes the session (states that its events are processed), and returns, because there
+        is no user. A program with several sessions does this for each session of the launch."""
         if self.application.current_launch() is None:
             return  # the user has opened the program, so the launch is over
         try:
@@ -135,7 +135,7 @@ class Images:
         self.session.complete()
 
     def listen(self):
-        """Handles each event when it comes, until the program is closed. While this method runs, the engine does not
+        """Handles each event when it comes, until the program is closed. While this method runs, Backhaul does not
         launch the program."""
         with suppress(InvalidHandle):  # the application was closed, which ends the wait
             for event in self.session.events():
@@ -192,5 +192,5 @@ if __name__ == "__main__":
         sys.exit(130)
     except (BackhaulError, OSError) as error:
         if sys.argv[1:] == ["launched"]:
-            note(f"launched: {error}")  # the launch has failed, so the engine launches the program again later
+            note(f"launched: {error}")  # the launch has failed, so Backhaul launches the program again later
         sys.exit(f"images: {error}")

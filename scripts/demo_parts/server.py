@@ -1,7 +1,7 @@
 """A threaded HTTP/1.1 server on loopback with ranges, entity tags, conditional requests, a speed limit and a log.
 
 Python's http.server supports no ranges. nginx supports ranges, but it logs a request only at the end of the request.
-The demo needs the state of running requests, in order to choose the time at which it kills the host.
+The demo needs the state of running requests, in order to choose the time at which it kills the downloading program.
 """
 
 import hashlib
@@ -141,8 +141,8 @@ class Server(ThreadingHTTPServer):
         return sum(request.sent for request in self.requests())
 
     def is_in_the_middle(self):
-        """Whether a third of all bytes was sent, and a large file is sent in part. The part file of such a file has a
-        checkpoint."""
+        """Whether a third of all bytes was sent, and a large file was sent in part. For such a file, the daemon has
+        recorded how many bytes it has stored."""
         if self.bytes_sent() < self.total / 3:
             return False
         return any(request.open and 2 << 20 <= request.sent <= request.size - (1 << 20) for request in self.requests())

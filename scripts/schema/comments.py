@@ -1,4 +1,4 @@
-"""The comments of a C file, found by the positions of the declarations that they document."""
+"""Finds the comments of a C file, by the positions of the declarations that they document."""
 
 from __future__ import annotations
 

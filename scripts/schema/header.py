@@ -44,8 +44,8 @@ def _number_macros(source: bytes) -> dict[str, int]:
 
 
 def _syntax_tree(path: Path, macros: dict[str, int]) -> list[_Node]:
-    """Returns the declarations of the header, and an added enumerator for each macro. clang reports the values of
-    enumerators, but no values of macros."""
+    """Returns the declarations of the header, and an added enumerator for each macro. Each enumerator has the value of
+    its macro, because clang reports no values of macros."""
     toolchain = os.environ.get("BACKHAUL_TOOLCHAIN")
     if not toolchain:
         raise SystemExit("BACKHAUL_TOOLCHAIN is not set; run this with scripts/in-venv.")

@@ -14,8 +14,8 @@ PYTHON_CLASSES = {
     "bh_schemes": "Scheme",
 }
 
-#: Struct that a host fills -> its type in Python and Swift, if the name of the type is not the header's name in their
-#: form.
+#: Struct that a program fills -> its type in Python and Swift, if the name of the type is not the header's name in
+#: their form.
 VALUES = {
     "bh_proxy_settings": "Proxy",
     "bh_tls_settings": "TLS",
@@ -91,7 +91,7 @@ def documentation_of(type_name: str, enumerations: Mapping[str | None, Enumerati
 
 
 def value(struct: str) -> str:
-    """Returns the name of the type for a struct that a host fills, such as `RetryPolicy` for bh_retry_policy."""
+    """Returns the name of the type for a struct that a program fills, such as `RetryPolicy` for bh_retry_policy."""
     return VALUES.get(struct) or camel_case(struct)
 
 

@@ -7,7 +7,7 @@ from .model import Enumeration, Header
 from .python_source import docstring, module, number, remark
 from .python_terms import PythonTerms
 
-#: Class -> its base class, if that has more members than OpenEnum. These base classes are written by hand in
+#: Class -> its base class, if the base class has more members than OpenEnum. These base classes are written by hand in
 #: _open_enum.py.
 _BASES = {"TaskState": "FinalStates"}
 

@@ -1,4 +1,4 @@
-"""Generates the dataclasses of the Python package that hosts fill: the options of sessions and tasks."""
+"""Generates the dataclasses of the Python package that programs fill: the options of sessions and tasks."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def parts(header: Header) -> str:
 
 
 def configuration(header: Header) -> str:
-    """Returns the module with the configuration. The arguments of its classes are positional, because hosts give the
+    """Returns the module with the configuration. The arguments of its classes are positional, because programs give the
     identifier without its name."""
     return _module(
         header, "What is stored with sessions, and what all sessions of a store share.",

@@ -1,4 +1,4 @@
-"""Generates the structs of the Swift package that hosts fill: the options of sessions and tasks. Each struct has
+"""Generates the structs of the Swift package that programs fill: the options of sessions and tasks. Each struct has
 conversions to C and from C."""
 
 from __future__ import annotations

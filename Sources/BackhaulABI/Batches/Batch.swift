@@ -14,7 +14,7 @@ final class Batch: @unchecked Sendable {
     private let kind: Int32
     private let itemSize: Int
     private let arena: Arena
-    /// Copies of items, for hosts in which the struct has another size than in this library.
+    /// Copies of items, for programs in which the struct has another size than in this library.
     private let resized = Lock<[ItemSize: UInt]>([:])
 
     private struct ItemSize: Hashable {

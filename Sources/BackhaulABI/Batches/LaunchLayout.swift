@@ -2,7 +2,8 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import CBackhaul
 
-// Unsafe: the pointers in an item point into the arena of its batch, and are valid until the batch is released.
+// Unsafe: a batch is a list that the calling program gets. The pointers in an item of a batch point into the memory of
+// the batch (its arena), and are valid until the program releases the batch.
 
 extension bh_launch_info {
     init(_ info: LaunchInfo, in arena: inout Arena) {

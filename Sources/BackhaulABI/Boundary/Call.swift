@@ -3,11 +3,11 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import CBackhaul
 
-// Unsafe: out parameters are written once, before the call returns. The host promises that they are writable until the
-// call returns.
+// Unsafe: out parameters are written once, before the call returns. The host (the calling program) promises that they
+// are writable until the call returns.
 
-/// Runs the bodies of the exported functions. A failure that a body throws becomes the returned status, and is written
-/// into the host's `bh_error`.
+/// Runs the bodies of the exported functions. A function that sends commands to the engine is called a *verb*. A
+/// failure that a body throws becomes the returned status, and is written into the host's `bh_error`.
 enum Call {
     typealias ErrorPointer = UnsafeMutablePointer<bh_error>
     typealias HandlePointer = UnsafeMutablePointer<OpaquePointer?>

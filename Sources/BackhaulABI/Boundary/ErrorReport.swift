@@ -2,7 +2,8 @@ internal import BackhaulModel
 internal import CBackhaul
 internal import CBackhaulTables
 
-// Unsafe: the host promises that its `bh_error` is writable until the call returns, up to its struct_size.
+// Unsafe: the host (the calling program) promises that its `bh_error` is writable until the call returns, up to its
+// struct_size.
 
 /// Writes the reason of a failed call into the host's `bh_error`.
 enum ErrorReport {

@@ -2,7 +2,8 @@ internal import CBackhaul
 
 // Unsafe: the value of each opaque pointer is computed from a number, and no pointer is dereferenced.
 
-/// The number of a handle, and the conversion between the number and the pointer that the host gets.
+/// The number of a handle, and the conversion between the number and the pointer that the host (the calling program)
+/// gets.
 struct HandleNumber: Hashable, Sendable {
     static let first: UInt64 = 1
     private static let last: UInt64 = (1 << 40) - 1

@@ -2,8 +2,8 @@ internal import BackhaulClient
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// A verb that was sent to the engine, and its result as soon as the engine has replied. A `bh_ticket` is a handle to a
-/// started verb.
+/// A function call whose command was sent to the engine, and the result as soon as the engine has replied. A *verb* is
+/// a function of the header that sends commands. A `bh_ticket` is a handle to a started verb.
 final class StartedVerb: Sendable {
     /// The kind of the verb's result.
     enum Kind: Equatable, Sendable {
@@ -28,7 +28,7 @@ final class StartedVerb: Sendable {
         self.application = application
     }
 
-    /// A number or address that the host stores with the ticket. The library does not use it.
+    /// A number or address that the host (the calling program) stores with the ticket. The library does not use it.
     var hostData: UInt {
         get { data.withLock { $0 } }
         set { data.withLock { $0 = newValue } }

@@ -3,8 +3,9 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import Glibc
 
-/// The connection to the system bus, on the thread of `BusWatch`. It sends the calls that the views of the services
-/// need, and passes replies and signals to these views. It repeats a call only after a change.
+/// The connection to the system bus, on the thread of `BusWatch`. For each service, a *view* such as
+/// `NetworkManagerView` stores what is known about the service. The client sends the calls that the views need, and
+/// passes replies and signals to the views. It repeats a call only after a change.
 final class BusClient {
     private struct PendingRequest {
         var request: BusRequest
@@ -24,7 +25,7 @@ final class BusClient {
     /// The calls to send next, in this order.
     private var queuedRequests: [BusRequest] = []
     /// The number of failed attempts to connect since the last reply of the bus, or since the last change of the
-    /// directory of its socket.
+    /// directory that contains the bus's socket.
     private var failures = 0
     /// Watches the path of the bus's socket while there is no connection; nil if the path cannot be watched.
     private var socketWatch: BusSocketWatch?
@@ -109,7 +110,7 @@ final class BusClient {
         pendingRequests = [:]
         queuedRequests = []
         for name in names { update(.absent(why: why), of: name) }
-        // The update of a view may have queued calls to the absent service. These calls cannot be sent.
+        // While a view was updated, it may have queued calls to the absent service. These calls cannot be sent.
         queuedRequests = []
         if socketWatch == nil {
             socketWatch = address.flatMap { BusAddress.path(of: $0) }.flatMap { BusSocketWatch(path: $0) }
@@ -124,8 +125,8 @@ final class BusClient {
         for request in more where !queuedRequests.contains(request) { queuedRequests.append(request) }
     }
 
-    /// Sends the queued calls. If an equal call has no reply yet, the queued call is sent after that reply. It is still
-    /// needed, because that reply may be older than the last change.
+    /// Sends the queued calls. If an equal call was sent and has no reply yet, the queued call is sent after that
+    /// reply. The queued call is needed, because that reply may be older than the last change.
     private func sendRequests() throws(BusConnection.CallError) {
         guard let connection else { return }
         let underWay = Set(pendingRequests.values.map(\.request))

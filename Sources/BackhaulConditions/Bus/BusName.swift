@@ -1,7 +1,7 @@
 internal import BackhaulBus
 internal import BackhaulModel
 
-/// A service on the bus whose readings are used.
+/// A service on the system bus from which the engine reads conditions.
 enum BusName: CaseIterable, Hashable {
     case networkManager, logind
 
@@ -54,7 +54,7 @@ enum BusName: CaseIterable, Hashable {
         }
     }
 
-    /// The calls that are sent first: on a new connection, and when the service is needed again.
+    /// The calls that are sent on a new connection, and when the service is needed again, before all other calls.
     var initialRequests: [BusRequest] { rules.map { .addRule($0) } + [.owner(self)] }
 
     var need: ConditionSet {

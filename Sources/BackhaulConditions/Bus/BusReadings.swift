@@ -1,8 +1,9 @@
 public import BackhaulModel
 
-/// The readings of NetworkManager and logind. If a reading is unknown, its source states the reason.
+/// The readings of NetworkManager and logind. Each reading has a *source*, a text for users that names the service. If
+/// a reading is unknown, its source states the reason.
 public struct BusReadings: Sendable, Equatable {
-    /// The network of the default route, with the name of NetworkManager's connection.
+    /// The network of the default route. Its name is the name of NetworkManager's connection.
     public var network = Reading<Network>()
     public var isMetered = Reading<Bool>()
     public var connectivity = Reading<ConnectivityState>()

@@ -1,7 +1,7 @@
 internal import BackhaulBus
 internal import BackhaulPlatform
 
-/// A call over the bus.
+/// A call over the system bus (D-Bus).
 enum BusRequest: Hashable {
     /// Requests the signals of the rule.
     case addRule(String)

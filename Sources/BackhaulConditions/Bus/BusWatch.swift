@@ -4,10 +4,10 @@ internal import BackhaulPlatform
 
 /// Watches NetworkManager and logind on the system bus, and delays system sleep until running transfers are written.
 ///
-/// Its thread calls the services at the start and after changes. Otherwise the thread waits for signals and for
-/// `close`. If there is no bus, the thread tries to connect again after pauses that grow to 30 s. If the directory of
-/// the bus's socket can be watched, the thread later retries only when this directory changes. The thread starts no
-/// service, and a bus that hangs delays no other thread. Any thread may use this object.
+/// The watch's own thread calls the services at the start and after changes. Otherwise the thread waits for signals and
+/// for `close`. If there is no bus, the thread tries to connect again after pauses that grow to 30 s. If the directory
+/// of the bus's socket can be watched, the thread retries only a few times, and then only when this directory changes.
+/// The thread's calls start no service, and a bus that hangs delays no other thread. Any thread may use this object.
 public final class BusWatch: Sendable {
     /// How long a reply may take before it counts as missing, in milliseconds.
     static let replyTimeoutMilliseconds: Int64 = 2_000

@@ -1,7 +1,7 @@
 internal import BackhaulPlatform
 
-/// The delay of system sleep that logind grants as a descriptor. The delay ends when the descriptor is closed, and at
-/// the latest after InhibitDelayMaxUSec (logind.conf(5)). Any thread may use this object.
+/// The right to delay system sleep, which logind grants as a descriptor. The delay ends when the descriptor is closed,
+/// and at the latest after InhibitDelayMaxUSec (logind.conf(5)). Any thread may use this object.
 final class SleepInhibitor: Sendable {
     private struct State {
         var descriptor: Descriptor?

@@ -6,7 +6,8 @@ internal import BackhaulPlatform
 struct HeatState: Equatable, Sendable {
     var thermalState = Reading<ThermalState>()
     var hottestSensor: HottestSensor?
-    /// The level of each zone. The next reading needs it for the hysteresis.
+    /// The level of each zone. The next reading needs these levels, because a zone leaves a level at a lower
+    /// temperature than the one at which it reached the level.
     var levels: [String: ThermalState] = [:]
     /// Whether the machine has thermal zones. Their temperatures are polled, because the kernel does not report that a
     /// zone gets hotter.

@@ -1,15 +1,16 @@
 internal import BackhaulModel
 
 /// Decides to which network the interface of the default route belongs. NetworkManager reports a network later than the
-/// kernel, and may be restarted while a connection continues. In both cases the present network is kept, so its budget
-/// still applies. This type performs no I/O. Times are in milliseconds of the boot clock.
+/// kernel, and may be restarted while a connection continues. In both cases, the interface still belongs to the present
+/// network, so the limit on bytes for this network (its budget) still applies. This type performs no I/O. Times are in
+/// milliseconds of the boot clock.
 struct NetworkIdentity {
     /// How long to wait for NetworkManager, in milliseconds.
     static let networkManagerTimeout: Int64 = 10_000
 
     struct Decision {
         var bus: BusReadings?
-        /// Whether NetworkManager is running and has not identified the new interface yet.
+        /// Whether NetworkManager is running and has not reported a network for the new interface yet.
         var isPending = false
         /// The time at which the decision must be made again, even if there is no new reading; nil if the decision does
         /// not depend on time.
@@ -41,8 +42,8 @@ struct NetworkIdentity {
             return Decision(
                 bus: bus.merged(lastReport), nextCheck: isShort ? since + NetworkIdentity.networkManagerTimeout : nil)
         }
-        // No earlier report applies: there is no such report, or NetworkManager is running and has not repeated the
-        // report in time.
+        // No earlier report applies: there is no earlier report, or NetworkManager is running and has not repeated it
+        // in time.
         lastReport = nil
         guard bus.isNetworkManaged, let beganAt, now - beganAt < NetworkIdentity.networkManagerTimeout else {
             return Decision(bus: bus)

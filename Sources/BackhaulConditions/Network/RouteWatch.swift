@@ -2,8 +2,8 @@ public import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// Reports that a link, an address or a route of this network namespace has changed (rtnetlink(7)), without polling. It
-/// does not report what has changed, so its users read the routes again.
+/// Reports that a link, an address or a route of this network namespace has changed (rtnetlink(7)), without polling.
+/// The watch does not report what has changed, so its users read the routes again.
 public final class RouteWatch: Sendable {
     private let descriptor: Descriptor
     /// A descriptor that is readable when there are changes to take.

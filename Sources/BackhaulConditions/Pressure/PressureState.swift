@@ -2,7 +2,8 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import CLinux
 
-/// A resource for which processes wait (Documentation/accounting/psi.rst in Linux).
+/// A resource for which processes wait. The share of time in which they wait is the *pressure* on the resource
+/// (Documentation/accounting/psi.rst in Linux).
 enum PressureResource: String, CaseIterable, Sendable {
     case cpu, io, memory
 

@@ -2,9 +2,9 @@ internal import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// A trigger of the kernel that fires when processes wait for a resource for 1 % of ten seconds. When it fires, a limit
-/// of a constraint may be exceeded (Documentation/accounting/psi.rst in Linux). The kernel removes the trigger when the
-/// descriptor is closed.
+/// A trigger of the kernel that fires when processes wait for a resource for 1 % of ten seconds
+/// (Documentation/accounting/psi.rst in Linux). When the trigger fires, the pressure may exceed the limit of a task.
+/// The kernel removes the trigger when the descriptor is closed.
 final class PressureTrigger: Sendable {
     private let descriptor: Descriptor
     /// The descriptor to watch. When the trigger fires, epoll reports EPOLLPRI for this descriptor.

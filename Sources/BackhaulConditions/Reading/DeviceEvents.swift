@@ -13,8 +13,8 @@ final class DeviceEvents: Sendable {
     private let descriptor: Descriptor
     /// A descriptor that is readable when there are events to take.
     var number: Int32 { descriptor.number }
-    /// False in a container to which the kernel sends no uevents. There, only programs inside the container can send
-    /// events.
+    /// False in a container to which the kernel sends no uevents. In such a container, only programs inside the
+    /// container can send events.
     let isComplete: Bool
 
     init() throws(SystemError) {

@@ -2,8 +2,8 @@ internal import BackhaulLoop
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// Reads conditions, one kind after the other, on its own thread. Batteries and sensors may be behind slow buses, and
-/// may never reply. Only the loop's thread calls the methods.
+/// Reads conditions, one kind after the other, on its own thread, because batteries and sensors may be behind slow
+/// buses, and may never reply. Only the thread of the event loop calls the methods.
 final class SystemReader {
     /// The work of the thread.
     private struct Job: Sendable {
@@ -32,8 +32,8 @@ final class SystemReader {
     private let wakeUp: EventFD
     private var watch: Watch?
 
-    /// Calls `then` on the loop's thread when all kinds of a `read` were read. After `detach`, `then` gets only the
-    /// kind that the thread was reading during `detach`.
+    /// Calls `then` on the thread of the event loop when all kinds of a `read` were read. If `detach` is called before
+    /// that, `then` gets only the kind that the thread was reading at that time.
     init(
         _ loop: Loop, _ roots: ConditionRoots, _ readSystem: @escaping ReadSystem,
         then: @escaping (SystemReadings) -> Void

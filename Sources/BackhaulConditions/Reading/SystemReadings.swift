@@ -1,6 +1,6 @@
 internal import BackhaulModel
 
-/// The kinds to read, and the levels of heat on which the hysteresis depends.
+/// The kinds of conditions to read, and the present levels of heat, on which the next levels depend.
 struct ReadingRequest: Sendable {
     var needs: ConditionSet
     var heatLevels: [String: ThermalState] = [:]

@@ -5,8 +5,8 @@ internal import BackhaulPlatform
 public struct IngestedBody: Sendable {
     public var file: BodyFile
     public var source: BodySource
-    /// The file's future name in the store's folder of bodies. No other file there has this name. For a reference, the
-    /// name is not used.
+    /// The file's future name in the store's folder of bodies. No other file there has this name. If the
+    /// file is read in place (a reference), the name is not used.
     public var name: String
     public init(_ file: BodyFile, _ source: BodySource, name: String) {
         self.file = file
@@ -17,9 +17,9 @@ public struct IngestedBody: Sendable {
 
 extension DiskThreads {
     /// Takes each file into `folder`, in the way that its `source` demands. A reference, which is read in place, is
-    /// only checked. A snapshot is copied, by reflink if the file system supports it. A file to consume, which is
-    /// moved, gets a second name in `folder`, or is copied if a hard link is impossible. The old name stays until
-    /// `removeConsumed` removes it, so that a crash loses no file.
+    /// only checked. A snapshot is copied, by reflink if the file system supports it. A file to consume is moved in two
+    /// steps, so that a crash loses no file. This function makes a hard link in `folder`, or a copy if a hard link is
+    /// impossible. Later, `removeConsumed` removes the old name.
     ///
     /// `then` is called after all files are synced, with the files from which the bodies must be read. If files fail,
     /// `then` gets the failure of the first of them in the list, and no file of this call stays in `folder`.

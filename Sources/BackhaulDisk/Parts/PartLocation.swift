@@ -22,7 +22,8 @@ public struct PartLocation: Equatable, Sendable {
     /// The path of the part file.
     var path: String { destination.directory + "/" + partName }
 
-    /// The words for the part file in a message. They contain the destination, because the host knows that path.
+    /// The words for the part file in a message. They contain the destination, because the program that enqueued the
+    /// download knows that path.
     var partDescription: String { "the part file of \(destination.path)" }
 }
 

@@ -4,7 +4,7 @@ internal import BackhaulStore
 
 /// Counts the bytes that are transferred over each network. Computes what is left of the budgets of networks and
 /// sessions. A budget is the number of bytes that may be transferred in a day or month. This object also has the
-/// administrator's settings of networks.
+/// administrator's settings of networks. To *read the network* is to find out which network the transfers use.
 ///
 /// Each engine has one object of this type. Received and sent bytes of bodies are counted in memory, and then added to
 /// the `UsageLedger`.
@@ -13,8 +13,8 @@ final class BudgetAccounting {
     private static let countingStep: UInt64 = 64 << 10
     /// If a budget has fewer bytes left than this, each received or sent chunk is counted immediately.
     private static let nearEndBytes: UInt64 = 1 << 20
-    /// How long the network is still read after the last byte, in milliseconds. The next transfer often begins within
-    /// this time.
+    /// For how long after the last byte the engine still finds out which network is in use, in milliseconds. The next
+    /// transfer often begins within this time.
     private static let networkReadMilliseconds: Int64 = 10_000
 
     private let runtime: any Runtime
@@ -48,7 +48,7 @@ final class BudgetAccounting {
         var stopped: Set<TaskID> = []
     }
 
-    /// - hasTasksWithinBudgets: returns whether there are tasks that a used-up budget must stop and has not stopped
+    /// - hasTasksWithinBudgets: returns whether there are tasks that have a budget and that no used-up budget holds
     /// yet.
     init(
         _ runtime: any Runtime, _ sessions: SessionTable, _ scheduler: TaskScheduler, _ monitor: ConditionsMonitor,
@@ -118,7 +118,8 @@ final class BudgetAccounting {
 
     /// Adds the transferred bytes to the ledger, and checks the budgets. This function is called each second during
     /// transfers, at the end of each transfer, and when the network becomes known.
-    /// - read: the network that a listing has just read. It is used if `current` is nil.
+    /// - read: the network in use, as `networkInfos` has just found out for a listing. This value counts only if
+    /// `current` is nil.
     func count(on read: Network? = nil) -> [EngineEffect] {
         guard let network = current ?? read else { return [] }
         kinds[network.name] = network.kind
@@ -147,8 +148,8 @@ final class BudgetAccounting {
             sessionsFarFromEnd.remove(session)
         }
         guard isUsedUp else { return [] }
-        // If the budget already holds all other tasks, only tasks that must not be interrupted exceed the budget. Then
-        // no decision is needed.
+        // If used-up budgets already hold all tasks with a budget, only running tasks that must not be interrupted
+        // still transfer bytes. These tasks exceed the budget, and no decision is needed.
         if exhausted == nil, hasTasksWithinBudgets() { exhausted = ExhaustedBudget() }
         return [.reconsider]
     }

@@ -1,5 +1,6 @@
-/// The memory for the commands of one peer that are in progress, and for their replies. While the budget is spent, the
-/// engine reads no further command of that peer. Then the buffer of the socket fills, and the peer waits.
+/// The memory for the unfinished commands of one peer (a process that is connected to the engine's socket), and for the
+/// replies to these commands. While the memory is used up, the engine reads no further command of that peer. Then the
+/// socket's buffer fills, and the peer waits.
 public struct CommandBudget: Sendable {
     public static let limit = 8 << 20
     /// The bytes assumed for the reply to a listing or poll. The reply may fill a frame, but most replies are far

@@ -2,7 +2,7 @@
 public enum IdleExitPolicy {
     /// The work that an engine has, or that may start without a command.
     public struct Facts: Equatable, Sendable {
-        /// Open application handles of all processes, including those of tools that only observe.
+        /// The open application handles of all processes, including the handles of tools that only observe.
         public var connections = 0
         /// Tasks that run or are being finished.
         public var runningTasks = 0
@@ -10,9 +10,10 @@ public enum IdleExitPolicy {
         public var isCleaning = false
         /// Whether a waiting task will start without a command, now or after a delay.
         public var tasksWait = false
-        /// Whether an activity has a next window.
+        /// Whether an activity (work that repeats) has a further window of time, in which the engine will start the
+        /// work.
         public var activitiesWait = false
-        /// Whether the engine watches a launched host, or will launch an application now or after a delay.
+        /// Whether the engine watches a program that it has launched, or will launch a program now or after a delay.
         public var launchesWait = false
 
         public init() {}

@@ -7,7 +7,7 @@ public enum VersionNegotiation {
         case refuse(Failure)
     }
 
-    /// The action of the client after the engine's welcome.
+    /// The action of the client (the library in a process) after the engine's welcome, its first message.
     /// - mayRequestExit: whether the client has found a daemon that it can start, and has not requested an exit too
     /// often. The daemon that it starts may be older than the client.
     public static func action(own: Versions, engine: Welcome, mayRequestExit: Bool) -> Action {
@@ -15,8 +15,8 @@ public enum VersionNegotiation {
         return own.wire == engine.versions.wire ? .proceed : .refuse(failure(own: own, engine: engine))
     }
 
-    /// Whether the engine must exit for this library. Only a daemon exits, and only for a newer library. Otherwise the
-    /// daemons of two versions could replace each other for ever.
+    /// Whether the engine must exit because this library requests it. Only a daemon exits, and only for a newer
+    /// library. Otherwise, the daemons of two versions could replace each other for ever.
     public static func mustExit(_ engine: Welcome, requestedBy library: Versions) -> Bool {
         engine.isDaemon && library.library > engine.versions.library
     }

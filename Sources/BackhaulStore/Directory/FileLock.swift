@@ -24,7 +24,7 @@ final class FileLock: Sendable {
         if descriptor.isOurs { _ = bhl_unlock(descriptor.number) }
     }
 
-    /// Whether this object still has the lock. False when the host has closed the descriptor. Then another process may
-    /// have the lock.
+    /// Whether this object still has the lock. False when the host (the program that embeds the library) has closed the
+    /// descriptor. Then another process may have the lock.
     var isHeld: Bool { descriptor.isOurs }
 }

@@ -3,8 +3,8 @@ public import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// An open, checked store directory. Any process may open the directory. Only the process that has the store lock is
-/// the engine.
+/// An open, checked store directory, which has all data of the tasks. Any process may open the directory. Only the
+/// process that has the store lock is the engine, which runs the tasks.
 public final class StoreDirectory: Sendable {
     /// The absolute path, without a slash at its end.
     public let path: String
@@ -16,12 +16,14 @@ public final class StoreDirectory: Sendable {
 
     public func keptFile(of task: TaskID) -> String { "\(keptPath)/\(task.rawValue)" }
 
-    /// The folder of request bodies: snapshots and consumed files.
+    /// The folder of the files that uploads send: snapshots (copies of a program's files), and consumed files (a
+    /// program's files that were moved into the store).
     public var bodiesPath: String { path + "/bodies" }
 
     public func bodyFile(named name: String) -> String { "\(bodiesPath)/\(name)" }
 
-    /// The path of the journal of part files. The journal has the length of each part file after its last write.
+    /// The path of the journal of part files, to which downloads write. The journal has the length of each part file
+    /// after the last write to the file.
     public var partJournalPath: String { path + "/parts" }
 
     /// Throws when files of tasks exist. The caller has found no database, so the database was lost. A new database

@@ -1,7 +1,9 @@
 public import BackhaulModel
 
-/// Operations on what the attempts of a live task write to the store: one row for each attempt, the checkpoint and the
-/// finish intent. The transaction that ends or retries the task writes the attempt's row. Each function does nothing
+/// Operations on what the attempts of a live task write to the store. An *attempt* is one run of a task, and a task is
+/// *live* until it has ended. There is one row for each attempt. The *checkpoint* has the state of the task's part
+/// file, to which the download writes. The *finish intent* has the identity of the finished file, before the file gets
+/// its final name. The transaction that ends or retries the task writes the attempt's row. Each function does nothing
 /// when the task has ended or does not exist.
 public struct AttemptOperations {
     let tables: Tables

@@ -1,8 +1,9 @@
 public import BackhaulModel
 
-/// Operations on files of request bodies in the store. A snapshot stays until its task ends. A consumed file stays
-/// until its task succeeds. If the task does not succeed, the file is moved back to its old path after the task's event
-/// is acknowledged.
+/// Operations on files of request bodies in the store; uploads send these files. A *host* is a program that embeds the
+/// library. A *snapshot* is a copy of a host's file, and stays until its task ends. A *consumed file* is a host's file
+/// that was moved into the store, and stays until its task succeeds. If the task does not succeed, the file is moved
+/// back to its old path after the task's event is acknowledged.
 public struct BodyOperations {
     let tables: Tables
 
@@ -33,8 +34,8 @@ public struct BodyOperations {
         return unknown
     }
 
-    /// Adds to the leftovers those names that no task uses. Such files exist if an engine has ended before it made
-    /// their tasks.
+    /// Adds those names that no task uses to the leftovers, which are files to remove. Such files exist if an engine
+    /// has ended before it made their tasks.
     public func addLeftovers(among names: [String]) throws(Failure) {
         for name in names { try tables.bodies.insertLeftoverIfUnused(name) }
     }

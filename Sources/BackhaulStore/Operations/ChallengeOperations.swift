@@ -1,7 +1,9 @@
 public import BackhaulModel
 
-/// Operations on challenges. A task that waits for a credential refers to a row of `challenges`. All tasks that need
-/// the same credential refer to the same row. The due time of these tasks is the end of their resource time-out.
+/// Operations on challenges. A *challenge* is a demand to the host (the program that embeds the library) for a
+/// credential, new headers or a new URL. A task that waits for the response to a challenge is *parked*, and refers to a
+/// row of `challenges`. All tasks that need the same credential refer to the same row. The due time of a parked task is
+/// the end of its resource time-out, the longest permitted time from the enqueue to the end of the task.
 public struct ChallengeOperations {
     let tables: Tables
     private var attempts: AttemptOperations { AttemptOperations(tables: tables) }
@@ -9,8 +11,9 @@ public struct ChallengeOperations {
     private var rounds: RoundOperations { RoundOperations(tables: tables) }
     private var waits: WaitOperations { WaitOperations(tables: tables) }
 
-    /// Records the attempt, and makes the task wait for the open challenge of the protection space. If the space has no
-    /// open challenge, opens one and inserts its event.
+    /// Records the attempt, and makes the task wait for the open challenge of the protection space, which is where the
+    /// demanded credential is valid. If the space has no open challenge, opens a challenge and inserts the challenge's
+    /// event.
     ///
     /// - known: the challenge that was open when the caller decided to park the task. If that challenge is closed now,
     ///   the call changes nothing.
@@ -128,8 +131,8 @@ public struct ChallengeOperations {
 
     // MARK: Responses to challenges
 
-    /// Closes the challenge, and makes its tasks ready. `now` is the end of their wait records. If `now` is nil, no
-    /// wait records are written.
+    /// Closes the challenge, and makes its tasks ready. `now` is the end of their wait records, which describe the
+    /// times in which tasks wait. If `now` is nil, no wait records are written.
     public func releaseTasks(
         of challenge: Challenge, in session: SessionID, now: Int64? = nil
     ) throws(Failure) -> Change {

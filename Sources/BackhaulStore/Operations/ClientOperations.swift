@@ -1,7 +1,9 @@
 public import BackhaulModel
 public import BackhaulPlatform
 
-/// Operations on clients, and on their claims of sessions. A claim is a row, so it outlives the engine that granted it.
+/// Operations on clients, and on their claims of sessions. A *client* is one open application in a process that embeds
+/// the library. A *claim* is the right of one handle (a reference to a session) to read the events of the session. The
+/// claim is a row, so it outlives the engine that granted it.
 public struct ClientOperations {
     let tables: Tables
 
@@ -24,7 +26,7 @@ public struct ClientOperations {
         try tables.commands.removeAll(of: client)
     }
 
-    /// Releases those clients of a process that the process reports as closed.
+    /// Releases the clients that a process reports as closed. Only clients of this process are released.
     public func releaseClosed(_ closedClients: [ClientID], of process: ProcessIdentity) throws(Failure) {
         for client in closedClients where try tables.clients.remove(client, of: process) {
             try tables.commands.removeAll(of: client)

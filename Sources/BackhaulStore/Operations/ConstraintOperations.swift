@@ -1,7 +1,8 @@
 public import BackhaulModel
 
-/// Operations on the constraints of single tasks. These constraints apply in addition to the constraints of the
-/// session. All tasks of a session with equal constraints share one row.
+/// Operations on the constraints of single tasks. A *constraint* is a demand on the system, such as external power. The
+/// constraints of a task apply in addition to the constraints of its session. All tasks of a session with equal
+/// constraints share one row.
 public struct ConstraintOperations {
     let tables: Tables
 
@@ -11,8 +12,8 @@ public struct ConstraintOperations {
     @inline(never)
     public func id(for constraints: TaskConstraints, in session: SessionID) throws(Failure) -> ConstraintsID {
         if let found = try findID(constraints, in: session) { return found }
-        // After the latest start of a task, the limit does not apply, because the new constraints replace constraints
-        // that were accepted before.
+        // After the latest start of a task, presets do not delay the task any more, so the task gets new constraints.
+        // The limit does not apply to them, because they replace constraints that were accepted before.
         if !constraints.isPastLatestStart { try enforceLimit(of: session) }
         return try tables.constraints.insert(constraints, in: session)
     }
@@ -38,7 +39,8 @@ public struct ConstraintOperations {
         return found
     }
 
-    /// Replaces the constraints of the selected tasks. A task that is past its latest start keeps this mark.
+    /// Replaces the constraints of the selected tasks. If a task was marked as past its latest start, it keeps this
+    /// mark.
     func restateSelected(_ stated: Constraints, of session: SessionID) throws(Failure) -> RestatedTasks {
         var restated = RestatedTasks()
         var after: [ConstraintsID: ConstraintsID] = [:]

@@ -1,6 +1,6 @@
 public import BackhaulModel
 
-/// Operations for commands of hosts that change many tasks at once.
+/// Operations for commands that change many tasks at once. Hosts (programs that embed the library) send these commands.
 public struct ControlOperations {
     let tables: Tables
     private var challenges: ChallengeOperations { ChallengeOperations(tables: tables) }
@@ -11,13 +11,15 @@ public struct ControlOperations {
     private var starts: StartOperations { StartOperations(tables: tables) }
     private var waits: WaitOperations { WaitOperations(tables: tables) }
 
-    /// Applies the control to the live tasks of the selection. Skips tasks with a finish intent, because they are
-    /// ending, and tasks that already have the wanted state. A resume also ends retry delays, but not the delay of a
-    /// task that waits for a credential or for its earliest start.
+    /// Applies the control to the live tasks of the selection. Skips two kinds of tasks: tasks with a finish intent,
+    /// because these tasks are ending (their files get their final names), and tasks that already have the wanted
+    /// state. A resume also ends retry delays, but not the delay of a task that waits for a credential or for its
+    /// earliest start.
     ///
     /// `running` has the tasks that run at this moment. `calendar` is the present time as in `StartClock.calendar`; nil
     /// means `now`. `bootMilliseconds` is the present time on the clock of this boot. `held` has the lanes and
-    /// constraints whose tasks are held. The result has the number of selected tasks that are held.
+    /// constraints whose tasks are held, because a condition such as the network does not permit them. A *lane* is the
+    /// tasks of one session for one server. The result has the number of selected tasks that are held.
     public func apply(
         _ control: TaskControl, to selection: TaskSelection, of session: SessionID, running: Set<TaskID>, now: Int64,
         calendar: Int64? = nil, bootMilliseconds: Int64 = 0, held: [LaneID: Set<ConstraintsID>] = [:]

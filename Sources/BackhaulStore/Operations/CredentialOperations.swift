@@ -1,14 +1,15 @@
 public import BackhaulModel
 
-/// Operations on the responses of hosts to challenges: credentials, which the next engine also needs, and replacements
-/// for expired headers and URLs.
+/// Operations on what hosts give when a challenge demands it: credentials, which the next engine also needs, and
+/// replacements for expired headers and URLs. A *host* is a program that embeds the library.
 ///
 /// The rows of requests do not change. So if the host enqueues the same request with the same idempotency key, it still
 /// gets the first task. The replacements are applied when a task is read.
 public struct CredentialOperations {
     let tables: Tables
 
-    /// Stores the credential. It replaces an earlier credential of the same protection space.
+    /// Stores the credential. It replaces an earlier credential of the same protection space, which is where a
+    /// credential is valid.
     public func keep(_ credential: StoredCredential, of session: SessionID) throws(Failure) {
         try tables.storedCredentials.write(credential, of: session)
     }
@@ -24,9 +25,10 @@ public struct CredentialOperations {
         try tables.storedCredentials.all()
     }
 
-    /// Stores the host's replacement of expired headers or of a URL. New headers apply to each live task of the lane
-    /// whose request refreshes its headers (`RequestOptions.refresh`). A new URL applies to one task, which moves to
-    /// the lane of the new origin. The state of the tasks does not change until they are released.
+    /// Stores the host's replacement of expired headers or of a URL. A *lane* is the tasks of one session for one
+    /// server. New headers apply to each live task of the lane whose request can get new headers
+    /// (`RequestOptions.refresh`). A new URL applies to one task, which moves to the lane of the new origin. The state
+    /// of the tasks does not change until they are released.
     public func refresh(
         _ challenge: Challenge, with replacement: RefreshedRequest, origin: Origin?, in session: SessionID
     ) throws(Failure) {

@@ -1,6 +1,7 @@
 public import BackhaulModel
 
-/// Operations on delayed tasks: single tasks that wait for a time while other tasks of their lane may run.
+/// Operations on delayed tasks: single tasks that wait for a time while other tasks of their lane may run. A *lane* is
+/// the tasks of one session for one server.
 public struct DelayOperations {
     let tables: Tables
 

@@ -1,11 +1,13 @@
 public import BackhaulModel
 
-/// Operations on finished files: the representations that tasks have placed at destinations, and claims of kept files.
+/// Operations on finished files: what is known about the files that tasks have placed at destinations, and claims of
+/// kept files. A *kept file* stays in the store, because the request has no destination. A *claim* moves the file to a
+/// path of the host (the program that embeds the library).
 public struct DestinationOperations {
     let tables: Tables
 
-    /// Returns the stored validators of the file at the destination, with the file's identity. Returns nil if no
-    /// validators are stored, or if the file came from another URL.
+    /// Returns the stored validators (ETag or Last-Modified) of the file at the destination, with the file's identity.
+    /// Returns nil if no validators are stored, or if the file came from another URL.
     public func representation(
         at destination: String, of url: String, in session: SessionID
     ) throws(Failure) -> StoredRepresentation? {
@@ -13,8 +15,8 @@ public struct DestinationOperations {
     }
 
     /// Records that the ending task has placed this file at its destination. The validators are those of the response
-    /// that was recorded with the finish intent. If that response has no validators, an earlier record of the
-    /// destination is removed.
+    /// that was recorded with the finish intent, before the file got its final name. If that response has no
+    /// validators, an earlier record of the destination is removed.
     public func recordRepresentation(
         of task: TaskID, at destination: String, of url: String, in session: SessionID, inode: UInt64, size: UInt64,
         modifiedNanoseconds: Int64

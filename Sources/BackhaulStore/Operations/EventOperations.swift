@@ -1,7 +1,8 @@
 public import BackhaulModel
 
-/// Operations on events. Each poll returns an event until the host acknowledges the event. Then the event and its task
-/// are deleted.
+/// Operations on events, which are stored messages for a host (the program that embeds the library). Each poll returns
+/// an event until the host acknowledges the event. Then the event is deleted, and so is the task whose end the event
+/// reports.
 public struct EventOperations {
     let tables: Tables
     let directory: StoreDirectory
@@ -51,7 +52,8 @@ public struct EventOperations {
         for task in change.removedKept { try tables.leftovers.insertKept(task) }
         change.returnsBodies = try bodies.addReturnsOfSelectedEvents()
         let places = try tables.events.placesOfSelected()
-        // Idempotency keys of succeeded tasks stay until the end of the round is acknowledged.
+        // Idempotency keys of succeeded tasks stay until the end of the round (the period in which the session has
+        // unfinished tasks) is acknowledged.
         try tables.delivered.insertSelected()
         try tables.delivered.removeFinishedRounds(of: session)
         let remembered = try history.addSelected(session, selected: count)

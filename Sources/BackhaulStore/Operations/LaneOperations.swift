@@ -1,6 +1,7 @@
 public import BackhaulModel
 
-/// Operations on lanes, and on their ready tasks in the order in which the tasks get slots.
+/// Operations on lanes, and on their ready tasks in the order in which the tasks get slots. A *lane* is the tasks of
+/// one session for one server. A *slot* is the right of a task to run.
 public struct LaneOperations {
     let tables: Tables
     private var options: OptionOperations { OptionOperations(tables: tables) }

@@ -1,6 +1,7 @@
 public import BackhaulModel
 
-/// Operations on launch commands, and on the current launch of each application.
+/// Operations on launch commands, and on the current launch of each application. In a *launch*, the engine runs the
+/// command to start the application's program (the *host*), because sessions need the host.
 public struct LaunchOperations {
     let tables: Tables
 
@@ -56,14 +57,16 @@ public struct LaunchOperations {
         if launch.current == nil { try tables.launches.removeListed(of: launch.application) }
     }
 
-    /// Returns whether the current launch has listed sessions that the host has not completed.
+    /// Returns whether the host still has to complete a session that the current launch lists. A host completes a
+    /// session when it has processed the session's events.
     public func hasSessions(of application: String) throws(Failure) -> Bool {
         try tables.launches.hasListed(application)
     }
 
-    /// Records that the launched host has attached, if the consumer has the launch's token and the session is listed.
-    /// Returns the application, or nil if these conditions are not met. The row gets the consumer's process. If the
-    /// launched process is a wrapper, the consumer's process is another one.
+    /// Records that the launched host has attached, if the consumer (the handle that may read the session's events) has
+    /// the launch's token, and the launch lists the session. Returns the application, or nil if these conditions are
+    /// not met. The row gets the consumer's process. If the launched process is a wrapper, the consumer's process is
+    /// another one.
     func recordAttached(_ session: SessionID, by consumer: ConsumerIdentity) throws(Failure) -> String? {
         guard let token = consumer.launch else { return nil }
         return try tables.launches.attach(consumer.process, to: session, by: token)

@@ -11,7 +11,8 @@ public struct ListingOperations {
     /// `more` is true if further tasks exist.
     ///
     /// `running` has the tasks that run at this moment. `bootMilliseconds` and `now` are the present time on the boot
-    /// clock and on the wall clock. `places` has the lane and the constraints of each task in the result.
+    /// clock and on the wall clock. `places` has the lane (the session and the server) and the constraints of each task
+    /// in the result.
     public func tasks(
         of session: SessionID, _ selection: TaskSelection, after: TaskID, maximum: Int, running: Set<TaskID>,
         bootMilliseconds: Int64, now: Int64

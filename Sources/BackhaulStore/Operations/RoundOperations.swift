@@ -1,6 +1,7 @@
 internal import BackhaulModel
 
-/// Ends rounds and groups.
+/// Ends rounds and groups. A *round* is the period in which a session has unfinished tasks. A *group* is tasks with one
+/// common event, which reports that all of them have ended.
 struct RoundOperations {
     let tables: Tables
 

@@ -11,8 +11,9 @@ public struct SessionOperations {
     /// Creates the session, or attaches to it if it exists. An existing session keeps its stored configuration. If the
     /// same handle repeats the call that created the session, the result again says that the session is new.
     ///
-    /// Throws invalidated while the session is being invalidated. Throws inUse if `role` is consume, and another handle
-    /// of a living process has the claim. This failure has the id of that process.
+    /// The *claim* is the right to read the session's events. Throws invalidated while the session is being
+    /// invalidated. If `role` is consume and a living process has the claim through another handle, throws inUse. This
+    /// failure has the id of that process.
     public func create(
         application: String, configuration: SessionConfiguration, role: Role, consumer: ConsumerIdentity, now: Int64
     ) throws(Failure) -> OpenedSession {

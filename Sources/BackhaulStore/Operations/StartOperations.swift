@@ -1,8 +1,9 @@
 public import BackhaulModel
 
-/// Operations on earliest and latest starts. Both are times of the wall clock, and do not change when that clock is
-/// set. A task that waits for its earliest start is a delayed task. Its due time on the boot clock moves when the wall
-/// clock is set.
+/// Operations on earliest and latest starts. A task does not start before its *earliest start*. After its *latest
+/// start*, a preset such as `discretionary`, which demands external power among other things, does not delay the task
+/// any more. Both are times of the wall clock, and do not change when that clock is set. A task that waits for its
+/// earliest start is a delayed task. Its due time on the boot clock moves when the wall clock is set.
 public struct StartOperations {
     let tables: Tables
     private var constraints: ConstraintOperations { ConstraintOperations(tables: tables) }
@@ -179,8 +180,8 @@ private struct RescheduledTask {
         }
     }
 
-    /// If the decision ends the wait for the former earliest start, returns that wait. If the task then waits for
-    /// another earliest start, the wait continues, and the result is nil.
+    /// `decision` has the new starts. If it ends the wait for the former earliest start, returns that wait. If the task
+    /// then waits for another earliest start, the wait continues, and the result is nil.
     func endedWait(with decision: RescheduleDecision, _ clock: StartClock) -> WaitRecord? {
         guard decision.earliest != task.earliest, let start = task.earliest else { return nil }
         let end: Int64

@@ -10,12 +10,14 @@ public struct TaskOperations {
 
     /// Makes one task for each request, or throws and makes no task. If a task with the request's idempotency key
     /// exists, that task is returned. A succeeded task whose event is acknowledged is also returned, until the end of
-    /// its round is acknowledged. The first enqueue after the end of a round begins the next round.
+    /// its round is acknowledged. A *round* is the period in which a session has unfinished tasks. The first enqueue
+    /// after the end of a round begins the next round.
     ///
     /// `now` is the present time as in `StartClock.calendar`; `clock` is used for earliest and latest starts.
-    /// `isLaunched` is true if the caller is a launched host, and its session makes the tasks of launched hosts
-    /// discretionary. `aliases` has further paths that lead to the destination of a request, by the position of that
-    /// request. `running` has the tasks that run at this moment.
+    /// `isLaunched` is true if the caller is a launched host (a program that the engine has started), and its session
+    /// makes the tasks of launched hosts discretionary: they wait, for example, for external power. `aliases` has
+    /// further paths that lead to the destination of a request, by the position of that request. `running` has the
+    /// tasks that run at this moment.
     ///
     /// Throws keyConflict (the message names the field that differs), destinationInUse (the message names the other
     /// task) and destinationExists, each with the request's position as `index`. Also throws notFound, tooMany,
@@ -76,8 +78,8 @@ public struct TaskOperations {
             nextLatestStart: terms.hasLatestStart ? try tables.delays.nextLatestStart() : nil)
     }
 
-    /// Returns the positions of the requests whose idempotency key belongs to an existing task. These requests need no
-    /// body file.
+    /// Returns the positions of the requests whose idempotency key belongs to an existing task. For these requests, the
+    /// data to upload is not needed.
     public func positionsWithKnownKey(_ session: SessionID, _ requests: [Request]) throws(Failure) -> Set<Int> {
         var known: Set<Int> = []
         for (position, request) in requests.enumerated() {
@@ -170,7 +172,8 @@ public struct TaskOperations {
         return id
     }
 
-    /// Returns the tasks with a finish intent. An earlier engine ended while it placed their files.
+    /// Returns the tasks with a finish intent: an earlier engine ended while it gave the files of these tasks their
+    /// final names.
     public func withIntent() throws(Failure) -> [StoredTask] {
         var tasks: [StoredTask] = []
         for row in try tables.listing.storedWithIntent() { tasks.append(try options.task(row)) }

@@ -1,6 +1,7 @@
 public import BackhaulModel
 
-/// Operations on wait records. Tasks that wait for the same reason share one row.
+/// Operations on wait records. A *wait record* is a row with the reason, the start and the end of a time in which tasks
+/// wait. Tasks that wait for the same reason share one row.
 public struct WaitOperations {
     let tables: Tables
     private var constraints: ConstraintOperations { ConstraintOperations(tables: tables) }
@@ -31,8 +32,9 @@ public struct WaitOperations {
         if try tables.waits.insertSuspensionsOfSelected(now: now) { try trim(of: session) }
     }
 
-    /// Records how long the tasks have waited for the challenge. The caller closes the challenge afterwards. For more
-    /// than `suspensionLimit` tasks, nothing is recorded.
+    /// Records how long the tasks have waited for the challenge, a demand to the host (the program that embeds the
+    /// library). The caller closes the challenge afterwards. For more than `suspensionLimit` tasks, nothing is
+    /// recorded.
     func recordCredentialWaits(_ challenge: Challenge, in session: SessionID, now: Int64) throws(Failure) {
         guard challenge.waitingTasks <= Self.suspensionLimit else { return }
         if try tables.waits.insertCredentialWaits(for: challenge, now: now) { try trim(of: session) }
@@ -86,7 +88,8 @@ public struct WaitOperations {
         return try tables.history.timeline(of: task, in: session)
     }
 
-    /// Adds the shared records. At its latest start, a task changes from one row of constraints to another row.
+    /// Adds the shared records. At its latest start, after which presets do not delay a task any more, a task changes
+    /// from one row of constraints to another row.
     private func addShared(_ timeline: TaskTimeline, _ session: SessionID, to waits: inout WaitMerger) throws(Failure) {
         var before = timeline.constraints
         var change: Int64?

@@ -18,7 +18,8 @@ final class Connection {
         let statement: OpaquePointer
     }
 
-    /// Opens the database. `files` is the name of the VFS; SQLite's default VFS belongs to the host.
+    /// Opens the database. `files` is the name of the VFS. SQLite's default VFS is not used, because it belongs to the
+    /// program that embeds the library.
     init(path: String, files: String) throws(Failure) {
         guard sqlite3_libversion_number() >= 3_037_000, sqlite3_threadsafe() != 0 else {
             throw Failure(

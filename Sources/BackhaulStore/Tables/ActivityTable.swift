@@ -65,8 +65,8 @@ struct ActivityTable {
         try connection.run(Self.skip, .number(id.rawValue), .integer(next))
     }
 
-    /// Moves the windows of activities by `step`, in milliseconds. Changes only activities for which the host has set
-    /// no first time.
+    /// Moves the windows of activities by `step`, in milliseconds. Changes only activities for which the host (the
+    /// program that embeds the library) has set no first time.
     func moveWindows(by step: Int64) throws(Failure) { try connection.run(Self.moveWindows, .integer(step)) }
 
     /// Makes the next window of an activity open one interval after `now` at the latest. Changes only activities that

@@ -1,7 +1,7 @@
 internal import BackhaulModel
 
-/// The table `attempts` has a row for each attempt of a task. After the task's event is acknowledged, the rows stay as
-/// long as the task is in the history.
+/// An *attempt* is one run of a task. The table `attempts` has a row for each attempt. After the task's event is
+/// acknowledged, the rows stay as long as the task is in the history.
 struct AttemptTable {
     let connection: Connection
 

@@ -1,6 +1,8 @@
 internal import BackhaulModel
 
-/// The tables with the files of request bodies.
+/// The tables with the files of request bodies, which are the data of uploads. A *host* is a program that embeds the
+/// library. A *snapshot* is a copy of a host's file in the store. A *consumed file* is a host's file that was moved
+/// into the store.
 ///
 /// `body_parts` has the files and values of each body. `consumed` has the old paths of consumed files; the files at
 /// these paths must be removed. `body_leftovers` has files in the store that no task needs. `bodies_to_return` has

@@ -1,6 +1,7 @@
 internal import BackhaulModel
 
-/// The table `challenges` has the open challenges.
+/// The table `challenges` has the open challenges. A *challenge* is a demand to the host (the program that embeds the
+/// library) for a credential, new headers or a new URL.
 struct ChallengeTable {
     let connection: Connection
 
@@ -97,8 +98,8 @@ struct ChallengeTable {
 }
 
 extension ProtectionSpace {
-    /// The realm as it is stored. The protection space of an expired URL belongs to one task, so the id of that task is
-    /// stored as the realm.
+    /// The realm as it is stored. A challenge's protection space is usually a server and its realm. But the protection
+    /// space of an expired URL belongs to one task, so the id of that task is stored as the realm.
     fileprivate var storedRealm: String? { task.map { String($0.rawValue) } ?? realm }
 }
 

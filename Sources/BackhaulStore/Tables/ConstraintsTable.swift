@@ -1,7 +1,7 @@
 internal import BackhaulModel
 
-/// The table `constraints` has the constraints of single tasks and activities. All tasks of a session with equal
-/// constraints share one row.
+/// The table `constraints` has the constraints of single tasks and activities: their demands on the system, such as
+/// external power. All tasks of a session with equal constraints share one row.
 struct ConstraintsTable {
     let connection: Connection
 
@@ -22,7 +22,8 @@ struct ConstraintsTable {
         }
     }
 
-    /// Counts the session's rows, except the rows of tasks whose latest start has come.
+    /// Counts the session's rows, except the rows of tasks whose latest start has come. Presets do not delay these
+    /// tasks any more.
     func count(of session: SessionID) throws(Failure) -> Int {
         try connection.first(Self.count, .id(session)) { row throws(Failure) in row.number() } ?? 0
     }

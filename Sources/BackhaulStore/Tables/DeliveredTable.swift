@@ -1,7 +1,8 @@
 internal import BackhaulModel
 
 /// The table `delivered` has the idempotency keys of succeeded tasks whose event was acknowledged. A key stays until
-/// the host has acknowledged the end of the task's round.
+/// the host (the program that embeds the library) has acknowledged the end of the task's round, the period in which the
+/// session has unfinished tasks.
 struct DeliveredTable {
     let connection: Connection
 

@@ -1,7 +1,7 @@
 internal import BackhaulModel
 
-/// The table `events`. The content of a task's event is in the task's rows, which exist until the event is
-/// acknowledged.
+/// The table `events` has a row for each message to a host (the program that embeds the library). But the content of an
+/// event about a task is in the task's rows, which exist until the event is acknowledged.
 struct EventTable {
     let connection: Connection
 
@@ -82,12 +82,14 @@ struct EventTable {
 
     // MARK: Selected events
 
-    /// Returns the tasks with an unclaimed kept file, among the tasks of the selected events.
+    /// Among the tasks of the selected events, returns those whose downloaded file is still in the store (an unclaimed
+    /// kept file).
     func unclaimedTasksOfSelected() throws(Failure) -> [TaskID] {
         try connection.all(Self.selectUnclaimed) { row throws(Failure) in row.taskID() }
     }
 
-    /// Returns the lanes and groups of the selected events' tasks.
+    /// Returns the lanes (a lane is the tasks of one session for one server) and the groups of the selected events'
+    /// tasks.
     func placesOfSelected() throws(Failure) -> (lanes: Set<LaneID>, groups: Set<GroupID>) {
         var (lanes, groups): (Set<LaneID>, Set<GroupID>) = ([], [])
         try connection.each(Self.selectPlaces) { row throws(Failure) in
@@ -122,7 +124,8 @@ struct EventTable {
     static let isOfChallenge = """
         EXISTS (SELECT 1 FROM events WHERE events.session_id = ?1 AND events.challenge_id = challenges.id)
         """
-    /// The SQL value of the last round whose end is among the selected events.
+    /// The SQL value of the last round whose end is among the selected events. A *round* is the period in which a
+    /// session has unfinished tasks.
     static let lastSelectedRound = """
         (SELECT max(round) FROM selected CROSS JOIN events ON events.id = selected.id
             WHERE kind = \(Kind.sessionFinished.sql))

@@ -40,8 +40,8 @@ struct HistoryTable {
         (SELECT task_id FROM history WHERE session_id = ?1 ORDER BY ended_ms DESC, task_id DESC LIMIT -1 OFFSET ?2)
         """
 
-    // For an unclaimed kept file, the history has no path, because the engine removes the file when the task's event is
-    // acknowledged.
+    // If a downloaded file is still in the store when the task's event is acknowledged, the engine removes the file. So
+    // the history has no path of such a file.
     private static let insertSelected = Query(
         """
         INSERT OR REPLACE INTO history (task_id, session_id, round, state, kind, url, destination, path,

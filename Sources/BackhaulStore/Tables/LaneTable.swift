@@ -1,6 +1,6 @@
 internal import BackhaulModel
 
-/// The table `lanes`. A lane has the tasks of one session for one origin.
+/// The table `lanes`. A lane has the tasks of one session for one origin (scheme, host name and port).
 struct LaneTable {
     let connection: Connection
 

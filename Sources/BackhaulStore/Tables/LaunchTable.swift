@@ -1,8 +1,9 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// The table `launches` has the launch command of each application and the application's current launch. The table
-/// `launched_sessions` has the sessions of that launch.
+/// The table `launches` has the launch command of each application and the application's current launch. In a *launch*,
+/// the engine runs the command to start the application's program (the *host*), because sessions need the host. The
+/// table `launched_sessions` has the sessions of the current launch.
 struct LaunchTable {
     let connection: Connection
 
@@ -36,8 +37,8 @@ struct LaunchTable {
         try connection.first(Self.select, .text(application), read: StoredLaunch.init(row:))
     }
 
-    /// Resets the count of failed launches to 0. A launch counts as failed until its host has completed a session. So
-    /// if the current launch has a process and is counted, the count becomes 1.
+    /// Forgets earlier failed launches: their count becomes 0. But a launch counts as failed until its host has
+    /// completed a session. So if the current launch has a process and is counted, the count becomes 1.
     func forgetFailures(of application: String) throws(Failure) {
         try connection.run(Self.forgetFailures, .text(application))
     }

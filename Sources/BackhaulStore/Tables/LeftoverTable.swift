@@ -1,7 +1,7 @@
 internal import BackhaulModel
 
-/// The table `leftovers` has part files and kept files that no task needs any more. A row stays until its file is
-/// deleted.
+/// The table `leftovers` has unfinished downloads (part files) and finished downloads (kept files) that no task needs
+/// any more. A row stays until its file is deleted.
 struct LeftoverTable {
     let connection: Connection
 
@@ -12,7 +12,8 @@ struct LeftoverTable {
     /// Inserts the kept file of the task.
     func insertKept(_ task: TaskID) throws(Failure) { try connection.run(Self.insertKept, .id(task)) }
 
-    /// Inserts the part file of the task. If the task has ended or has a finish intent, does nothing and returns false.
+    /// Inserts the part file of the task. If the task has ended, or has a finish intent because its file gets its final
+    /// name, does nothing and returns false.
     func insertPart(of task: TaskID) throws(Failure) -> Bool {
         try connection.run(Self.insertPart, .id(task))
         return connection.changes == 1

@@ -1,7 +1,7 @@
 internal import BackhaulModel
 
-/// The table `requests` has the requests as hosts enqueued them. The table `answers` has the summary of the response
-/// with which a task ended.
+/// The table `requests` has the requests as hosts (programs that embed the library) enqueued them. The table `answers`
+/// has the summary of the response with which a task ended.
 struct RequestTable {
     let connection: Connection
 
@@ -43,7 +43,8 @@ struct RequestTable {
 
     // MARK: -
 
-    /// The SQL value for a row of `challenges`: the URL in the request of the challenge's task.
+    /// The SQL value for a row of `challenges` (demands to hosts, for example for a credential): the URL in the request
+    /// of the challenge's task.
     static let urlOfChallenge = "(SELECT url FROM requests WHERE requests.task_id = challenges.task_id)"
 
     private static func response(_ row: inout Row) throws(Failure) -> (finalURL: String?, headers: [HeaderField]) {

@@ -23,9 +23,9 @@ struct Selection {
         for task in tasks { try connection.run(Self.insertSelected, .id(task)) }
     }
 
-    /// Selects the live tasks of the selection, except tasks with a finish intent. `which` limits the result to tasks
-    /// that a command such as suspend would change. `group` is the group that the selection names; nil if the selection
-    /// names no group, or if that group does not exist.
+    /// Selects the live tasks of the selection, except tasks with a finish intent, because these tasks are ending.
+    /// `which` limits the result to tasks that a command such as suspend would change. `group` is the group that the
+    /// selection names; nil if the selection names no group, or if that group does not exist.
     func select(
         _ selection: TaskSelection, of session: SessionID, group: GroupID?, running: Set<TaskID>, which: LiveTasks
     ) throws(Failure) {

@@ -1,7 +1,8 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// The table `sessions`. A row has a session's configuration, its round and its counters.
+/// The table `sessions`. A row has a session's configuration, its round and its counters. A *round* is the period in
+/// which a session has unfinished tasks.
 struct SessionTable {
     let connection: Connection
 

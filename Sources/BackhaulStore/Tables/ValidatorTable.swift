@@ -1,6 +1,6 @@
 internal import BackhaulModel
 
-/// The table `validators` has the validators of files that tasks have placed at destinations.
+/// The table `validators` has the validators (ETag or Last-Modified) of files that tasks have placed at destinations.
 struct ValidatorTable {
     let connection: Connection
 

@@ -11,14 +11,15 @@ public struct Change: Equatable, Sendable {
     public var previousEvent = EventID.zero
     /// The first events after `previousEvent`, if the caller requested the events of the change.
     public var events: [Event] = []
-    /// Whether the session needs its host, because its round is over, a challenge was opened, or an activity inserted
-    /// an event.
+    /// Whether the session needs its host (the program that embeds the library), because all tasks have ended (the
+    /// round is over), a challenge was opened, or an activity inserted an event.
     public var needsHost = false
     /// The ids of the tasks that changed, in ascending order.
     public var tasks: [TaskID] = []
-    /// The lanes of the changed tasks.
+    /// The lanes of the changed tasks. A lane is the tasks of one session for one server.
     public var lanes: Set<LaneID> = []
-    /// Tasks whose event was acknowledged, and whose kept file was not claimed. The engine must delete these files.
+    /// Tasks whose event was acknowledged, and whose downloaded file is still in the store, because the host has not
+    /// claimed the file. The engine must delete these files.
     public var removedKept: [TaskID] = []
     /// How many ready tasks of the selection are held. The caller has passed the held lanes and constraints, and the
     /// transaction does not change which of them are held.

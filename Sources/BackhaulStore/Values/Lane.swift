@@ -1,7 +1,7 @@
 public import BackhaulModel
 
-/// All tasks of a session for one origin. The lane is removed with its last task. A later enqueue makes a lane with
-/// another id.
+/// All tasks of a session for one origin (scheme, host name and port). The lane is removed with its last task. A later
+/// enqueue makes a lane with another id.
 public struct Lane: Equatable, Sendable {
     public let id: LaneID
     public let session: SessionID

@@ -3,10 +3,11 @@ public import BackhaulModel
 /// A file that no task needs any more.
 public struct Leftover: Equatable, Sendable {
     public enum Kind: Equatable, Sendable {
-        /// The part file of a task that was cancelled, has failed, or has a new part file now. If `destinationPath` is
-        /// nil, the part file is in the store's folder of kept files.
+        /// The part file (unfinished download) of a task that was cancelled, has failed, or has a new part file now. If
+        /// `destinationPath` is nil, the part file is in the store's folder of kept files.
         case part(destinationPath: String?)
-        /// The kept file of a task whose event was acknowledged without a claim of the file.
+        /// The kept file (finished download in the store) of a task whose event was acknowledged, although the host
+        /// (the program that embeds the library) has not claimed the file.
         case kept
     }
 

@@ -1,6 +1,7 @@
 public import BackhaulModel
 
-/// The challenge for which a task was parked, and what the parking changed.
+/// The challenge for which a task was parked, and what the parking changed. A *challenge* is a demand to the host (the
+/// program that embeds the library), for example for a credential. A *parked* task waits for the host's response.
 public struct ParkedTask: Equatable, Sendable {
     public var challenge: ChallengeID
     /// Whether the challenge was opened for this task, and its event was inserted.

@@ -6,7 +6,8 @@ public struct ConsumerIdentity: Equatable, Sendable {
     public var client: ClientID
     public var handle: HandleID
     public var process: ProcessIdentity
-    /// The launch token that the process has sent; nil if the process was not launched by the engine.
+    /// The launch token that the process has sent, by which the engine recognises a program that it has started; nil if
+    /// the engine has not started the process.
     public var launch: LaunchToken?
 
     public init(client: ClientID, handle: HandleID, process: ProcessIdentity, launch: LaunchToken? = nil) {
@@ -27,6 +28,7 @@ public struct OpenedSession: Equatable, Sendable {
     public var newestEvent: EventID
     public var unacknowledged: UInt64
     public var isInvalidating: Bool
-    /// The application, if this call attached its launched host as consumer; otherwise nil.
+    /// The application, if this call gave the right to read events to a program that the engine has started for the
+    /// application; otherwise nil.
     public var launchedApplication: String?
 }

@@ -1,17 +1,18 @@
 public import BackhaulModel
 
-/// The row number of a wait record. Later records have greater numbers, and no number is reused.
+/// The row number of a wait record, which describes a time in which tasks wait. Later records have greater numbers, and
+/// no number is reused.
 public struct WaitID: RawRepresentable, Hashable, Sendable {
     public var rawValue: UInt64
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// The tasks of a session to which a wait record applies.
+/// The tasks that a wait record describes. All of them are in one session.
 public struct WaitScope: Hashable, Sendable {
     public var session: SessionID
     /// The constraints of the tasks; nil for tasks with any constraints.
     public var constraints: ConstraintsID?
-    /// The lane of the tasks; nil for tasks of any lane.
+    /// The lane of the tasks (the tasks for one server); nil for tasks of any lane.
     public var lane: LaneID?
     /// The single task to which the record applies; nil for a shared record.
     public var task: TaskID?

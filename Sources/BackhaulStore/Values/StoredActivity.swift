@@ -6,7 +6,7 @@ public struct ActivityID: RawRepresentable, Hashable, Sendable {
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// An activity whose window has opened.
+/// An activity (work that repeats) whose window of time has opened.
 public struct OpenActivity: Equatable, Sendable {
     public var id: ActivityID
     public var session: SessionID
@@ -17,7 +17,8 @@ public struct OpenActivity: Equatable, Sendable {
     public var toleranceMilliseconds: UInt64
     public var repeats: Bool
     public var qualityOfService: QualityOfService
-    /// Whether the activity enqueues a request. An activity without a request inserts an event for its host.
+    /// Whether the activity enqueues a request. An activity without a request inserts an event for its host (the
+    /// program that embeds the library).
     public var hasRequest: Bool
     /// The last task that the activity made, if it has not ended.
     public var livingTask: TaskID?

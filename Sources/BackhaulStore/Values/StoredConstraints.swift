@@ -1,6 +1,6 @@
 public import BackhaulModel
 
-/// A row with the constraints of single tasks of a session.
+/// A row with the constraints of single tasks of a session: their demands on the system, such as external power.
 public struct StoredConstraints: Equatable, Sendable {
     public var id: ConstraintsID
     public var session: SessionID
@@ -45,7 +45,7 @@ public struct RestatedTasks: Equatable, Sendable {
     public var next: Int64?
 }
 
-/// The number of ready tasks that have the same lane and the same constraints.
+/// The number of ready tasks that have the same constraints and the same lane (session and server).
 public struct WaitingCount: Equatable, Sendable {
     public var session: SessionID
     public var constraints: ConstraintsID

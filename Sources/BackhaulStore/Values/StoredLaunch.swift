@@ -1,7 +1,8 @@
 public import BackhaulModel
 public import BackhaulPlatform
 
-/// A registered launch command, and the state of its launches.
+/// A registered launch command, and the state of its launches. In a *launch*, the engine runs the command to start the
+/// application's program (the *host*).
 public struct StoredLaunch: Equatable, Sendable {
     public var application: String
     public var command: LaunchCommand
@@ -34,8 +35,8 @@ public struct StoredLaunch: Equatable, Sendable {
     }
 }
 
-/// A session that needs its host. It has finished a round, has an event of an activity, or has an open challenge that
-/// its host has not seen.
+/// A session that needs its host: all its tasks have ended (the end of a round), it has an event of an activity, or it
+/// has an open challenge that its host has not seen.
 public struct WaitingSession: Equatable, Sendable {
     public var identifier: String
     public var launchIfStoppedMilliseconds: UInt32

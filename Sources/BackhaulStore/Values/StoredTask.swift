@@ -6,14 +6,15 @@ public struct StoredTask: Equatable, Sendable {
     public var session: SessionID
     public var lane: LaneID
     public var round: UInt64
-    /// The request as it was enqueued, but with the current priority and with the host's replacements (`refreshed`).
+    /// The request as it was enqueued, but with the current priority, and with the new URL or headers that the host
+    /// (the program that embeds the library) has given (`refreshed`).
     public var request: Request
     public var origin: Origin
-    /// The number in the name of the task's part file.
+    /// The number in the name of the task's part file, to which the download writes.
     public var part: UInt64 = 0
     public var checkpoint: Checkpoint?
     public var intent: FinishIntent?
-    /// The number of attempts so far.
+    /// The number of attempts (runs of the task) so far.
     public var attempts: UInt32
     /// The number of attempts since the last attempt that made a new byte durable.
     public var attemptsWithoutProgress: UInt32
@@ -30,7 +31,8 @@ public struct StoredTask: Equatable, Sendable {
     public var suspendedMilliseconds: Int64
     /// The id of the task's own constraints.
     public var constraints = ConstraintsID.session
-    /// The challenge for which the task waits, or for which it last waited.
+    /// The challenge (a demand to the host, for example for a credential) for which the task waits, or for which it
+    /// last waited.
     public var challenge: ChallengeID?
     /// The URL or the headers that the host gave to replace expired ones. `request` contains them.
     public var refreshed: RefreshedRequest?
@@ -47,7 +49,8 @@ public struct TaskRecord: Equatable, Sendable {
     public var outcome: Outcome?
 }
 
-/// The values that are written together with a checkpoint, so that an attempt counts even if the engine is killed.
+/// The values that are written together with a checkpoint (the state of the part file), so that an attempt counts even
+/// if the engine is killed.
 public struct AttemptProgress: Equatable, Sendable {
     /// The number of attempts over the task's whole life, including this one.
     public var attempts: UInt32

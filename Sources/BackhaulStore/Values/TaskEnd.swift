@@ -4,7 +4,8 @@ public import BackhaulModel
 public struct TaskEnd: Sendable {
     public let task: TaskID
     public let outcome: Outcome
-    /// The last attempt; nil if it was recorded with the finish intent.
+    /// The last attempt (run of the task); nil if it was recorded before the file of the task got its final name (with
+    /// the finish intent).
     public let attempt: Attempt?
 
     public init(_ task: TaskID, _ outcome: Outcome, attempt: Attempt? = nil) {

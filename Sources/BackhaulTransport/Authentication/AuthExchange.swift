@@ -1,5 +1,5 @@
-/// The responses of one hop that libcurl handles itself. After a 401 or 407 response, libcurl may repeat the request
-/// with Digest. The other responses are a proxy's responses to CONNECT.
+/// The responses of one hop (one HTTP request of a transfer) that libcurl handles itself. After a 401 or 407 response,
+/// libcurl may repeat the request with Digest. The other responses are a proxy's responses to CONNECT.
 struct AuthExchange {
     /// The credentials of the request.
     var credentials = HopCredentials()

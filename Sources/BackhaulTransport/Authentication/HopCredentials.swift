@@ -1,7 +1,7 @@
 internal import BackhaulModel
 
 /// The credentials of one request for its server and for its proxy. For Basic and Digest, libcurl computes the header
-/// fields. So the engine's memory has each password in only one form.
+/// fields, so the engine does not need a second form of each password in its memory.
 struct HopCredentials {
     var user: String?
     var password: String?
@@ -10,8 +10,8 @@ struct HopCredentials {
     /// The schemes that libcurl may use for the credential, regardless of the schemes that the server offers.
     var scheme = AuthenticationSchemes.basic
     var proxyScheme = AuthenticationSchemes.basic
-    /// The number of the server's credential if its scheme is Digest; otherwise nil. The server's nonces belong to this
-    /// credential.
+    /// The number that identifies the server's credential if the credential's scheme is Digest; otherwise nil. The
+    /// server's nonces belong to this credential.
     private var digestNumber: UInt64?
     /// Whether the request needs a Negotiate token for the server. The token is made from the user's Kerberos tickets.
     private(set) var needsToken = false

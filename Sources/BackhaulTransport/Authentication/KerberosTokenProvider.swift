@@ -3,9 +3,9 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import CCurl
 
-/// Makes tokens for Negotiate (RFC 4559) from the user's Kerberos tickets. Making a token may block while a name server
-/// or the Kerberos server (KDC) does not respond, so a separate thread makes the tokens. The functions of this class
-/// are called on the loop's thread.
+/// Makes tokens for Negotiate (RFC 4559) from the user's Kerberos tickets. While a name server or the Kerberos server
+/// (KDC) does not respond, the call that makes a token blocks. So a separate thread makes the tokens. The functions of
+/// this class are called on the thread of the event loop.
 final class KerberosTokenProvider {
     typealias Token = Result<String, Failure>
 

@@ -27,7 +27,7 @@ struct CertificateFile: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Reads the file. The call blocks if the file's file system blocks.
+    /// Reads the file. The call blocks while the file system of the file blocks.
     func read() throws(Failure) -> (bytes: [UInt8], stamp: CertificateStamp) {
         // Without O_NONBLOCK, the open of a FIFO would wait for a writer.
         let number = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)

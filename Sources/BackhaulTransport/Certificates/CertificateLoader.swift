@@ -3,7 +3,7 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 
 /// Reads files of certificates. Each file is read on its own thread, so a file system that hangs blocks only the reads
-/// of its own files. The functions of this class are called on the loop's thread.
+/// of its own files. The functions of this class are called on the thread of the event loop.
 final class CertificateLoader {
     private struct Finished: Sendable {
         var file: CertificateFile
@@ -29,7 +29,7 @@ final class CertificateLoader {
     private var watch: Watch?
     private var entries: [CertificateFile: Entry] = [:]
 
-    /// The limit on threads that read at the same time. It is needed because reads may hang.
+    /// The limit on threads that read at the same time. The limit is needed because reads may hang.
     private static let threadLimit = 16
     /// How long a file's content is used before the file is checked again.
     private static let freshMilliseconds: Int64 = 1_000

@@ -9,8 +9,8 @@ struct CertificateSet: Hashable {
 
 /// Reads the certificates of a request before libcurl gets the request.
 extension Transport {
-    /// Returns the certificates for the transfer. Returns nil if a file must be read first; `begin` is called again
-    /// after the read.
+    /// Returns the certificates for the transfer. If a file must be read first, returns nil, and `begin` is called
+    /// again after the read.
     func certificates(for transfer: Transfer, _ route: ProxyRoute?) throws(Failure) -> CertificateSet? {
         var set = CertificateSet()
         let isEncrypted = transfer.origin.scheme == "https" || route?.isEncrypted == true

@@ -4,7 +4,8 @@ internal import CCurl
 /// Facts about the libcurl that was found at run time.
 enum CurlLibrary {
     /// Why this libcurl cannot be used; nil if it can be used. The first use of this property initialises libcurl for
-    /// the process. The initialisation is never undone, because the host may use libcurl, too.
+    /// the process. The initialisation is never undone, because the host (the program that embeds the library) may use
+    /// libcurl, too.
     static let problem: Failure? = {
         // The initialisation must be thread-safe, because the host may initialise libcurl at the same time. Version
         // 7.85 is required because it is the first version with all options that the transport sets.

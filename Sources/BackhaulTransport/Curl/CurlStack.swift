@@ -1,8 +1,8 @@
 internal import BackhaulLoop
 internal import BackhaulModel
 
-/// libcurl's multi handle for one connection identity, with its easy handles and sockets. All of these are made and
-/// freed together.
+/// libcurl's multi handle for one connection identity (the settings that requests on the same connection share), with
+/// its easy handles and sockets. All of these are made and freed together.
 final class CurlStack {
     let identity: ConnectionIdentity
     let multi: MultiHandle
@@ -45,8 +45,8 @@ final class CurlStack {
     }
 
     /// Ends the transfers of the handles in `used`, and closes all connections. These handles are in the multi handle.
-    /// If the host has closed a socket of this stack or a descriptor of the loop, leaks the whole stack and the handles
-    /// instead.
+    /// If the host (the program that embeds the library) has closed a socket of this stack or a descriptor of the event
+    /// loop, leaks the whole stack and the handles instead.
     func giveUp(_ used: [EasyHandle], onBrokenLoop: Bool) {
         if onBrokenLoop || !handles.socketsAreOurs { return abandon(used) }
         for easy in used { multi.remove(easy) }

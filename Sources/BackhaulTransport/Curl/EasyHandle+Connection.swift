@@ -1,7 +1,8 @@
 internal import BackhaulPlatform
 internal import CCurl
 
-/// Facts about the connection of a request. They may be read only in call-backs, while the request has a connection.
+/// Facts about the connection of a request. They may be read only in libcurl's call-backs, while the request has a
+/// connection.
 extension EasyHandle {
     /// Returns which input the connection has before the request is sent. `isEncrypted` is true if the server or its
     /// proxy uses TLS. `isNested` is true if TLS runs inside the TLS of a proxy. The inner TLS cannot be examined, so

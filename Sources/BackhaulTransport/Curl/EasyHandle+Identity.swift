@@ -2,7 +2,7 @@ internal import BackhaulModel
 internal import CCurl
 
 extension EasyHandle {
-    /// Sets the options that are the same for all requests of a connection identity.
+    /// Sets the options that are the same for all requests of a connection identity (the settings of a connection).
     func set(_ identity: ConnectionIdentity) throws(Failure) {
         try set(identity.certificates, or: identity)
         let minimum = identity.tls.minimum == .tls13 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2
@@ -29,7 +29,7 @@ extension EasyHandle {
             try set(CURLOPT_PROXY_CAPATH, nil)
         }
         guard let file = identity.tls.clientCertificate else { return }
-        // If a key is encrypted and no password is set, OpenSSL asks for the password on the host's terminal.
+        // If a key is encrypted and no password is set, OpenSSL asks for the password on the terminal of the process.
         try set(CURLOPT_KEYPASSWD, "")
         let contents = (certificates.certificate?.content, certificates.key?.content)
         if case (.text(let certificate), .text(let key)) = contents {

@@ -3,8 +3,8 @@ internal import CCurl
 
 /// Sets the method and body of a request.
 ///
-/// Unsafe: `receiver` is the pointer that `prepare` gave to libcurl, and its object lives while libcurl uses the
-/// handle. The buffer from libcurl lives until the call-back returns, and is not used after that.
+/// Unsafe: `receiver` is the pointer that `prepare` gave to libcurl. The object of this pointer lives while libcurl
+/// uses the handle. The buffer from libcurl lives until the call-back returns, and is not used after that.
 extension EasyHandle {
     /// Sets the method and the body, and clears the method and the body of an earlier request. If `canBeRepeated` is
     /// true and a reused connection turns out to be closed, libcurl may send the request again.
@@ -48,9 +48,9 @@ private let rewindBody: curl_seek_callback = { receiver, offset, origin in
     return CURL_SEEKFUNC_OK
 }
 
-/// Rewinds the body only if the server has not processed the request. If a reused connection is closed, libcurl repeats
-/// the request on a new connection, even if the method is not idempotent. A failed rewind prevents this, because the
-/// server may have acted on the first request.
+/// Rewinds the body only if the server has not processed the request. libcurl rewinds the body before it repeats a
+/// request. If a reused connection is closed, libcurl repeats the request on a new connection, even if the method is
+/// not idempotent. A failed rewind prevents this, because the server may have acted on the first request.
 private let refuseToRewind: curl_seek_callback = { receiver, offset, origin in
     guard let receiver, offset == 0, origin == SEEK_SET else { return CURL_SEEKFUNC_CANTSEEK }
     let transfer = Unmanaged<Transfer>.fromOpaque(receiver).takeUnretainedValue()

@@ -94,8 +94,8 @@ final class EasyHandle {
     /// send the nonce to any other server. So a handle without a nonce owner is not used again.
     func noteChallenge() { if nonceOwner == nil { isSpent = true } }
 
-    /// - own: the value of the request's own Cookie field. libcurl merges it with the jar's cookies, because a request
-    ///   may have only one Cookie field (RFC 6265, section 5.4).
+    /// - own: the value of the request's own Cookie field. libcurl merges this value with the cookies of the session's
+    ///   jar, because a request may have only one Cookie field (RFC 6265, section 5.4).
     func prepare(_ jar: CookieJar?, own: String?) throws(Failure) {
         if jar !== self.jar {
             bhl_easy_set_share(handle, jar?.share)
@@ -166,8 +166,8 @@ final class EasyHandle {
         for (option, value) in numbers { bhl_easy_set_long(handle, option, value) }
     }
 
-    /// The delay from the Retry-After field of the last response, in seconds; nil if there is none. The field may have
-    /// a date or a number (RFC 9110, section 10.2.3).
+    /// The delay from the Retry-After field of the last response, in seconds; nil if there is no such field. The field
+    /// may have a date or a number (RFC 9110, section 10.2.3).
     var retryAfterSeconds: Int64? {
         var seconds: curl_off_t = 0
         guard bhl_easy_get_offset(handle, CURLINFO_RETRY_AFTER, &seconds) == CURLE_OK, seconds > 0 else { return nil }

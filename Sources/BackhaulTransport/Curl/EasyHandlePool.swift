@@ -1,7 +1,7 @@
 internal import BackhaulModel
 
-/// The unused easy handles of a connection identity, which are kept for later requests. The pool also owns the sockets
-/// of all its handles.
+/// The unused easy handles of a connection identity, which are kept for later requests. A *connection identity* is the
+/// settings that all requests on a connection share. The pool also owns the sockets of all its handles.
 final class EasyHandlePool {
     private let sockets = SocketTable()
     private let identity: ConnectionIdentity
@@ -46,6 +46,7 @@ final class EasyHandlePool {
     /// Whether a server has ended one of the connections that no request uses now.
     var haveEndedConnections: Bool { sockets.hasEndedConnections }
 
-    /// Whether the sockets still belong to this pool. False if the host has closed one of them.
+    /// Whether the sockets still belong to this pool. False if the host (the program that embeds the library) has
+    /// closed one of them.
     var socketsAreOurs: Bool { sockets.areOurs }
 }

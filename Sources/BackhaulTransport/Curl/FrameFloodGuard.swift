@@ -3,7 +3,8 @@ internal import CCurl
 internal import Glibc
 
 /// Ends an HTTP/2 connection on which a server floods libcurl with frames. While frames without a body arrive, libcurl
-/// 7.88.1 continues to read in the same call (lib/http2.c, cf_h2_recv). Such a call would block the loop's thread.
+/// 7.88.1 continues to read in the same call (lib/http2.c, cf_h2_recv). Such a call would block the thread of the event
+/// loop.
 ///
 /// Unsafe: OpenSSL has a pointer to this object while the watched connections live. The `MultiHandle`, which owns this
 /// object, lives longer.
@@ -14,8 +15,8 @@ final class FrameFloodGuard {
 
     /// The number of TLS records between two checks of the clock.
     private static let step = 64
-    /// The limit on this thread's processor time in one call. Time in which the machine sleeps or runs other programs
-    /// does not count.
+    /// The limit on this thread's processor time in one call of libcurl. Time in which the machine sleeps or runs other
+    /// programs does not count.
     private static let maximumNanoseconds: Int64 = 300_000_000
 
     var pointer: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }

@@ -3,7 +3,7 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import CCurl
 
-/// libcurl's multi handle. The loop watches the handle's sockets and runs its timer.
+/// libcurl's multi handle. The event loop watches the handle's sockets and runs its timer.
 ///
 /// Unsafe: the handle has a pointer to this object. Both live from `init` to `close`.
 final class MultiHandle {
@@ -17,7 +17,7 @@ final class MultiHandle {
     private var sweeper: ConnectionSweeper?
     private var unwatched: [(transfer: Transfer, error: SystemError)] = []
 
-    /// The begin of the current call that makes libcurl read, in milliseconds of the boot clock.
+    /// When the current call that makes libcurl read began, in milliseconds of the boot clock.
     private var began: Int64 = 0
     private var chunks = 0
     let floodGuard = FrameFloodGuard()
@@ -176,8 +176,8 @@ final class MultiHandle {
             try watch(socket, what)
             return true
         } catch {
-            // Unsafe: libcurl calls this for a handle in use, so the handle's transfer lives. The handle of the sweeper
-            // has no transfer.
+            // Unsafe: libcurl calls this for a handle in use, so the handle's transfer lives. The handle of
+            // `ConnectionSweeper` has no transfer.
             var receiver: UnsafeMutableRawPointer?
             guard let easy, easy != sweeper?.handle,
                 bhl_easy_get_pointer(easy, CURLINFO_PRIVATE, &receiver) == CURLE_OK, let receiver

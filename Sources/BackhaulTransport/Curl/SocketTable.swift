@@ -2,8 +2,9 @@ internal import BackhaulPlatform
 internal import CCurl
 internal import Glibc
 
-/// The sockets that libcurl has opened. Forked children close their copies of these sockets. If the host has closed a
-/// socket by mistake, the socket's number may belong to another file now. That file is not closed.
+/// The sockets that libcurl has opened. Forked children close their copies of these sockets. If the host (the program
+/// that embeds the library) has closed a socket by mistake, the socket's number may belong to another file now. This
+/// table does not close that file.
 ///
 /// Unsafe: libcurl has a pointer to this object until its last connection is closed. The `CurlStack`, which owns this
 /// object, closes all connections before it is freed.

@@ -1,7 +1,8 @@
 internal import BackhaulModel
 internal import CCurl
 
-/// Translates libcurl's result codes into the status and message that a host gets.
+/// Translates libcurl's result codes into the status and message that the host (the program that embeds the library)
+/// gets.
 enum TransferFailure {
     struct Classification: Equatable {
         var status: Status

@@ -1,16 +1,16 @@
 internal import BackhaulModel
 
 /// The parameters of a connection. Requests share connections only if all parameters are equal. Each identity has its
-/// own multi handle, because libcurl is less strict when it chooses a connection. libcurl ignores the key of a client
-/// certificate, and the password for the tunnel of an HTTP proxy. It also uses an HTTP/2 connection for an HTTP/1.1
-/// request.
+/// own multi handle, because libcurl is less strict when it chooses a connection for a request. libcurl does not
+/// compare the key of a client certificate, or the password for the tunnel of an HTTP proxy. It also uses an HTTP/2
+/// connection for an HTTP/1.1 request.
 struct ConnectionIdentity: Hashable {
     var caFile: String?
     var certificates: CertificateSet
     var tls: TLSConfiguration
     var httpVersion: HTTPVersion
     var proxy: ProxyRoute?
-    /// The header lines for the proxy, from the credential for the proxy's challenge.
+    /// The header lines for the proxy, from the credential with which the program responded to the proxy's challenge.
     var proxyLines: [String]
 }
 

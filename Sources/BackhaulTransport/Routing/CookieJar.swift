@@ -2,7 +2,8 @@ public import BackhaulModel
 internal import BackhaulPlatform
 internal import CCurl
 
-/// The cookies of a session (RFC 6265), which libcurl stores and sends. All calls are on the transport's thread.
+/// The cookies of a session, a named collection of tasks. libcurl stores and sends the cookies (RFC 6265). All calls
+/// are on the transport's thread.
 ///
 /// Unsafe: libcurl's share handle lives until `deinit`. Easy handles that use it retain this object.
 public final class CookieJar {

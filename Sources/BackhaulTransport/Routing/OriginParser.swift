@@ -1,8 +1,8 @@
 public import BackhaulModel
 
-/// Reads the origins of many URLs, with the same results as `URLParser`. This type caches the last origin, because
-/// consecutive URLs mostly have the same origin. One call of `URLParser` takes as long as all other checks of a small
-/// request together.
+/// Reads the origins (scheme, host name and port) of many URLs, with the same results as `URLParser`. This type caches
+/// the last origin, because consecutive URLs mostly have the same origin. One call of `URLParser` takes as long as all
+/// other checks of a small request together.
 public struct OriginParser: Sendable {
     /// The scheme and authority of the last URL as written, with the slash after them.
     private var start: [UInt8] = []

@@ -17,9 +17,9 @@ struct ProxyRoute: Hashable {
     var origin: String? { url.utf8.starts(with: "http".utf8) ? url : nil }
 }
 
-/// Chooses the proxy of a request. libcurl does not choose the proxy, for two reasons. Its rules for NO_PROXY differ
-/// between versions. And before version 8.7, libcurl does not report which proxy it has chosen, but a challenge must
-/// name the proxy.
+/// Chooses the proxy of a request. This type chooses the proxy in place of libcurl, for two reasons. First, the rules
+/// for NO_PROXY differ between versions of libcurl. Second, before version 8.7, libcurl does not report which proxy it
+/// has chosen. The engine must know the proxy, because a challenge names it.
 enum ProxySelector {
     /// Returns the proxy, or nil if the request needs none. The configuration has priority over the environment
     /// (libcurl-env(3)).

@@ -6,22 +6,23 @@ struct CommandDescription {
     let summary: String
     let examples: [String]
     var options: [OptionDescription] = []
-    /// Options that are stored with the session.
+    /// Options that are stored with the session, a named collection of transfers.
     var sessionOptions: [OptionDescription] = []
     /// Paragraphs below the options, if any.
     var details = ""
-    /// Whether the command acts as a host of the application. While such a command runs, the engine does not launch the
-    /// application's program. All other commands are only observers.
+    /// Whether the command acts as a host of the application, as a program that embeds the library does. While such a
+    /// command runs, the engine does not launch the application's registered program. While one of the other commands
+    /// runs, the engine may launch this program.
     var isHost = false
     var storeUse = StoreUse.needs
     /// Whether the command concerns one session.
     var usesSession = true
     /// Whether the operands are a program and its arguments. If so, all words after the first operand are operands,
-    /// too.
+    /// including words that begin with a hyphen.
     var takesProgram = false
 }
 
-/// What a command does if the store does not exist.
+/// What a command does if the store, the directory with all data, does not exist.
 enum StoreUse {
     /// The command creates the store.
     case makes

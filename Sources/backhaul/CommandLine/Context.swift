@@ -1,14 +1,15 @@
 import CBackhaul
 
-/// The environment of a command: its store and session, its output, and its signals.
+/// The environment of a command: its store (the directory with all data), its session (a named collection of tasks),
+/// its output, and its signals.
 struct Context {
     static let defaultSession = "default"
 
     let output: Output
     let signals: Signals
     let applicationName: String
-    /// Whether the user gave `--session`. If the user did not, it is no error if the session does not exist: the
-    /// default session has no tasks yet.
+    /// Whether the user gave `--session`. If not, the command uses the default session. It is no error if the default
+    /// session does not exist, because then it has no tasks yet.
     let isSessionNamed: Bool
     let isEmbedded: Bool
     private let isHost: Bool
@@ -31,7 +32,8 @@ struct Context {
         session = SessionName(arguments.value("session") ?? Context.defaultSession)
         isSessionNamed = arguments.has("session")
         isEmbedded = arguments.has("embedded")
-        // If a launched program runs this command, the command acts as a host in place of the program.
+        // If a program that the engine has launched runs this command, the command acts as a host in place of the
+        // program.
         isHost = command.isHost || isLaunched
         storeUse = command.storeUse
         usesSession = command.usesSession
@@ -85,7 +87,8 @@ struct Context {
         return false
     }
 
-    /// In a launched program: selects the session of the launch. Throws if the launch has several sessions.
+    /// In a program that the engine has launched: selects the session for which it was launched. Throws if there are
+    /// several such sessions.
     private func takeSession(ofLaunch application: Application) throws(CommandError) {
         let sessions = try application.sessionsOfLaunch()
         guard sessions.count <= 1 else {
@@ -95,7 +98,7 @@ struct Context {
         if let only = sessions.first { session.name = only }
     }
 
-    /// Attaches the session. Returns nil if the session is the default session and does not exist yet.
+    /// Opens the session. Returns nil if the session is the default session and does not exist yet.
     func attach(_ application: Application, role: Int) throws(CommandError) -> Session? {
         do {
             return try application.attach(sessionName, role: role)
@@ -127,7 +130,8 @@ struct Context {
     }
 }
 
-/// The session's name. In a launched program, the name is known only after the application has been opened.
+/// The session's name. In a program that the engine has launched, the name is known only after the application has been
+/// opened.
 private final class SessionName {
     var name: String
 

@@ -2,7 +2,8 @@
 /// directory. A name has no control characters, and is short enough for the file system.
 enum FileName {
     static let fallback = "index.html"
-    /// The length of the longest name, in bytes. It is below NAME_MAX (255), because the part file's name is longer.
+    /// The length of the longest name, in bytes. It is below NAME_MAX (255), because the name of the unfinished file is
+    /// longer.
     static let longestName = 200
 
     static func from(url: String) -> String {

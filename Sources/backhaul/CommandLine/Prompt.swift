@@ -5,8 +5,8 @@ import Glibc
 struct Prompt {
     private let descriptor: Int32
 
-    /// Opens the terminal. Nil if there is no terminal, or if the process is a background job. The kernel would stop a
-    /// background job that reads from the terminal.
+    /// Opens the terminal. Nil if there is no terminal. Also nil if the process is a background job, because the kernel
+    /// would stop a background job that reads from the terminal.
     init?() {
         let terminal = bhl_open("/dev/tty", O_RDWR, 0)
         guard terminal >= 0 else { return nil }

@@ -49,7 +49,7 @@ struct Constrain: Command {
         }
     }
 
-    /// The tasks that change, grouped by their new constraints.
+    /// The tasks that change, grouped by their new constraints (demands on the system).
     private func changes(
         _ session: Session, _ named: [TaskRecord]
     ) throws(CommandError) -> [ConstraintsRecord: [UInt64]] {

@@ -1,7 +1,8 @@
 import BackhaulUserManager
 import CBackhaul
 
-/// The findings of `backhaul doctor` about the engine of a store. If no engine runs, a finding says so.
+/// The findings (lines of the output) of `backhaul doctor` about the engine of a store. If no engine runs, one finding
+/// states this.
 struct DoctorEngine {
     private(set) var findings: [Finding] = []
     /// Whether the engine is a daemon in a systemd service in which no other process runs.
@@ -42,9 +43,9 @@ struct DoctorEngine {
             "`\(context.waitCommand)` starts it and follows them.")
     }
 
-    /// Adds the findings that `question` returns. If `question` fails, adds a warning instead, because an engine of
-    /// another version may lack the command. If an earlier question timed out, this function does nothing, because each
-    /// further question would probably time out, too.
+    /// Calls `question`, which sends a command to the engine, and adds the findings that it returns. If `question`
+    /// fails, adds a warning instead, because an engine of another version may lack the command. If an earlier question
+    /// timed out, this function does nothing, because each further question would probably time out, too.
     private mutating func addFindings(
         _ subject: String, _ question: () throws(CommandError) -> [Finding]
     ) throws(CommandError) {

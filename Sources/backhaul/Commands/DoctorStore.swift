@@ -3,7 +3,8 @@ import BackhaulUserManager
 import CLinux
 import Glibc
 
-/// The findings of `backhaul doctor` about the files of a store. The store is not opened.
+/// The findings (lines of the output) of `backhaul doctor` about the files of a store, the directory with all data. The
+/// store is not opened.
 struct DoctorStore {
     let path: String
     private(set) var findings: [Finding] = []
@@ -62,8 +63,8 @@ struct DoctorStore {
         return .ok("access", "mode \(mode), of this user")
     }
 
-    /// A warning about request bodies that the database does not contain. Programs have moved these bodies into the
-    /// store.
+    /// A warning about files that programs gave the library for uploads, but that the database does not know. An engine
+    /// has moved these files into the store's folder `bodies/lost`.
     private var orphanedBodies: Finding? {
         let folder = Paths.join(path, "bodies/lost")
         let count = ((try? DirectoryReader.textNames(in: folder)) ?? []).count
@@ -89,7 +90,7 @@ struct DoctorStore {
         return sum
     }
 
-    /// Whether an engine owns the store lock. The check does not take the lock.
+    /// Whether an engine owns the store lock, and so runs. The check does not take the lock.
     var isLocked: Bool {
         let number = bhl_open(Paths.join(path, "lock"), O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0)
         guard number >= 0 else { return false }

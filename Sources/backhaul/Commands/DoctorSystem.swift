@@ -2,7 +2,7 @@ import BackhaulUserManager
 import CBackhaul
 import Glibc
 
-/// The findings of `backhaul doctor` about the machine and the installation.
+/// The findings (lines of the output) of `backhaul doctor` about the machine and the installation.
 enum DoctorSystem {
     /// The versions of the libraries in this process. The daemon of the same installation loads the same libraries.
     static var versions: Finding {

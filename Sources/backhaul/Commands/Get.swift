@@ -40,9 +40,9 @@ struct Get: Command {
         }
     }
 
-    /// Acknowledges the ends of earlier transfers to the same files, so that the new requests start new transfers. If
-    /// the file of an earlier transfer is still complete, and the command does not replace files, the end of that
-    /// transfer is not acknowledged. Then the request finds the earlier transfer.
+    /// Acknowledges (deletes) the events about the ends of earlier transfers to the same files, so that the new
+    /// requests start new transfers. If the file of an earlier transfer is still complete, and the command does not
+    /// replace files, the event about that transfer is not acknowledged. Then the request finds the earlier transfer.
     private func acknowledgeFormerEnds(_ session: Session) throws(CommandError) {
         let replaces = options.transfers.contains { $0.replaces }
         let keys = Set(options.transfers.compactMap { $0.key })

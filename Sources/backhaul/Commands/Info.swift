@@ -33,7 +33,8 @@ struct Info: Command {
         }
     }
 
-    /// Finds a task in the list of tasks. If the task's end was acknowledged, finds the task in the history.
+    /// Finds a task in the list of tasks. If the event about the task's end was acknowledged, the task is in the
+    /// history.
     static func find(
         _ id: UInt64, _ session: Session, _ context: Context
     ) throws(CommandError) -> TaskRecord {

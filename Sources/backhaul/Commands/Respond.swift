@@ -33,8 +33,8 @@ struct Respond: Command {
     private let challenge: UInt64
     private let user: String?
     private let passwordFile: String?
-    /// The response that the options give. Nil if the response is a user name with a password. If no file has the
-    /// password, the command prompts for it.
+    /// The response that the options give. Nil if the response is a user name with a password. If no option names a
+    /// file with the password, the command prompts for the password.
     private let given: Response.Kind?
     private let isKept: Bool
     private let expires: Int64?

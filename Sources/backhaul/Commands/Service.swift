@@ -70,8 +70,8 @@ struct Service: Command {
         return .done
     }
 
-    /// Writes the line for a crontab to stdout, so that the user can pipe the line. This is what `install` does on a
-    /// machine without systemd.
+    /// Writes the line for a crontab to stdout, so that the user can pipe the line. On a machine without systemd,
+    /// `install` does only this.
     private func printCrontab(
         _ unit: ServiceUnit, _ file: ServiceFile, _ context: Context
     ) throws(CommandError) -> ExitCode {

@@ -1,6 +1,6 @@
 /// The text that starts a store's daemon at boot: a unit file for the user manager, or a line for cron.
 struct ServiceUnit: Equatable {
-    /// The absolute path of the daemon's program. The store's path is absolute, too.
+    /// The absolute path of the daemon's program. The path of the store (the directory with all data) is absolute, too.
     let program: String
     let store: String
 

@@ -57,8 +57,9 @@ struct Tasks: Command {
             Text.visible(task.url + (remark(task).map { " (\($0))" } ?? "")))
     }
 
-    /// A phrase with the reason of the wait, and the time of the next attempt or check. The reason is the error of the
-    /// last attempt, or the condition that is not met. Nil if the task has ended, or waits for anything else.
+    /// A phrase with the reason why the task waits, and with the time of the next attempt or check. The reason is the
+    /// error of the last attempt, or the condition that is not met. Nil if the task has ended, or waits for anything
+    /// else.
     private static func remark(_ task: TaskRecord) -> String? {
         let isRetry = Int(task.reason) == BH_REASON_RETRY
         guard !task.hasEnded, isRetry || Int(task.reason) >= BH_REASON_POWER else { return nil }

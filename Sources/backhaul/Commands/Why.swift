@@ -102,7 +102,8 @@ private struct Gathering {
         return facts
     }
 
-    /// The holds of this session. The list is empty if none of the reasons is a condition or a constraint.
+    /// The holds of this session: the demands of tasks on the system that the system does not meet now. The list is
+    /// empty if none of the reasons is a condition or a constraint.
     func holds(_ reasons: Set<Int32>) throws(CommandError) -> [HoldRecord] {
         guard reasons.contains(where: { WaitPhrases.isCondition($0) }) else { return [] }
         return try application.holds().filter {

@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// One action by which the user can end a wait.
+/// One action by which the user can end the wait of a transfer.
 struct Advice: Equatable {
     /// A sentence. If a command follows, the sentence ends with a colon.
     let text: String

@@ -1,6 +1,7 @@
 import CBackhaul
 
-/// Advice to change the constraint that causes a wait. The session, its transfers, or both may have the constraint.
+/// Advice to change the constraint (the demand on the system) that causes a wait. The session, its transfers, or both
+/// may have the constraint.
 extension AdviceTable {
     func change(_ anyway: String) -> [Advice] {
         let advice = sessionAdvice(anyway) + ofTransfers(anyway)
@@ -38,7 +39,8 @@ extension AdviceTable {
         ]
     }
 
-    /// Advice for tasks that a launched program enqueued in a session with --discretionary-if-launched.
+    /// Advice for tasks that were enqueued by a program that the engine had launched, in a session with
+    /// --discretionary-if-launched.
     private var launchAdvice: [Advice] {
         guard [BH_REASON_POWER, BH_REASON_METERED, BH_REASON_HEAT, BH_REASON_THROUGHPUT].contains(Int(reason)) else {
             return []

@@ -1,6 +1,7 @@
 import CBackhaul
 
-/// The advice for each reason. Each command in the advice either ends the wait, or shows more about the wait.
+/// The advice for each reason why a transfer waits. Each command in the advice either ends the wait, or shows more
+/// about the wait.
 struct AdviceTable {
     let waitExplanation: WaitExplanation
 

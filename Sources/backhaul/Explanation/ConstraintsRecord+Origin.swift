@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// Finds the constraint that causes a wait, so that an explanation can name the constraint.
+/// Finds the constraint (the demand on the system) that causes a wait, so that an explanation can name the constraint.
 extension ConstraintsRecord {
     enum Origin: Equatable {
         /// An option and its value.

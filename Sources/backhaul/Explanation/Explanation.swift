@@ -4,7 +4,7 @@ import CBackhaul
 struct Explanation {
     let task: TaskRecord
     let session: String
-    /// The task's wait records, oldest first.
+    /// The task's wait records, oldest first. A *wait record* has the reason, the start and the end of one wait.
     let waits: [WaitRecord]
     let facts: WaitFacts
     /// The present time in Unix milliseconds.
@@ -67,7 +67,7 @@ struct Explanation {
 
     private var conditions: [ConditionRecord] {
         guard isHeldUp else { return [] }
-        // A condition that cannot be read holds no task.
+        // If a condition cannot be read, no task waits for this condition.
         return WaitPhrases.conditions(task.reason).compactMap { facts.condition($0) }.filter { $0.isKnown }
     }
 
@@ -83,8 +83,8 @@ struct Explanation {
         return text.isEmpty ? nil : text
     }
 
-    /// A phrase about the task's latest start. After this time, presets no longer hold the task. Nil if the task has no
-    /// latest start in the future, or if no preset causes the wait.
+    /// A phrase about the task's latest start. After this time, presets (names for several constraints) no longer delay
+    /// the task. Nil if the task has no latest start in the future, or if no preset causes the wait.
     private var latest: String? {
         guard task.latestStart > now, isFromPreset else { return nil }
         for case .option? in [facts.origin(task.reason), own] { return nil }
@@ -101,7 +101,7 @@ struct Explanation {
 
     private var advice: [Advice] { isHeldUp ? waitExplanation.advice : [] }
 
-    /// The begin of the present wait in Unix milliseconds. Nil if no wait record has this time.
+    /// The start of the present wait in Unix milliseconds. Nil if no wait record has this time.
     private var since: Int64? {
         guard isHeldUp else { return nil }
         return waits.last { $0.ended == nil && $0.reason == task.reason }?.began

@@ -16,7 +16,7 @@ struct WaitExplanation {
     let count: Int
     let session: String
     let facts: WaitFacts
-    /// The begin of the wait in Unix milliseconds. Nil: not known.
+    /// The start of the wait in Unix milliseconds. Nil: not known.
     let began: Int64?
     let now: Int64
     /// Makes a command for the same session and store, ready to be typed.

@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// The phrases for each reason: one row for each `BH_REASON_…`.
+/// The phrases for each reason why a task does not run: one row for each `BH_REASON_…`.
 enum WaitPhrases {
     /// The words after "waits" and "waited", such as "for external power".
     static func waits(_ reason: Int32) -> String {

@@ -4,12 +4,12 @@ import CBackhaul
 struct Activity {
     var identifier: String
     var interval: UInt64
-    /// The tolerance in milliseconds. 0: half of the interval.
+    /// The length of each window of time in which the work may start, in milliseconds. 0: half of the interval.
     var tolerance: UInt64 = 0
     var repeats = true
     var quality: Int32 = 0
-    /// The first time at which the activity may start, in Unix milliseconds. 0: one interval after the call, or
-    /// unchanged if the activity exists.
+    /// The first time at which the activity may start, in Unix milliseconds. If the value is 0, a new activity may
+    /// start one interval after the call, and an existing activity keeps its time.
     var first: Int64 = 0
     /// The transfer that the activity enqueues. Nil if the activity delivers an event, for which the engine launches
     /// the registered program.
@@ -36,7 +36,8 @@ struct ActivityRecord {
     let tolerance: UInt64
     let repeats: Bool
     let quality: Int32
-    /// The start of the next window in Unix milliseconds, or 0. `nextEnds` and `lastStarted` have the same form.
+    /// The start of the next window (the time in which the work may start) in Unix milliseconds, or 0. `nextEnds` and
+    /// `lastStarted` have the same form.
     let next: Int64
     let nextEnds: Int64
     let lastStarted: Int64

@@ -1,13 +1,14 @@
 import CBackhaul
 
-/// An open application. If this process runs the store's engine, closing the application ends that engine.
+/// An open application, through which this process uses a store. If this process runs the store's engine, closing the
+/// application ends that engine.
 final class Application {
     // Unsafe: an opaque handle of the library, never dereferenced here.
     let handle: OpaquePointer?
     let signals: Signals
 
-    /// - Parameter observes: Whether the process only observes. An observer does not count as a host of the
-    ///   application.
+    /// - Parameter observes: Whether the process only observes, and does not count as a host. While no host runs, the
+    ///   engine may launch the application's program.
     init(
         identifier: String, store: String?, isEmbedded: Bool, daemon: String?, observes: Bool, signals: Signals
     ) throws(CommandError) {
@@ -21,8 +22,8 @@ final class Application {
         options.daemon = arena.optionalString(daemon)
         options.flags = observes ? UInt32(BH_APPLICATION_OBSERVES) : 0
         var handle: OpaquePointer?
-        // This call does not wait for the engine. The first verb waits for the engine, and Ctrl-C can interrupt this
-        // wait.
+        // This call does not wait for the engine. The first function that sends a command waits for the engine, and
+        // Ctrl-C can interrupt this wait.
         do { try check { error in bh_application_open(&options, 0, &handle, error) } } catch { throw .failure(error) }
         self.handle = handle
     }
@@ -49,8 +50,8 @@ final class Application {
         return try ticket.batch().sessions()
     }
 
-    /// Whether this process should yield, because another consumer waits for the session's events. For each request to
-    /// yield, this function returns true one time.
+    /// Whether this process should give up the right to read the session's events, because another process waits for
+    /// this right. For each such request, this function returns true one time.
     func isAskedToYield(_ session: String) throws(CommandError) -> Bool {
         var batch: OpaquePointer?
         do { try check { error in bh_application_poll(handle, 0, &batch, error) } } catch { throw .failure(error) }
@@ -88,7 +89,7 @@ final class Application {
         return try ticket.batch().sessionsOfLaunch()
     }
 
-    /// Registers a program. Nil removes the registration.
+    /// Registers a program that the engine launches when a session needs it. Nil removes the registration.
     func register(_ program: LaunchProgram?) throws(CommandError) {
         let arena = CStringArena()
         let command = arena.array(program.map { [$0.command(arena)] } ?? [])

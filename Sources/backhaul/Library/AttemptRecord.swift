@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// A copy of the measurements of one attempt of a task.
+/// A copy of the measurements of one attempt (one run) of a task.
 struct AttemptRecord {
     let task: UInt64
     let number: UInt32

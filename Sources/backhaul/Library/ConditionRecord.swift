@@ -1,9 +1,9 @@
 import CBackhaul
 
-/// A copy of a condition from a listing.
+/// A copy of a condition from a listing. A *condition* is one fact about the system, such as power or network.
 struct ConditionRecord {
     let kind: Int32
-    /// Whether the engine could read the condition. A condition that cannot be read holds no task.
+    /// Whether the engine could read the condition. If a condition cannot be read, no task waits for this condition.
     let isKnown: Bool
     let value: Int64
     /// The name of the network, if the condition is a network.
@@ -45,7 +45,8 @@ struct ConditionRecord {
     }
 }
 
-/// A copy of a hold: one reason, and the number of the session's tasks that wait for this reason.
+/// A copy of a hold: one reason for which tasks wait, such as missing power, and the number of the session's tasks that
+/// wait for this reason.
 struct HoldRecord {
     let application: String
     let session: String
@@ -53,7 +54,7 @@ struct HoldRecord {
     let origin: String?
     let reason: Int32
     let reasonText: String
-    /// The begin of the hold in Unix milliseconds, or 0. `nextCheck` has the same form.
+    /// The start of the hold in Unix milliseconds, or 0. `nextCheck` has the same form.
     let began: Int64
     let nextCheck: Int64
     let tasks: UInt64
@@ -79,11 +80,11 @@ struct HoldRecord {
     }
 }
 
-/// A copy of a wait record.
+/// A copy of a wait record, which has the reason, the start and the end of one wait.
 struct WaitRecord {
     let reason: Int32
     let reasonText: String?
-    /// The begin of the wait in Unix milliseconds.
+    /// The start of the wait in Unix milliseconds.
     let began: Int64
     /// The end of the wait in Unix milliseconds. Nil: the task still waits.
     let ended: Int64?

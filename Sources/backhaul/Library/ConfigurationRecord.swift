@@ -1,6 +1,7 @@
 import CBackhaul
 
-// Unsafe: the pointers point into a batch, which is released after its items are copied.
+// Unsafe: the pointers point into a batch (a list that the library has returned), which is released after its items are
+// copied.
 
 /// A copy of a session's configuration as JSON. The copy has no secrets, so no command shows them.
 struct ConfigurationRecord {

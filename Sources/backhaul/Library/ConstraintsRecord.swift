@@ -1,6 +1,7 @@
 import CBackhaul
 
-/// The constraints of a session or of a transfer. 0 or nil means that a constraint is not set.
+/// The constraints (demands on the system, such as external power) of a session or of a transfer. 0 or nil means that a
+/// constraint is not set.
 struct ConstraintsRecord: Hashable {
     var preset: Int32 = 0
     var externalPower: Int32 = 0
@@ -14,7 +15,7 @@ struct ConstraintsRecord: Hashable {
     var minimumRate: UInt64 = 0
     var quietHours: String?
 
-    /// All constraints, in the order of the header.
+    /// All constraints, in the order of the C header.
     static let settings: [ConstraintSetting] = [
         .word(
             "preset", \.preset, \.preset,
@@ -79,6 +80,7 @@ struct ConstraintsRecord: Hashable {
         for setting in ConstraintsRecord.settings { setting.write(self, &fields, arena) }
     }
 
-    /// The constraints as JSON. A constraint that is not set is null. Then the preset decides.
+    /// The constraints as JSON. A constraint that is not set is null. Then the preset (a name for several constraints)
+    /// decides.
     var json: JSON { .record(of: bh_constraints.self, ConstraintsRecord.settings.map { ($0.field, $0.json(self)) }) }
 }

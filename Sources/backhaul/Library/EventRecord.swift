@@ -1,13 +1,14 @@
 import CBackhaul
 
-// Unsafe: the pointers point into a batch, which is released after its items are copied.
+// Unsafe: the pointers point into a batch (a list that the library has returned), which is released after its items are
+// copied.
 func text(_ pointer: UnsafePointer<CChar>?) -> String? { pointer.map { String(cString: $0) } }
 
 func bytes(_ pointer: UnsafeRawPointer?, _ count: Int) -> [UInt8]? {
     pointer.map { Array(UnsafeRawBufferPointer(start: $0, count: count)) }
 }
 
-/// A copy of an event, independent of the batch.
+/// A copy of an event. The copy stays valid after the batch is released.
 struct EventRecord {
     let id: UInt64
     let taskID: UInt64

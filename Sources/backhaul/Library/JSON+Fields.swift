@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// Functions that make JSON from structs of the header. The JSON has the structure and the names of the header's
+/// Functions that make JSON from structs of the C header. The JSON has the structure and the names of the header's
 /// fields. Tests compare the JSON with the header.
 extension JSON {
     /// An object with all fields of a struct.

@@ -2,12 +2,13 @@ import CBackhaul
 import CLinux
 import Glibc
 
-// Unsafe: the arrays and their C strings belong to a batch, which is released after its items are copied.
+// Unsafe: the arrays and their C strings belong to a batch (a list that the library has returned), which is released
+// after its items are copied.
 private func texts(_ pointer: UnsafePointer<UnsafePointer<CChar>?>?, _ count: Int) -> [String] {
     UnsafeBufferPointer(start: pointer, count: pointer == nil ? 0 : count).compactMap { text($0) }
 }
 
-/// A registered program and the state of its launches.
+/// A program that the application has registered, and the state of its launches (starts by the engine).
 struct LaunchRecord {
     let application: String
     let program: String

@@ -3,7 +3,8 @@ import CBackhaul
 /// A network with its settings and the bytes moved on it.
 struct NetworkRecord {
     var name: String
-    /// BH_YES and BH_NO override the system's report. BH_DEFAULT keeps the system's report.
+    /// Whether the network's data may cost money. BH_YES and BH_NO override the system's report. BH_DEFAULT keeps the
+    /// system's report.
     var metered: Int32 = 0
     var monthStartsOn: UInt32 = 1
     var daily = Budget(0)

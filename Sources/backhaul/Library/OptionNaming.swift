@@ -1,4 +1,4 @@
-/// In messages of the library, replaces the names of the header's fields by the names of the options.
+/// In messages of the library, replaces the names of fields of the C header by the names of the options that set them.
 enum OptionNaming {
     private static let spoken = [
         ("accepted_statuses", "--accept-status"), ("retry.statuses", "--retry-status"),

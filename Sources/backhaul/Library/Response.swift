@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// A response to a challenge.
+/// A response to a challenge, which demands a credential, new headers or a new URL.
 struct Response {
     enum Kind {
         case refuse

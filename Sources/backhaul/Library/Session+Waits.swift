@@ -1,6 +1,7 @@
 import CBackhaul
 
-/// The session's verbs for wait records, requirements and activities.
+/// The session's functions for wait records, requirements, activities and holds. A *wait record* has the reason, the
+/// start and the end of one wait of a task. An *activity* is work that repeats.
 extension Session {
     /// The wait records of a task, oldest first. Tasks in the history have wait records, too.
     func waits(_ task: UInt64) throws(CommandError) -> [WaitRecord] {
@@ -45,7 +46,7 @@ extension Application {
         return try ticket.batch().conditions()
     }
 
-    /// The holds of all sessions of the store.
+    /// The holds of all sessions of the store. A *hold* is a reason for which tasks wait now, such as missing power.
     func holds() throws(CommandError) -> [HoldRecord] {
         let ticket = try Ticket { bh_store_holds(handle, BH_START, nil, $0) }
         try ticket.wait(signals)

@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// An attached session. The handle is closed when this object is deinitialized.
+/// An open session, a named collection of tasks. The handle is closed when this object is deinitialized.
 final class Session {
     // Unsafe: an opaque handle of the library, never dereferenced here.
     private(set) var handle: OpaquePointer?
@@ -13,7 +13,8 @@ final class Session {
 
     deinit { close() }
 
-    /// Detaches from the session while this object still exists, so that another process can become the consumer.
+    /// Closes the handle while this object still exists, so that another process can become the consumer, which reads
+    /// the session's events.
     func close() {
         bh_session_close(handle)
         handle = nil
@@ -76,7 +77,7 @@ final class Session {
         return try ticket.count()
     }
 
-    /// Acknowledges all events up to the event `id`, and returns the number of acknowledged events.
+    /// Acknowledges (deletes) all events up to the event `id`, and returns the number of acknowledged events.
     func acknowledge(through id: UInt64) throws(CommandError) -> UInt64 {
         let ticket = try Ticket { bh_session_acknowledge_through(handle, id, BH_START, nil, $0) }
         try ticket.wait(signals)
@@ -113,7 +114,7 @@ final class Session {
         return try ticket.batch().attempts()
     }
 
-    /// The tasks whose end was acknowledged. The list starts after the task `after`.
+    /// The tasks whose end events were acknowledged. The list starts after the task `after`.
     func history(after: UInt64, maximum: Int = 1000) throws(CommandError) -> (tasks: [TaskRecord], more: Bool) {
         let ticket = try Ticket { bh_session_history(handle, after, maximum, BH_START, nil, $0) }
         try ticket.wait(signals)

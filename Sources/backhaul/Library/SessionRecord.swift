@@ -7,7 +7,7 @@ struct SessionRecord {
     let events: UInt64
     let attention: UInt32
     let isInvalidated: Bool
-    /// The process id of the consumer. 0: the session has no consumer.
+    /// The process id of the consumer, which reads the session's events. 0: the session has no consumer.
     let consumer: Int64
     let created: Int64
     let openChallenges: UInt64
@@ -15,7 +15,7 @@ struct SessionRecord {
     let consumerStopped: Int64
     let waitingConsumers: UInt32
     let launchState: Int32
-    /// The time of the next launch in Unix milliseconds, or 0.
+    /// The time at which the engine next starts the registered program, in Unix milliseconds, or 0.
     let nextLaunch: Int64
 
     init(_ session: bh_session_info) {

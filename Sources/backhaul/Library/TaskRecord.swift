@@ -33,7 +33,8 @@ struct TaskRecord {
     let latestStart: Int64
     let expectedReceived: UInt64
     let expectedSent: UInt64
-    /// The constraints of the task itself. Nil if the task has only the constraints of its session.
+    /// The constraints (demands on the system) of the task itself. Nil if the task has only the constraints of its
+    /// session.
     let constraints: ConstraintsRecord?
 
     init(_ task: bh_task_info) {

@@ -1,10 +1,11 @@
 import CBackhaul
 
-/// A started verb. The commands start every verb and wait in short intervals, so that Ctrl-C can interrupt the wait.
+/// A command that was sent to the engine, and whose reply may not have come. The wait for the reply consists of short
+/// intervals, so that Ctrl-C can interrupt it.
 struct Ticket: ~Copyable {
     private static let slice: Int32 = 100
-    /// The longest wait for the engine's reply, in milliseconds. `limitWhileStopped` applies while the engine is
-    /// stopped.
+    /// The longest wait for the engine's reply, in milliseconds. While the engine's process is stopped (`SIGSTOP`),
+    /// `limitWhileStopped` applies.
     private static let limit: Int64 = 30_000
     private static let limitWhileStopped: Int64 = 5_000
 
@@ -76,7 +77,7 @@ struct Ticket: ~Copyable {
     }
 }
 
-/// A batch that a listing or poll returned.
+/// A batch: a list that a function of the library returned.
 struct Batch: ~Copyable {
     private let pointer: OpaquePointer?
 

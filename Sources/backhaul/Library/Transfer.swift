@@ -57,18 +57,18 @@ struct Transfer {
     var expires: Int64?
     var policy: PolicyOptions?
     var start: StartOptions?
-    /// The number of an ended transfer to the same file, which this transfer replaces or repeats. The number becomes
-    /// part of the key.
+    /// The number of an ended transfer to the same file. The present transfer replaces or repeats the ended one. The
+    /// number becomes part of the key.
     var former: UInt64?
-    /// Whether an activity enqueues this transfer repeatedly. Such a transfer has no key, because each enqueue makes a
-    /// new task.
+    /// Whether an activity (work that repeats) enqueues this transfer repeatedly. Such a transfer has no key, because
+    /// each enqueue makes a new task.
     var isRepeated = false
 
     var replaces: Bool { ifExists == BH_IF_EXISTS_REPLACE }
 
-    /// The idempotency key. It is made from the destination, so that a repeated command finds the same task. Nil if the
-    /// path is too long for a key. Nil for an upload, because the user may want to send the same upload again. Nil for
-    /// a transfer of an activity.
+    /// The idempotency key: if a later request has the same key, the engine returns the same task. The key is made from
+    /// the destination, so that a repeated command finds the same task. Nil if the path is too long for a key. Nil for
+    /// an upload, because the user may want to send the same upload again. Nil for a transfer of an activity.
     var key: String? {
         guard let destination, !isRepeated else { return nil }
         let key = isNamedByServer ? "into:" + destination + ":" + url : "file:" + destination

@@ -1,7 +1,8 @@
 import CBackhaul
 
-/// The options for constraints. `get`, `add` and `put` apply them to the new transfers, `configure` to the session, and
-/// `constrain` to existing transfers. The value `default` removes a constraint.
+/// The options for constraints, which are demands on the system, such as external power. `get`, `add` and `put` apply
+/// them to the new transfers, `configure` to the session, and `constrain` to existing transfers. The value `default`
+/// removes a constraint.
 struct ConstraintOptions {
     static let descriptions = [
         OptionDescription(
@@ -25,7 +26,8 @@ struct ConstraintOptions {
         self.changes = changes
     }
 
-    /// The preset that one of three options selects. Nil if none of these options is given.
+    /// The preset (a name for several demands) that one of three options selects. Nil if none of these options is
+    /// given.
     @Sendable
     static func preset(_ arguments: Arguments) throws(CommandError) -> Int32? {
         if arguments.has("discretionary") { return Int32(BH_PRESET_DISCRETIONARY) }

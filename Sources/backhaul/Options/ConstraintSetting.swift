@@ -1,7 +1,7 @@
 import CBackhaul
 
-/// A constraint that one option sets: how the option is parsed, how the value is printed, and which field of the header
-/// has the value.
+/// A constraint (a demand on the system) that one option sets: how the option is parsed, how the value is printed, and
+/// which field of the C header's struct has the value.
 struct ConstraintSetting: Sendable {
     typealias Change = (inout ConstraintsRecord) -> Void
     typealias Path<Value> = any WritableKeyPath<ConstraintsRecord, Value> & Sendable
@@ -14,7 +14,7 @@ struct ConstraintSetting: Sendable {
     let change: @Sendable (Arguments) throws(CommandError) -> Change?
     let read: @Sendable (bh_constraints, inout ConstraintsRecord) -> Void
     let write: @Sendable (ConstraintsRecord, inout bh_constraints, CStringArena) -> Void
-    /// The value as JSON. Null: the constraint is not set, so the preset decides.
+    /// The value as JSON. Null: the constraint is not set, so the preset (a name for several constraints) decides.
     let json: @Sendable (ConstraintsRecord) -> JSON
 
     /// A constraint that is a number. 0 means the default. The word `default` and an empty value mean 0.

@@ -1,6 +1,7 @@
 import CBackhaul
 
-/// The options that are stored with a session. After the command, they apply to all transfers of the session.
+/// The options that are stored with a session, a named collection of transfers. After the command, they apply to all
+/// transfers of the session.
 struct SessionOptions {
     static let descriptions = [
         OptionDescription(

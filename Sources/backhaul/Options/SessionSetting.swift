@@ -32,7 +32,7 @@ struct SessionSetting: Sendable {
             given: { (arguments) throws(CommandError) in try arguments.number(option, in: range).map { UInt32($0) } })
     }
 
-    /// A number whose option may be 0. In the header 0 means the default, so the value 0 of the option is stored as
+    /// A number whose option may be 0. In the C header, 0 means the default, so the value 0 of the option is stored as
     /// `none`.
     static func number(
         _ field: String, _ path: Path<UInt32>, _ option: String, upTo limit: Int64, none: UInt32, _ help: String

@@ -1,7 +1,7 @@
 import CBackhaul
 
-/// Handles open challenges while a command follows transfers. It prompts the user at the terminal, or writes a note
-/// with advice.
+/// Handles open challenges (demands for a credential, new headers or a new URL) while a command follows transfers. It
+/// prompts the user at the terminal, or writes a note with advice.
 struct ChallengePrompter {
     /// A challenge that was reported to the user. When a credential is rejected, `failures` grows. Then the challenge
     /// is reported again.

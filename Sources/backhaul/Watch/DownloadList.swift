@@ -2,14 +2,16 @@ import CBackhaul
 
 /// The downloads of a command. Each one is a new task, or a task that an earlier command enqueued.
 ///
-/// Until the end of the round is acknowledged, a request finds an earlier task with the same idempotency key. If that
-/// task has succeeded, its file still exists, and the command does not replace files, then the earlier task counts as
-/// the requested download. Otherwise the download is enqueued again, with a new key that includes the id of the earlier
-/// task. With this key, the same command later finds the new download.
+/// Each download has an *idempotency key*, a text by which the engine finds an earlier task for the same file. A
+/// *round* is a period in which a session has unfinished tasks. It begins with the first task, and ends when all tasks
+/// have ended. Until the events about the end of the round are acknowledged, a request finds an earlier task with the
+/// same key. An ended task counts as the requested download if three conditions are met: the task has succeeded, its
+/// file still exists, and the command does not replace files. Otherwise the download is enqueued again, with a new key
+/// that includes the id of the ended task. With this key, the same command later finds the new download.
 struct DownloadList {
-    /// The downloads that have not ended, or whose end is not acknowledged.
+    /// The downloads that have not ended, or whose end event is not acknowledged.
     private(set) var enqueued: [UInt64: Transfer] = [:]
-    /// The downloads that ended before this command, and whose events were acknowledged.
+    /// The downloads that ended before this command, and whose end events were acknowledged.
     private(set) var former: [Ending] = []
     /// The result of each transfer's enqueue, in the order of the transfers.
     private(set) var results: [EnqueueResult]
@@ -48,16 +50,18 @@ struct DownloadList {
         }
     }
 
-    /// Finds a later download to the same file, if the end of that download is not acknowledged. Returns the task that
-    /// the download's key includes (`former`).
+    /// Finds a later download to the same file, if that download is in `unread`. Returns the task id that is in the key
+    /// of the later download. With this id as its `former`, the transfer gets the same key as the later download.
     private static func later(_ transfer: Transfer, _ unread: [String: UInt64?]) -> UInt64? {
         guard let key = transfer.key, let former = unread[Transfer.parts(ofKey: key).first] else { return nil }
         return former == transfer.former ? nil : former
     }
 
     /// Finds the downloads that have not ended, or whose success is not acknowledged. The result has one entry for each
-    /// file. The entry maps the key of the first download to the task that the key of the last download includes
-    /// (`former`). Running downloads count, because a file is placed before the store records the end of its download.
+    /// file. It is found by the key of the file's first download. Its value is the task id in the key of the file's
+    /// last download (`Transfer.former`), or nil if that key has no task id. The result includes running downloads,
+    /// because their files may already be complete: a file gets its final name before the store records the end of the
+    /// download.
     static func unread(_ session: Session) throws(CommandError) -> [String: UInt64?] {
         var unread: [String: UInt64?] = [:]
         var cursor: UInt64 = 0

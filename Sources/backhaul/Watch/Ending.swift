@@ -5,7 +5,8 @@ struct Ending {
     let taskID: UInt64
     let url: String
     let path: String?
-    /// A constant `BH_TASK_…`. Nil if another process acknowledged the end before this process read it.
+    /// A constant `BH_TASK_…`. Nil if another process acknowledged (deleted) the event about the end before this
+    /// process read it.
     let state: Int32?
     let status: bh_status
     private(set) var errorMessage: String?
@@ -20,7 +21,8 @@ struct Ending {
     init(_ event: EventRecord) {
         taskID = event.taskID
         url = event.url
-        // If an upload does not succeed, the event has the path of its consumed request body, which the host gets back.
+        // If an upload does not succeed, the path of the event is another one: the path of the request body, which the
+        // engine had taken and gives back.
         path = Int(event.state) == BH_TASK_SUCCEEDED ? event.path : nil
         state = event.state
         status = event.error.status
@@ -61,7 +63,7 @@ struct Ending {
         responseBody = nil
     }
 
-    /// The result of a task that the list no longer has, because another process acknowledged its end.
+    /// The result of a task that the list no longer has, because another process acknowledged the event about its end.
     /// - Parameters:
     ///   - knownSize: The size of the complete file in the last listing.
     ///   - started: The start of the command in milliseconds since 1970. If the transfer replaces a file, and the file

@@ -2,8 +2,8 @@
 enum ErrorBody {
     private static let longestLine = 200
 
-    /// The printable characters of the first line that has printable characters. Nil if no line has them. Nil if the
-    /// body is HTML, because the first lines of HTML have no message.
+    /// The printable characters of the first line that has printable characters. Nil if no line has such characters.
+    /// Also nil if the body is HTML, because the first lines of HTML have no message.
     static func line(_ body: [UInt8]) -> String? {
         // A byte order mark is a format character. So it is not printable, and it is removed.
         let text = String(decoding: body, as: UTF8.self)

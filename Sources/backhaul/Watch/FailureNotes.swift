@@ -1,6 +1,7 @@
 import CBackhaul
 
-/// Notes about tasks that are retried after a failed attempt. Each kind of failure is reported one time.
+/// Notes for the user about tasks that are retried after a failed attempt (one run of a task). Each kind of failure is
+/// reported one time.
 struct FailureNotes {
     private struct Kind: Hashable {
         let status: bh_status
@@ -14,9 +15,9 @@ struct FailureNotes {
     /// Finds failures in a list of tasks.
     /// - Returns: Sentences about the kinds of failures that were not reported before.
     mutating func newSentences(for tasks: [TaskRecord]) -> [String] {
-        // Tasks that wait for a credential are left out, because `ChallengePrompter` reports them. Their last attempt
-        // failed with 401 or 407. When a task has just got its credential, its reason is no longer "credential", but
-        // its status still shows the failure. So the status is checked, too.
+        // Tasks that wait for a credential are left out, because `ChallengePrompter` reports them. The last attempt of
+        // such a task failed with 401 or 407. When the task has just got its credential, its reason is no longer
+        // "credential", but its status still shows the failure. So the status is checked, too.
         let failed = tasks.filter {
             !$0.hasEnded && Int($0.status) != BH_OK && Int($0.status) != BH_AUTHENTICATION_REQUIRED
                 && Int($0.reason) != BH_REASON_CREDENTIAL

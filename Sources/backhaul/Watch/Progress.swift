@@ -8,7 +8,8 @@ struct Tally {
     private(set) var cancelled = 0
     /// The number of transfers that failed because their destination cannot be used.
     private(set) var refused = 0
-    /// The number of transfers that count as failed because another process acknowledged their end.
+    /// The number of transfers that count as failed because another process acknowledged (deleted) the events about
+    /// their ends.
     private(set) var unknown = 0
     private(set) var bytes: UInt64 = 0
 
@@ -94,7 +95,7 @@ struct ProgressReading {
         return rest + " " + bar
     }
 
-    /// The line of a task that moves no bytes. The line has the reason.
+    /// The line of a task that moves no bytes. The line shows why the task waits.
     private static func waitingLine(_ task: TaskRecord, _ name: String, _ columns: Int) -> String {
         // After a failed attempt, the error of the attempt is more useful than the reason "retry".
         let isRetry = Int(task.reason) == BH_REASON_RETRY

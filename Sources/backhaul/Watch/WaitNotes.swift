@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// Notes about transfers that wait for conditions of the machine. Each reason is reported one time.
+/// Notes for the user about transfers that wait for conditions of the machine. Each reason is reported one time.
 struct WaitNotes {
     private var reported: Set<Int32> = []
 

@@ -1,8 +1,8 @@
 import CBackhaul
 
 extension Watch {
-    /// Creates or attaches the session with these settings. If no other process is the session's consumer, this process
-    /// becomes the consumer.
+    /// Creates or attaches the session with these settings. The *consumer* of a session is the process that reads the
+    /// session's events. If no other process is the consumer, this process becomes the consumer.
     static func join(
         _ application: Application, _ settings: SessionSettings
     ) throws(CommandError) -> (Session, isConsumer: Bool) {

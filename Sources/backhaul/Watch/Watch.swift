@@ -1,10 +1,11 @@
 import CBackhaul
 
-/// Follows transfers until they have ended. Reports and acknowledges each end.
+/// Follows transfers until they have ended. Reports each end to the user, and acknowledges (deletes) the event about
+/// the end.
 ///
-/// If this process is the session's consumer, events report the ends. While another process is the consumer, this
-/// process finds the ends in the list of tasks. Meanwhile, this process regularly tries to become the consumer, in
-/// order to acknowledge the ends.
+/// A session has one *consumer*, the process that reads its events. If this process is the consumer, events report the
+/// ends. While another process is the consumer, this process finds the ends in the list of tasks. Meanwhile, this
+/// process regularly tries to become the consumer, in order to acknowledge the ends.
 final class Watch {
     enum Scope {
         /// The transfers that this command enqueued. The command does not acknowledge events of other transfers.
@@ -60,7 +61,7 @@ final class Watch {
         if case .tasks(let transfers) = scope { remaining = Set(transfers.keys) }
     }
 
-    /// - Parameter former: The requested transfers whose ends were acknowledged before this command.
+    /// - Parameter former: The requested transfers whose end events were acknowledged before this command.
     func run(after former: [Ending] = []) throws(CommandError) -> ExitCode {
         do {
             try report(former)
@@ -240,8 +241,9 @@ final class Watch {
         throw .stopped(.credentialNeeded, "The remaining transfers wait for a credential. " + prompter.advice)
     }
 
-    /// If another process waits for the session's events, yields the session. Then `wait` ends. `get` continues without
-    /// events. When the other process has released the session, `get` becomes the consumer again.
+    /// If another process waits for the right to read the session's events, gives up this right. Then `wait` ends.
+    /// `get` continues without events. When the other process has released the session, `get` becomes the consumer
+    /// again.
     private func yieldIfAsked() throws(CommandError) -> Bool {
         guard isConsumer, try application.isAskedToYield(context.sessionName) else { return false }
         try finish()
@@ -295,7 +297,8 @@ final class Watch {
         }
     }
 
-    /// Acknowledges the remaining ends, and completes the session.
+    /// Acknowledges the remaining end events, and completes the session: this states that the program has processed all
+    /// its events.
     private func finish() throws(CommandError) {
         if !isConsumer { try becomeConsumer() }
         guard isConsumer else { return }

@@ -84,7 +84,7 @@ def test_a_due_activity_launches_the_application_if_no_host_runs(host, launch_li
     one = host(hosting=Hosting.DAEMON, opened=False)
     one.open(launch=launch_listener.command())
     one.session()
-    # An idle daemon would exit before the activity is due.
+    # The activity is due after four seconds. A daemon without work exits earlier. This daemon must continue to run.
     one.set_activity(at_once("nightly", first=soon(4_000), repeats=False))
     one.kill()
     assert launch_listener.no_launch_within(2)
@@ -132,7 +132,7 @@ def test_an_activity_starts_only_one_time_after_several_missed_windows(switched,
     assert len(again.tasks()) == 1
 
 
-def test_if_the_clock_is_set_forward_only_an_activity_with_a_stated_first_time_starts(switched, calendar):
+def test_setting_the_clock_forward_starts_only_an_activity_with_a_stated_first_time(switched, calendar):
     one = switched()
     one.session()
     one.set_activity(at_once("wall", interval_ms=HOUR, first=soon(5 * HOUR)))
@@ -163,7 +163,7 @@ def test_a_kill_of_the_engine_at_the_start_of_an_activity_adds_no_second_task(sw
     assert len(again.tasks()) == 1
 
 
-def test_after_a_kill_the_next_engine_keeps_the_windows_of_activities(host):
+def test_the_next_engine_keeps_the_windows_of_activities_after_a_kill(host):
     one = host()
     one.session()
     for name, interval in [("a", HOUR), ("b", 24 * HOUR)]:
@@ -198,7 +198,7 @@ def test_a_removed_activity_does_not_start(host):
     with pytest.raises(BackhaulError) as error:
         one.remove_activity("sync")
     assert error.value.status is Status.NOT_FOUND
-    # The window of "sync" would end before the window of "later" begins.
+    # If "sync" were not removed, it would start before "later".
     one.set_activity(at_once("later", interval_ms=1_500, repeats=False))
     event, = one.wait_for(1)
     session, = one.all_sessions()

@@ -43,7 +43,8 @@ def background(url, downloads, **options):
     return fetching(url, downloads, quality_of_service="background", **options)
 
 
-def test_on_battery_the_request_of_an_activity_runs_at_the_end_of_the_window(host, machine, misbehaving, downloads):
+def test_the_request_of_an_activity_runs_at_the_end_of_its_window_if_the_machine_is_on_battery(
+        host, machine, misbehaving, downloads):
     url = misbehaving.serve("/feed", CONTENT)
     one = host(environment=machine.environment)
     one.session()
@@ -60,7 +61,8 @@ def test_on_battery_the_request_of_an_activity_runs_at_the_end_of_the_window(hos
     assert waits[0].ended_ms - waits[0].began_ms <= 3_500
 
 
-def test_on_external_power_the_request_of_an_activity_runs_when_its_window_opens(host, machine, misbehaving, downloads):
+def test_the_request_of_an_activity_runs_when_its_window_opens_if_the_machine_has_external_power(
+        host, machine, misbehaving, downloads):
     machine.plug(True)
     url = misbehaving.serve("/feed", CONTENT)
     one = host(environment=machine.environment)

@@ -23,8 +23,8 @@ class Scripts:
             return list(self._registered[key][2])
 
     def early(self, seen):
-        """Returns how the server sends the next response early. Returns None if the next response follows the request's
-        body."""
+        """Returns how the server sends a response before it has the request's body. Returns None if the next response
+        follows the body."""
         key, _, rest = seen.path.lstrip("/").partition("/")
         with self._lock:
             script = self._registered.get(key, ({}, {}, []))[0]

@@ -1,4 +1,4 @@
-"""Rows of the table, and the responses that their servers send, as plain values."""
+"""The types of a table of HTTP behaviours. Each row states what a test server sends, and how the task must end."""
 
 import hashlib
 import random
@@ -68,7 +68,8 @@ class Response:
     #: Whether the server sends no response.
     silent: bool = False
     #: With this value, the server sends further bytes after the body, and never stops. The value is the pause in
-    #: seconds before each of these bytes; 0: no pause. The body must not reach its announced length.
+    #: seconds before each of these bytes; 0: no pause. If ``length`` is set, it must be larger than the number of bytes
+    #: that the server sends during the test.
     drip: float | None = None
     #: How the server sends the response early; None: after the request's body. Only a Response in the script may have
     #: this value. The server ignores the value in a Response that a function returns.

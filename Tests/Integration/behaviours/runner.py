@@ -1,5 +1,5 @@
-"""Runs the rows with servers and one host. The host enqueues the task of each row, and waits until the task has
-ended."""
+"""Runs the rows with servers and one host. The host enqueues the task of each row, and waits until the task has ended.
+A host is a process that embeds the library."""
 
 import json
 import time
@@ -126,7 +126,7 @@ class RowRunner:
                     return event
                 cursor = event.id
         info = session.task(task)
-        # The next rows need the slot of this task, so the task is cancelled.
+        # The task would delay the tasks of the next rows, so it is cancelled.
         session.cancel(tasks=[task])
         raise AssertionError(f"the task did not end within {limit} s: {info}")
 

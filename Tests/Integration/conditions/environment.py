@@ -1,5 +1,5 @@
 """The environment of one scenario: a fake machine, a network, a link, a server and hosts. Several environments can run
-at the same time."""
+at the same time. A host is a process that embeds the library."""
 
 import functools
 import os

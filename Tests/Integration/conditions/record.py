@@ -12,8 +12,8 @@ FOLDER = Path(__file__).resolve().parent / "records"
 
 @dataclass
 class Record:
-    """The record of a scenario. The times are seconds since the scenario began. If the test sets the calendar, the
-    times are times of the calendar."""
+    """The record of a scenario. The times are seconds since the scenario began. But if the test sets the *calendar*
+    (the date and time that the engine sees), the times are dates and times of the calendar."""
 
     name: str
     title: str
@@ -33,8 +33,8 @@ class Record:
 
     def add_waits(self, waits, whose=""):
         """Adds the wait records of a task. A wait record has the begin, the end and the reason of a time in which the
-        task waited. Records from earlier calls keep their times, because the engine moves stored times when the
-        calendar is set."""
+        task waited. When the calendar is set, the engine moves the times of its stored waits. So this function does
+        not replace times that an earlier call has added."""
         mine = [wait for wait in self.waits if wait[0] == whose]
         for number, wait in enumerate(waits):
             ended = self._text(wait.ended_ms) if wait.ended_ms else ""

@@ -131,7 +131,7 @@ def nonsense():
     ("simulation", "words"),
     [("without_bus", "bus"), ("hanging_bus", "not repl"), ("restarted_manager", "NetworkManager"),
      ("vanished_system", "power_supply")], indirect=["simulation"])
-def test_an_unreadable_condition_holds_no_transfer_and_is_listed_as_unknown(simulation, words):
+def test_an_unreadable_condition_delays_no_transfer_and_is_listed_as_unknown(simulation, words):
     assert not simulation.is_known
     assert words in simulation.source
 

@@ -2,7 +2,7 @@
 
 A task is held while the system does not meet a constraint, such as external power. The task or its session states the
 constraint. A preset is a name for several constraints. A budget is the number of bytes that may be moved in a day or
-month.
+month. After its latest start, a task is no longer delayed by a preset.
 """
 
 from datetime import datetime, timezone
@@ -196,13 +196,13 @@ def test_a_network_that_is_set_as_metered_holds_a_running_transfer(simulation):
 
 
 @pytest.mark.parametrize("simulation", ["loosened_configuration"], indirect=True)
-def test_a_held_task_starts_when_its_session_drops_the_constraint(simulation):
+def test_a_task_that_waits_for_a_constraint_starts_when_its_session_drops_the_constraint(simulation):
     [wait] = simulation
     assert wait.reason is Reason.POWER and wait.ended_ms
 
 
 @pytest.mark.parametrize("simulation", ["control_while_held"], indirect=True)
-def test_a_held_task_can_be_suspended_can_be_cancelled_and_can_time_out(simulation):
+def test_a_task_that_waits_for_power_can_be_suspended_or_cancelled_and_can_time_out(simulation):
     assert simulation == (TaskState.CANCELLED, Status.RESOURCE_TIMEOUT, 1)
 
 
@@ -212,7 +212,7 @@ def test_a_change_of_the_network_ends_the_pause_of_a_slow_transfer(simulation):
 
 
 @pytest.mark.parametrize("simulation", ["latest_start_of_a_sessions_task"], indirect=True)
-def test_after_the_latest_start_of_a_task_the_preset_does_not_apply_but_stated_constraints_apply(simulation):
+def test_a_preset_does_not_delay_a_task_after_its_latest_start_but_a_stated_constraint_does(simulation):
     assert simulation is TaskState.WAITING
 
 
@@ -230,12 +230,12 @@ def test_a_task_can_be_rescheduled_to_an_earlier_or_a_later_start(simulation):
 
 
 @pytest.mark.parametrize("simulation", ["calendar_set_back"], indirect=True)
-def test_a_calendar_that_is_set_back_gives_no_new_budget(simulation):
+def test_setting_the_calendar_back_gives_no_new_data_budget(simulation):
     assert simulation == (Reason.BUDGET, True)
 
 
 @pytest.mark.parametrize("simulation", ["network_manager_restarts"], indirect=True)
-def test_a_restart_of_network_manager_gives_no_new_budget(simulation):
+def test_a_restart_of_network_manager_gives_no_new_data_budget(simulation):
     text, *rest = simulation
     assert text.startswith("Hotspot")
     assert rest == [Reason.BUDGET, 0, ["Hotspot"]]

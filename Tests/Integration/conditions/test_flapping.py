@@ -51,7 +51,7 @@ def sleep():
 
 
 @pytest.mark.parametrize("simulation", ["loose_plug"], indirect=True)
-def test_flapping_power_stops_a_transfer_only_once_or_twice(simulation):
+def test_power_that_changes_often_stops_a_transfer_only_once_or_twice(simulation):
     offsets, waits = simulation
     assert 2 <= len(offsets) <= 3
     assert offsets == sorted(set(offsets))

@@ -18,7 +18,7 @@ from conditions.simulations import simulation
 from conditions.table import around_now
 
 #: The number of seconds before the test begins to watch the engine. In this time, the engine syncs the record of the
-#: last wait. Also, ten seconds after its start, the engine releases the sessions of clients that did not return.
+#: last wait. Also, ten seconds after its start, the engine releases the sessions of processes that did not reconnect.
 SETTLING = 12
 #: A burst is a series of system calls without a pause of more than this number of seconds. The engine reads conditions
 #: every 30 seconds. On a busy machine, one reading may be interrupted for a while.

@@ -60,7 +60,7 @@ def many():
 
 
 @pytest.mark.parametrize("simulation", ["killed_embedded", "killed_daemon"], indirect=True)
-def test_after_a_kill_of_the_engine_the_transfer_still_waits_until_the_power_returns(simulation):
+def test_a_transfer_still_waits_for_power_after_a_kill_of_the_engine(simulation):
     offsets, stopped, waits = simulation
     assert offsets == [0, stopped]
     assert [wait.reason for wait in waits] == [Reason.POWER]

@@ -19,7 +19,7 @@ PROJECT = Path(__file__).resolve().parents[3]
 QUICK = {"first_delay_ms": 20, "longest_delay_ms": 50}
 
 
-def test_a_round_with_failed_and_cancelled_tasks_finishes_and_launches_the_application(
+def test_the_application_is_launched_when_all_tasks_have_ended_even_if_some_failed_or_were_cancelled(
         launch_listener, hosts, misbehaving, downloads):
     host = hosts.start(launch=launch_listener.command())
     host.session(role=Role.PRODUCE, **QUICK)
@@ -86,7 +86,7 @@ def test_an_attached_host_receives_events_without_a_new_poll(hosts, misbehaving,
     assert finished.is_session_finished
 
 
-def test_an_open_challenge_launches_the_host_and_the_round_ends_after_the_hosts_credential(
+def test_an_open_challenge_launches_the_host_and_the_tasks_end_when_the_host_gives_a_credential(
         launch_listener, hosts, nginx, served, downloads):
     name = served.names[0]
     host = hosts.start(launch=launch_listener.command())
@@ -105,7 +105,7 @@ def test_an_open_challenge_launches_the_host_and_the_round_ends_after_the_hosts_
     assert sha256_of(downloads / name) == served.digests[name]
 
 
-def test_a_host_that_was_not_launched_may_complete_its_session_twice(hosts):
+def test_a_host_that_was_not_launched_may_call_complete_twice_for_its_session(hosts):
     host = hosts.start()
     finish_round(host)
     consumer = hosts.start()

@@ -141,7 +141,7 @@ def test_default_handling_of_a_challenge_fails_its_tasks_with_the_http_status(ho
     one.respond(challenge(one).id, headers=bearer("x"))
 
 
-def test_after_default_handling_of_a_challenge_a_task_that_needs_no_credential_succeeds(host, downloads):
+def test_a_task_that_needs_no_credential_succeeds_after_default_handling_of_a_challenge(host, downloads):
     with TokenServer() as server:
         server.refusal = (401, {"WWW-Authenticate": 'Bearer realm="api"'})
         private = server.serve("/files/private", Content(100))

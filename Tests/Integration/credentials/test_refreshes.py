@@ -92,7 +92,7 @@ def test_five_thousand_uploads_with_one_expired_token_cause_one_challenge(one, s
     assert len(server.refused) <= 7
 
 
-def test_expired_headers_cause_a_refresh_before_any_request_is_sent(one, server, downloads):
+def test_expired_headers_cause_a_demand_for_new_headers_before_any_request_is_sent(one, server, downloads):
     url = server.serve("/a", Content(100))
     server.allow("new")
     for name in "abc":
@@ -120,7 +120,7 @@ def test_a_wrong_token_causes_one_request_and_counts_as_a_failure(one, server, d
     assert [event.state for event in task_events(one.wait_for())] == [TaskState.SUCCEEDED] * 50
 
 
-def test_after_a_refresh_a_new_task_sends_its_own_headers(one, server, downloads):
+def test_a_new_task_sends_its_own_headers_after_other_tasks_got_new_headers(one, server, downloads):
     url = server.serve("/a", Content(100))
     server.allow("first")
     one.download(url, downloads / "a", headers=bearer("old"), refresh="headers")
@@ -132,7 +132,7 @@ def test_after_a_refresh_a_new_task_sends_its_own_headers(one, server, downloads
     assert [asked.token for asked in server.log][-1] == "second"
 
 
-def test_a_refused_refresh_fails_its_tasks_and_default_handling_sends_the_old_headers(one, server, downloads):
+def test_tasks_fail_if_the_host_refuses_new_headers_and_default_handling_sends_the_old_headers(one, server, downloads):
     url = server.serve("/a", Content(100))
     for name in "ab":
         one.download(url, downloads / name, headers=bearer("old"), refresh="headers")
@@ -147,7 +147,7 @@ def test_a_refused_refresh_fails_its_tasks_and_default_handling_sends_the_old_he
     assert [event.error_body for event in events] == [b"no\n"] * 2
 
 
-def test_the_next_engine_uses_refreshed_headers(host, server, downloads):
+def test_the_next_engine_uses_the_new_headers_that_the_host_gave(host, server, downloads):
     one = host()
     one.session(first_delay_ms=60_000)
     content = Content(3_000_000)
@@ -202,7 +202,7 @@ def test_a_download_starts_from_the_beginning_if_the_new_url_has_another_validat
         assert sha256_of(downloads / "a") == changed.sha256
 
 
-def test_an_invalid_response_to_a_refresh_is_refused(one, server, downloads):
+def test_an_invalid_response_to_a_demand_for_new_headers_is_refused(one, server, downloads):
     url = server.serve("/a", Content(100))
     one.download(url, downloads / "a", headers=bearer("old"), refresh="headers")
     asked = challenge(one)

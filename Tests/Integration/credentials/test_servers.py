@@ -1,7 +1,8 @@
 """Servers that require a credential: nginx with Basic, and a server that requires a token.
 
 A challenge is a demand to the host (a process that embeds the library) for a credential. A second host of a session can
-be a producer, which may add and control tasks, or an observer, which may only read.
+be a producer, which may add and control tasks, or an observer, which may only read. To acknowledge an event is to
+confirm that it was processed.
 """
 
 import os
@@ -106,7 +107,7 @@ def test_an_open_challenge_is_still_listed_after_its_event_is_acknowledged(host,
     assert [item.id for item in one.challenges()] == [asked.id]
 
 
-def test_after_a_kill_the_next_engine_still_has_the_open_challenge(host, nginx, served, downloads):
+def test_the_next_engine_still_has_the_open_challenge_after_a_kill(host, nginx, served, downloads):
     one, asked = waiting_for(host, nginx, served, downloads, 20)
     before = len(list(nginx.log()))
     one.kill_with_engine()
@@ -145,7 +146,7 @@ def test_a_token_is_sent_only_to_its_own_server(host, misbehaving, nginx, served
     assert misbehaving.log("/away")[0].headers["authorization"] == "Bearer token"
 
 
-def test_after_a_kill_a_download_resumes_when_the_host_gives_the_credential_again(host, misbehaving, downloads):
+def test_a_download_resumes_after_a_kill_when_the_host_gives_the_credential_again(host, misbehaving, downloads):
     content = Content(6_000_000)
     url = misbehaving.serve("/a", content, [Behaviour(stall_after=4_000_000)],
                             authorization="Basic dXNlcjpwYXNzd29yZA==")

@@ -1,5 +1,5 @@
 """The proxy squid requires Digest, for plain requests and for tunnels. With default handling of this demand, the host
-gives no credential, and the task ends with the proxy's response."""
+gives no credential, and the task ends with the proxy's response. A host is a process that embeds the library."""
 
 import pytest
 
@@ -48,7 +48,7 @@ def test_the_configuration_of_a_session_may_contain_the_proxy_credential(
     assert task_events(one.wait_for())[0].state is TaskState.SUCCEEDED
 
 
-def test_a_refusal_fails_the_task_and_default_handling_fails_the_task_with_status_407(
+def test_a_refusal_by_the_host_fails_the_task_and_default_handling_ends_the_task_with_status_407(
         host, squid, address, certificates, served, downloads):
     one = through(host, squid, certificates)
     one.download(f"{address}/{served.names[0]}", downloads / "a")

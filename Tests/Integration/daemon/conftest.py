@@ -1,4 +1,5 @@
-"""Fixtures for the tests of the daemon: hosts that use a daemon. After a test, all its daemons are ended."""
+"""Fixtures for the tests of the daemon: hosts that use a daemon. After a test, all its daemons are ended. A host is a
+process that embeds the library."""
 
 import os
 

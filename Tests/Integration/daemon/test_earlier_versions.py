@@ -4,7 +4,7 @@ clear error.
 
 The frames, which are the messages on the socket, were recorded from programs of 0.4. docs/wire.md describes their form.
 A hello is the client's first message. A welcome is the engine's reply to the hello. A goodbye is the engine's last
-message.
+message. A host is a process that embeds the library.
 """
 
 import os

@@ -1,5 +1,5 @@
-"""Sessions that a process closed while no engine was running. The consumer of a session is the process that has the
-right to read its events (the claim). The store still names the old consumer when the next engine starts."""
+"""Sessions that a process closed while no engine was running. The *consumer* of a session is the one process that may
+read the session's events. The store still names the old consumer when the next engine starts."""
 
 import pytest
 
@@ -22,7 +22,7 @@ def test_a_process_can_attach_again_to_a_session_that_it_closed_while_no_daemon_
     one.attach()
 
 
-def test_another_process_gets_a_session_if_its_old_consumer_does_not_reconnect(one, host):
+def test_another_process_can_read_a_sessions_events_if_the_old_consumer_does_not_reconnect(one, host):
     one.kill_engine()
     one.close()
     other = host()
@@ -37,7 +37,7 @@ def test_another_process_gets_a_session_if_its_old_consumer_does_not_reconnect(o
     until(attached, lambda is_attached: is_attached)
 
 
-def test_a_consumer_that_reconnects_keeps_its_claim(one, host):
+def test_a_consumer_that_reconnects_keeps_the_right_to_read_its_sessions_events(one, host):
     one.kill_engine()
     assert one.tasks() == []
     with pytest.raises(backhaul.InUse):

@@ -1,5 +1,6 @@
 """A daemon that sees other directories than its host, or that has other permissions. When the host enqueues a path that
-the daemon cannot use, the daemon refuses the request. So no file is lost."""
+the daemon cannot use, the daemon refuses the request. So no file is lost. A host is a process that embeds the
+library."""
 
 import os
 import shutil
@@ -46,7 +47,7 @@ def test_a_directory_of_another_mount_namespace_is_refused_as_destination(host, 
     assert one.wait_for()[0].path == str(both / "a")
 
 
-def test_a_directory_that_only_a_group_of_the_host_can_write_is_refused(host, misbehaving, place):
+def test_a_directory_is_refused_if_the_host_is_in_its_group_and_the_daemon_is_not(host, misbehaving, place):
     needs_root()
     if shutil.which("setpriv") is None:
         pytest.skip("needs setpriv")

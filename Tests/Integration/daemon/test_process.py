@@ -1,4 +1,5 @@
-"""The program backhauld: its command line, its signals, its log and its store."""
+"""The program backhauld: its command line, its signals, its log and its store. A host is a process that embeds the
+library."""
 
 import os
 import shutil
@@ -38,7 +39,7 @@ def test_backhauld_checks_its_command_line(program, tmp_path):
     assert missing.returncode == 1 and "parent directory does not exist" in missing.stderr
 
 
-def test_one_of_several_daemons_that_start_together_runs_and_the_others_exit_with_status_0(program, store, place):
+def test_one_daemon_runs_and_the_others_exit_with_status_0_if_several_daemons_start_together(program, store, place):
     many = [child.start([program, "--store", store, "--linger", "60000"]) for _ in range(10)]
     try:
         until(lambda: [one.poll() for one in many], lambda codes: codes.count(0) == 9)
@@ -49,7 +50,7 @@ def test_one_of_several_daemons_that_start_together_runs_and_the_others_exit_wit
     assert [one.returncode for one in many] == [0] * 10
 
 
-def test_without_a_store_option_the_daemon_serves_the_default_store(program, place):
+def test_the_daemon_serves_the_default_store_if_no_store_option_is_given(program, place):
     environment = {**os.environ, "XDG_STATE_HOME": str(place / "state")}
     (place / "state").mkdir(mode=0o700)
     one = child.start([program, "--linger", "60000"], env=environment)
@@ -177,7 +178,7 @@ def hostile(store, payload):
     return peer
 
 
-def test_invalid_or_incomplete_frames_and_floods_end_only_their_own_connection(
+def test_an_invalid_or_incomplete_message_or_a_flood_ends_only_its_own_connection(
         host, store, daemon, misbehaving, downloads):
     one = host()
     one.session()

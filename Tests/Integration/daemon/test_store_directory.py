@@ -1,4 +1,5 @@
-"""Other programs remove, replace, move or fill the store's directory while a daemon and its hosts use it."""
+"""Other programs remove, replace, move or fill the store's directory while a daemon and its hosts use it. A host is a
+process that embeds the library."""
 
 import os
 import resource
@@ -135,7 +136,7 @@ def test_a_host_with_few_descriptors_succeeds_or_reports_the_status_out_of_resou
     assert said == "" or said.startswith("OUT_OF_RESOURCES ")
 
 
-def test_a_daemon_without_a_free_descriptor_reports_this_to_the_next_client(store, place):
+def test_a_daemon_reports_its_lack_of_free_descriptors_to_the_next_client(store, place):
     assert opened_with(store, resource.RLIMIT_NOFILE, 40) == ""
     clients = []
     try:

@@ -54,7 +54,7 @@ def test_transfers_of_a_killed_host_succeed(host, misbehaving, downloads, daemon
         name: content.sha256 for name, content in contents.items()}
 
 
-def test_a_daemon_continues_the_transfers_of_a_killed_host_with_embedded_hosting(
+def test_a_daemon_continues_the_transfers_of_a_killed_host_that_ran_its_own_engine(
         host, store, place, misbehaving, downloads, daemon):
     engine = Host(store, hosting=Hosting.EMBEDDED)
     try:
@@ -71,7 +71,8 @@ def test_a_daemon_continues_the_transfers_of_a_killed_host_with_embedded_hosting
         engine.end()
 
 
-def test_an_embedded_engine_continues_the_transfers_of_a_killed_daemon(host, store, daemon, misbehaving, downloads):
+def test_an_engine_inside_a_host_continues_the_transfers_of_a_killed_daemon(
+        host, store, daemon, misbehaving, downloads):
     one = host()
     one.session()
     other = Host(store, "org.example.other", hosting=Hosting.EMBEDDED)
@@ -121,8 +122,8 @@ def test_the_daemon_keeps_running_while_a_task_waits_for_its_next_attempt(host, 
     until(one.tasks, lambda tasks: tasks[0].reason.name == "RETRY")
     process = daemon()
     one.kill()
-    # The daemon of another store has no task, so it exits after its linger time. The first daemon must run longer
-    # than the daemon of the other store.
+    # The daemon of another store has no task, so it exits after some seconds. The first daemon must run longer than
+    # the daemon of the other store.
     other = Host(place / "other", hosting=Hosting.DAEMON)
     try:
         other.open()

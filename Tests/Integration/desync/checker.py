@@ -1,4 +1,5 @@
-"""Compares the end of each task with the server's own responses to the task's requests."""
+"""Compares the end of each task with the server's own responses to the task's requests. Junk is bytes that belong to no
+request."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What a server did in one run, and how the run's tasks ended."""
+"""What a server did in one run, and how the run's tasks ended. Junk is bytes that belong to no request."""
 
 from dataclasses import dataclass, field
 
@@ -71,7 +71,7 @@ class Record:
         return [entry.response for entry in self.entries if isinstance(entry, ResponseSent) and entry.task == task]
 
     def tasks_in_race(self):
-        """Returns the tasks whose request may have been sent before junk arrived on the request's connection.
+        """Returns the tasks whose request may have been sent before junk arrived on the same connection.
 
         The client cannot distinguish such junk from a response, so these tasks may end with junk.
         """
@@ -85,7 +85,7 @@ class Record:
                         found.add(entry.task)
                 case ResponseSent():
                     asking.pop(entry.connection, None)
-                    # If the task of the response had ended before, the response is junk for the other tasks.
+                    # If a task ended before its response was sent, the response is junk for the other tasks.
                     if entry.task in found or entry.task not in entry.live:
                         at |= entry.live
                 case BytesInjected(is_atomic=False):

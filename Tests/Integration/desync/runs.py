@@ -1,4 +1,5 @@
-"""Runs as plain values: a transport, tasks in order, the server's responses, and the junk that the server sends."""
+"""Runs as plain values: a transport, tasks in order, the server's responses, and the junk that the server sends. Junk
+is bytes that belong to no request."""
 
 import random
 from dataclasses import dataclass, replace
@@ -14,7 +15,7 @@ PLAIN, TLS12, TLS13, FORWARD, TUNNEL = TRANSPORTS = ("plain", "tls12", "tls13", 
 GET, HEAD, RESUME, CHANGED, PUT, POST = METHODS = ("GET", "HEAD", "RESUME", "CHANGED", "PUT", "POST")
 UPLOADS = (PUT, POST)
 
-#: The framings of responses, for each kind of task.
+#: How a response marks the end of its body, for each kind of task.
 FRAMINGS = {
     GET: ("length", "empty", "chunked", "trailers", "no-content", "missing", "missing-chunked", "unavailable"),
     HEAD: ("length", "empty", "chunked"),

@@ -1,5 +1,6 @@
-"""The server of one run. In a run with a proxy, this object is the proxy, too. The server has no thread: the worker of
-the run calls `process_events` again and again."""
+"""The server of one run. A *run* is a list of tasks, with the responses and the junk that the server sends for each
+task. *Junk* is bytes that belong to no request. If the run has a proxy, this object is also the proxy. The server has
+no thread: the worker, which performs the run, calls `process_events` repeatedly."""
 
 import heapq
 import select
@@ -239,7 +240,7 @@ class Server:
     # Junk
 
     def inject_idle(self, task):
-        """Sends the junk of the task's step on all connections. All connections are idle."""
+        """Sends the task's junk on each connection. All connections are idle at this time."""
         injection = self._step(task).injection
         if injection is None or injection.point != IDLE or task in self._injected:
             return

@@ -51,7 +51,7 @@ def connections(record):
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
-def test_without_junk_all_tasks_share_one_connection(execute, transport):
+def test_all_tasks_share_one_connection_if_the_server_sends_no_junk(execute, transport):
     steps = [GOOD, Step(HEAD), Step(framing="chunked"), Step(framing="no-content"), Step(PUT), Step(framing="missing"),
              Step(POST), GOOD]
     assert connections(execute(transport, *steps)) == [0] * len(steps)

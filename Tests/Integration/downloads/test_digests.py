@@ -38,7 +38,8 @@ def one(host):
 
 @pytest.mark.both_hostings
 @pytest.mark.parametrize("algorithm", ["sha256", "sha512"])
-def test_a_file_with_the_right_checksum_is_placed_and_its_event_has_the_checksum(one, misbehaving, downloads,
+def test_a_file_with_the_right_checksum_reaches_its_destination_and_its_event_has_the_checksum(
+        one, misbehaving, downloads,
                                                                                  algorithm):
     one.download(misbehaving.serve("/a", CONTENT), downloads / "a", checksum=checksum(CONTENT, algorithm).upper()
                  .replace("SHA", "sha"), expected_size=CONTENT.size)
@@ -47,7 +48,7 @@ def test_a_file_with_the_right_checksum_is_placed_and_its_event_has_the_checksum
     assert sha256_of(downloads / "a") == CONTENT.sha256
 
 
-def test_a_file_with_a_wrong_checksum_is_fetched_twice_and_never_placed(one, misbehaving, downloads):
+def test_a_file_with_a_wrong_checksum_is_fetched_twice_and_never_reaches_its_destination(one, misbehaving, downloads):
     one.download(misbehaving.serve("/a", OTHER), downloads / "a", checksum=checksum(CONTENT))
     event = ended_task(one)
     assert event.state is TaskState.FAILED and event.status is Status.CHECKSUM_MISMATCH
@@ -63,7 +64,7 @@ def test_a_second_attempt_succeeds_after_the_first_attempt_got_a_wrong_file(one,
     assert sha256_of(downloads / "a") == CONTENT.sha256
 
 
-def test_after_a_kill_the_next_engine_counts_the_earlier_checksum_mismatch(host, store, misbehaving, downloads):
+def test_the_next_engine_counts_a_checksum_mismatch_from_before_a_kill(host, store, misbehaving, downloads):
     first = host()
     first.session(first_delay_ms=3_000)
     first.download(misbehaving.serve("/a", OTHER), downloads / "a", checksum=checksum(CONTENT))
@@ -140,7 +141,7 @@ def test_the_digest_of_a_partial_response_is_not_used_for_the_whole_file(one, mi
     assert event.state is TaskState.SUCCEEDED and event.checksum == checksum(content)
 
 
-def test_a_download_fails_before_its_whole_body_if_the_content_length_is_wrong(one, misbehaving, downloads):
+def test_a_download_fails_before_its_whole_body_has_arrived_if_the_content_length_is_wrong(one, misbehaving, downloads):
     large = Content(50_000_000, seed=6)
     one.download(misbehaving.serve("/a", large), downloads / "a", expected_size=7)
     event = ended_task(one)

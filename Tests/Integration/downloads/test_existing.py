@@ -180,7 +180,7 @@ def test_a_task_with_another_url_or_in_another_session_makes_no_conditional_requ
     assert all("if-none-match" not in asked.headers for asked in misbehaving.log())
 
 
-def test_after_a_kill_the_next_engine_uses_the_stored_validators(host, misbehaving, downloads):
+def test_the_next_engine_uses_the_stored_validators_after_a_kill(host, misbehaving, downloads):
     url = misbehaving.serve("/a", CONTENT, [Behaviour(), NOT_MODIFIED])
     first = host()
     first.session()

@@ -63,7 +63,7 @@ def test_a_hung_disk_does_not_delay_downloads_to_other_disks(host, hosting, disk
     assert left and {sha256_of(path) for path in left} == {CONTENT.sha256}
 
 
-def test_closing_does_not_wait_for_a_frozen_disk_and_the_next_engine_uses_new_part_files(
+def test_closing_an_application_does_not_wait_for_a_hung_disk_and_the_next_engine_uses_new_part_files(
         host, disk, server, downloads):
     one = host()
     disk.freeze()

@@ -60,7 +60,7 @@ def test_many_tasks_can_place_files_in_one_directory(one, misbehaving, downloads
     assert {path.name for path in downloads.iterdir()} == {str(number) for number in range(20)}
 
 
-def test_a_download_fails_before_its_whole_body_if_a_file_with_its_name_exists(one, misbehaving, downloads):
+def test_a_download_fails_before_its_whole_body_has_arrived_if_a_file_with_its_name_exists(one, misbehaving, downloads):
     (downloads / "x").write_text("mine")
     url = misbehaving.serve("/a", Content(30_000_000), otherwise=named("attachment; filename=x"))
     event = get(one, url, downloads)
@@ -85,7 +85,7 @@ def test_a_resumed_file_keeps_the_name_from_its_first_response(one, misbehaving,
 
 
 @pytest.mark.parametrize("directory", ["gone", "file"])
-def test_the_directory_for_a_servers_file_name_must_exist(one, misbehaving, downloads, directory):
+def test_the_directory_for_a_file_that_the_server_names_must_exist(one, misbehaving, downloads, directory):
     (downloads / "file").write_text("no directory")
     with pytest.raises(BackhaulError) as raised:
         one.download(misbehaving.serve("/a", CONTENT), downloads / directory, named_by_server=True)

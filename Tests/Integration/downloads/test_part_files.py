@@ -125,7 +125,7 @@ def test_a_suspended_download_continues_if_its_part_file_has_the_same_bytes(host
 
 
 @pytest.mark.parametrize("change", [replace, os.unlink, shorten], ids=["replaced", "removed", "shortened"])
-def test_after_a_kill_a_download_starts_again_if_its_part_file_was_changed(host, server, downloads, change):
+def test_a_download_starts_again_after_a_kill_if_its_part_file_was_changed(host, server, downloads, change):
     one = host()
     begun(one, server, downloads)
     one.kill_with_engine()
@@ -154,7 +154,7 @@ def test_synced_bytes_are_verified_by_their_checksum_after_a_kill(host, server, 
     assert [delivery.start for delivery in server.deliveries] == [0, 0]
 
 
-def test_after_a_kill_a_download_continues_its_part_file(host, server, downloads):
+def test_a_download_continues_its_part_file_after_a_kill(host, server, downloads):
     one = host()
     begun(one, server, downloads)
     one.kill_with_engine()
@@ -179,7 +179,7 @@ def garble_tail(path):
 
 
 @pytest.mark.parametrize("change", [append, garble_tail, shorten], ids=["grown", "garbled", "shortened"])
-def test_after_a_kill_the_file_is_right_although_unsynced_bytes_of_its_part_file_changed(
+def test_the_file_is_right_after_a_kill_although_unsynced_bytes_of_its_part_file_changed(
         host, server, downloads, change):
     """A file system that became read-only after an error may lose or add unsynced bytes, even without a reboot."""
     one = host()
@@ -191,7 +191,7 @@ def test_after_a_kill_the_file_is_right_although_unsynced_bytes_of_its_part_file
     finished_right(one, downloads)
 
 
-def test_after_a_kill_a_download_continues_from_its_last_write(host, server, downloads):
+def test_a_download_continues_from_its_last_write_after_a_kill(host, server, downloads):
     one = host()
     begun(one, server, downloads)
     one.kill_with_engine()

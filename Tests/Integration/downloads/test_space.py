@@ -35,7 +35,7 @@ def waiting(one):
     return until(one.tasks, lambda tasks: tasks and tasks[0].reason is Reason.DISK_FULL)[0]
 
 
-def test_a_task_waits_and_sends_no_further_request_if_its_file_does_not_fit(one, misbehaving, disk):
+def test_a_task_waits_and_sends_no_further_request_if_its_file_does_not_fit_on_the_disk(one, misbehaving, disk):
     (disk / "ballast").write_bytes(b"x" * 5_000_000)
     content = Content(6_000_000, seed=1)
     one.download(misbehaving.serve("/a", content), disk / "a")
@@ -54,7 +54,7 @@ def test_a_task_waits_and_sends_no_further_request_if_its_file_does_not_fit(one,
     assert sha256_of(disk / "a") == content.sha256
 
 
-def test_a_download_continues_by_itself_when_there_is_space(one, misbehaving, disk):
+def test_a_download_continues_by_itself_when_the_disk_has_space_again(one, misbehaving, disk):
     (disk / "ballast").write_bytes(b"x" * 5_000_000)
     content = Content(6_000_000, seed=2)
     one.download(misbehaving.serve("/a", content), disk / "a")
@@ -78,7 +78,7 @@ def test_a_download_keeps_its_received_bytes_if_the_disk_fills_up(one, misbehavi
     assert misbehaving.log("/a")[1].offset > 0
 
 
-def test_a_download_whose_response_has_no_length_waits_for_space(one, misbehaving, disk):
+def test_a_download_whose_response_has_no_length_waits_for_disk_space(one, misbehaving, disk):
     (disk / "ballast").write_bytes(b"x" * 5_000_000)
     content = Content(6_000_000, seed=4)
     one.download(misbehaving.serve("/a", content, otherwise=Behaviour(chunked=True)), disk / "a")

@@ -86,7 +86,7 @@ def test_each_start_fetches_the_current_file_from_the_server(program, home, serv
         assert digest(home.data / "report.pdf") == digest(report)
 
 
-def test_after_a_kill_of_the_daemon_the_next_two_starts_each_end_with_the_file(program, home, server):
+def test_each_of_the_next_two_starts_ends_with_the_file_after_a_kill_of_the_daemon(program, home, server):
     def start():
         subprocess.run([program, f"{server.url}/report.pdf"], env=home.environment, timeout=300, check=True)
 

@@ -104,7 +104,7 @@ def test_a_killed_program_is_launched_when_the_picture_has_arrived(images, serve
     assert [request.status for request in server.requests()] == [200], "the picture was requested twice"
 
 
-def test_after_a_kill_of_the_daemon_the_next_start_continues_the_download(images, server, sunset):
+def test_the_next_start_continues_the_download_after_a_kill_of_the_daemon(images, server, sunset):
     images("get", sunset)
     until(server.is_paused, bool)
     (database,) = images.home.rglob(checkpoints.DATABASE)

@@ -1,4 +1,4 @@
-"""Networks and activities: their settings are stored, and a due activity starts."""
+"""Networks and activities: their settings are stored, and a due activity starts. An activity is work that repeats."""
 
 from datetime import datetime, timedelta, timezone
 

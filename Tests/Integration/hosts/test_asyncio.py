@@ -1,4 +1,5 @@
-"""Hosts on asyncio: nothing blocks the loop, no wait uses processor time, and every wait can be cancelled."""
+"""Hosts on asyncio: nothing blocks the loop, no wait uses processor time, and every wait can be cancelled. A host is a
+program that embeds the library. A wait record describes a time in which a task waits."""
 
 import asyncio
 import http.server
@@ -230,7 +231,8 @@ def test_failed_calls_of_an_asyncio_host_raise_exceptions(store, hosting):
     asyncio.run(asyncio.wait_for(scenario(), 30))
 
 
-def test_an_unattached_session_that_needs_attention_is_reported(store, misbehaving, hosting):
+def test_an_application_is_notified_about_a_session_that_needs_its_host_and_is_not_attached(
+        store, misbehaving, hosting):
     other = Host(store, IDENTIFIER, hosting=hosting).open()
     other.session()
 

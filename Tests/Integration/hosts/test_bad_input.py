@@ -1,4 +1,5 @@
-"""Invalid input of a host: each call fails with a clear error, and nothing is lost or partly applied."""
+"""Invalid input of a host: each call fails with a clear error, and nothing is lost or partly applied. A host is a
+process that embeds the library. To claim a downloaded file is to move it out of the store."""
 
 import os
 import re
@@ -166,7 +167,7 @@ def test_an_enqueue_with_the_same_destination_twice_is_refused(session, download
     assert (caught.value.status, caught.value.index) == (Status.DESTINATION_IN_USE, 300)
 
 
-def test_a_refusal_in_a_later_chunk_reports_the_requests_that_were_applied(session, downloads):
+def test_the_error_of_a_later_chunk_of_requests_has_the_results_of_the_chunks_before(session, downloads):
     requests = [Request(GOOD_URL, downloads / str(i), suspended=True) for i in range(250)]
     requests[220] = Request("nonsense", downloads / "220")
     with pytest.raises(InvalidArgument) as caught:
@@ -260,7 +261,7 @@ def test_a_struct_size_that_ends_inside_a_pointer_is_refused_and_the_error_has_b
 
 
 @pytest.mark.parametrize("maximum", [0, 10_001, 2**64 - 1])
-def test_excessive_maxima_are_refused(session, maximum):
+def test_a_maximum_number_of_events_or_tasks_that_is_too_large_is_refused(session, maximum):
     with pytest.raises(InvalidArgument):
         session.start.poll(0, maximum)
     with pytest.raises(InvalidArgument):
@@ -291,7 +292,7 @@ def test_a_call_for_an_unknown_task_fails_as_not_found_or_has_no_effect(session)
     assert session.cancel([2**63, 1]) == 0
 
 
-def test_a_claim_of_a_task_that_has_not_succeeded_is_refused(session, downloads):
+def test_claiming_the_file_of_a_task_that_has_not_succeeded_is_refused(session, downloads):
     task = session.download(GOOD_URL, suspended=True)
     with pytest.raises(backhaul.WrongState):
         task.claim(downloads / "a")

@@ -1,7 +1,8 @@
-"""A calendar that is set while tasks wait. The engine measures times by the boot clock, which does not change when
-the calendar is set.
+"""A calendar that is set while tasks wait. The engine measures times by the boot clock, which does not change when the
+calendar is set.
 
-Debug builds let tests set the calendar (BACKHAUL_CLOCK).
+Debug builds let tests set the calendar (BACKHAUL_CLOCK). The resource time-out is the longest permitted time from the
+enqueue of a task to its end.
 """
 
 import pytest

@@ -1,4 +1,6 @@
-"""Constraints and settings of sessions, requests and networks: they are stored, listed, and refused if invalid."""
+"""Constraints and settings of sessions, requests and networks: they are stored, listed, and refused if invalid. A
+constraint is a demand on the system, such as external power. A hold is a demand that the system does not meet now. A
+host is a process that embeds the library."""
 
 import dataclasses
 from datetime import datetime, timedelta, timezone
@@ -171,14 +173,14 @@ def test_the_listing_has_one_condition_of_each_kind_with_its_source(host):
     assert all(condition.text and condition.source for condition in found)
 
 
-def test_without_constraints_there_are_no_holds(host):
+def test_the_list_of_holds_is_empty_if_there_is_no_task(host):
     one = host()
     one.session()
     assert one.holds() == []
 
 
 @pytest.mark.both_hostings
-def test_a_task_that_waits_for_its_earliest_start_lists_the_reason_and_the_time(host):
+def test_the_listing_of_a_task_that_waits_for_its_earliest_start_has_the_reason_and_the_time(host):
     one = host()
     one.session()
     task = one.enqueue([Request(URL, earliest_start=LATER)])[0].task_id

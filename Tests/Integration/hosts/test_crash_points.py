@@ -1,6 +1,7 @@
 """The engine is killed with SIGKILL exactly between two durable steps.
 
-In debug builds the environment variable BACKHAUL_CRASH_AT names the point of the kill.
+In debug builds the environment variable BACKHAUL_CRASH_AT names the point of the kill. A host is a process that embeds
+the library. To acknowledge an event is to confirm that it was processed.
 """
 
 import os
@@ -25,9 +26,8 @@ AFTER_THE_TRANSFER = {"afterIntent", "afterRename", "afterPlace", "afterEnd"}
 
 
 def work(one, requests):
-    """Opens the application, enqueues the requests, and acknowledges all events, until the round has finished or the
-    host is killed. Returns the ids of the acknowledged events, all seen events by id, and whether the round has
-    finished."""
+    """Opens the application, enqueues the requests, and acknowledges all events, until all tasks have ended or the host
+    is killed. Returns the ids of the acknowledged events, all seen events by id, and whether all tasks have ended."""
     acknowledged, seen = set(), {}
     try:
         one.open()
@@ -81,7 +81,7 @@ def test_a_kill_at_any_step_loses_no_task_and_repeats_no_acknowledged_event(
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("point", sorted(AFTER_THE_TRANSFER))
-def test_after_a_kill_a_complete_file_is_not_fetched_again(debug_library, host, misbehaving, downloads, point):
+def test_a_complete_file_is_not_fetched_again_after_a_kill(debug_library, host, misbehaving, downloads, point):
     content = Content(20_000)
     requests = [Request(misbehaving.serve("/a", content), downloads / "a", key="a")]
     library = {"BACKHAUL_LIBRARY": str(debug_library)}
@@ -94,7 +94,7 @@ def test_after_a_kill_a_complete_file_is_not_fetched_again(debug_library, host, 
 
 
 @pytest.mark.timeout(600)
-def test_a_file_that_the_next_engine_completes_without_a_request_keeps_its_validators(
+def test_a_completely_received_file_keeps_its_etag_after_a_kill_and_is_not_requested_again(
         debug_library, host, misbehaving, downloads):
     content = Content(5_000_000)
     url = misbehaving.serve("/a", content, [Behaviour(pace=8_000_000), Behaviour(status=304)])

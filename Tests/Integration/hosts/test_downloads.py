@@ -1,4 +1,9 @@
-"""Valid requests to a correct server: the file, the event, and the rules for an existing file."""
+"""Valid requests to a correct server: the file, the event, and the rules for an existing file.
+
+If a request states no path, the downloaded file stays in the store: a kept file. To claim a kept file is to move it to
+a path. An idempotency key is a text in a request. A later request with the same text makes no new task. To acknowledge
+an event is to confirm that it was processed.
+"""
 
 import os
 import stat
@@ -178,7 +183,7 @@ def test_headers_are_sent_only_to_the_origin_of_the_url(host, misbehaving, downl
         assert not {"authorization", "x-own"} & set(other.log()[0].headers)
 
 
-def test_a_repeated_key_returns_the_first_task_until_the_end_of_this_task_is_acknowledged(host, misbehaving, downloads):
+def test_a_repeated_idempotency_key_returns_the_first_task_until_its_end_is_acknowledged(host, misbehaving, downloads):
     url = misbehaving.serve("/a", CONTENT)
     one = host()
     one.session()
@@ -204,7 +209,8 @@ def test_a_repeated_key_returns_the_first_task_until_the_end_of_this_task_is_ack
         ({"user_data": b"1"}, "user_data"),
     ],
 )
-def test_the_error_for_another_request_with_the_same_key_names_the_field(host, misbehaving, downloads, change, field):
+def test_the_error_for_another_request_with_the_same_idempotency_key_names_the_field(
+        host, misbehaving, downloads, change, field):
     base = misbehaving.serve("/a", CONTENT)
     one = host()
     one.session()

@@ -1,4 +1,5 @@
-"""Every field of every struct that a host passes is stored. A later engine returns the stored value."""
+"""Every field of every struct that a host passes is stored. A later engine returns the stored value. A host is a
+process that embeds the library."""
 
 from ctypes import POINTER, Structure, byref, c_char_p, c_void_p, cast, pointer, sizeof
 
@@ -202,7 +203,7 @@ def test_every_listed_field_of_a_launch_command_is_stored(hosts):
 
 
 # If a request has the idempotency key of a stored request, the engine compares both requests. Another value of a field
-# is a conflict. The engine does not compare fields that a verb can change later.
+# is a conflict. The engine does not compare fields that a function of the library can change later.
 
 POLICY = {**PARTS, "bytes_per_second": 4_321}
 DATA = b"any\0bytes"
@@ -216,7 +217,7 @@ REQUEST = {
     "latest_start_ms": 4_100_000_000_000, "expected_bytes_received": 9_000, "expected_bytes_sent": 8_000,
     "flags": 1 | 8, "if_exists": 1, "body_source": 0, "refresh": 1, "priority": -7, "mode": 0o600,
 }
-#: Another value for each field that no verb can change later.
+#: Another value for each field that no function of the library can change later.
 OTHERS = {
     "url": b"http://127.0.0.1:9/other", "headers": items(HEADERS[:1]),
     "user_data": cast(c_char_p(b"ANY\0BYTES"), c_void_p),
@@ -233,7 +234,7 @@ OTHER_POLICY = {
 }
 MAY_CHANGE = {"earliest_start_ms", "latest_start_ms", "priority"}
 LISTED = {*MAY_CHANGE, "url", "idempotency_key", "group", "expected_bytes_received", "expected_bytes_sent"}
-#: Fields that the test does not change alone, because they belong to another field. `expires_ms` is the time at which
+#: Fields that the test changes only together with another field, or not at all. `expires_ms` is the time at which
 #: headers or the URL must be refreshed.
 TOGETHER = {"expires_ms", "header_count", "user_data_size", "body_size", "part_count", "idempotency_key", "destination",
             "body_file", "parts", "body_source", "policy"}

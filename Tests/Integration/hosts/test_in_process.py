@@ -1,4 +1,5 @@
-"""The Python package in the test's own process: threads, closed handles, tickets and interrupted waits."""
+"""The Python package in the test's own process: threads, closed handles, tickets and interrupted waits. A ticket stands
+for a command that was sent to the engine."""
 
 import gc
 import os
@@ -134,7 +135,7 @@ def test_a_wait_without_an_event_lasts_for_its_timeout(store):
             assert time.monotonic() - start >= 1.0
 
 
-def test_a_stream_keeps_its_cursor_and_a_new_stream_starts_at_the_first_event(store, misbehaving):
+def test_a_stream_of_events_keeps_its_position_and_a_new_stream_starts_at_the_first_event(store, misbehaving):
     with backhaul.Application("org.example.streams", store, hosting=Hosting.EMBEDDED) as application:
         with application.session("s") as session:
             task = session.download(misbehaving.serve("/a", Content(10)))

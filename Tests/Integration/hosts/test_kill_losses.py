@@ -20,8 +20,8 @@ from testbed.host import HostEnded, stopped, until
 
 QUICK = {"first_delay_ms": 20, "longest_delay_ms": 100}
 HELD, HELD_SECONDS = 32 << 10, 0.01
-#: The largest number of bytes that libcurl passes to the engine in one call. The engine writes its buffered bytes
-#: before they would exceed HELD.
+#: The largest number of bytes that libcurl passes to the engine in one call. If the new bytes and the buffered bytes
+#: together are more than HELD, the engine first writes the buffered bytes.
 AT_ONCE = 16 << 10
 #: An allowance for bytes between libcurl and the disk, and for late timers on a busy machine.
 ALLOWANCE = 64 << 10

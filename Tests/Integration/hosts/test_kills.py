@@ -1,4 +1,6 @@
-"""Hosts are killed with SIGKILL at seeded random times. Tests/Soak/kills.py does the same for longer."""
+"""Hosts are killed with SIGKILL at seeded random times. Tests/Soak/kills.py does the same for longer. A host is a
+process that embeds the library. To acknowledge an event is to confirm that it was processed. A kept file is a
+downloaded file that is still in the store."""
 
 import os
 import random
@@ -74,7 +76,7 @@ def test_a_confirmed_acknowledgement_is_kept_after_an_immediate_kill(host, misbe
         assert left == [other for other in events if other.id > event.id]
 
 
-def test_after_a_kill_a_finished_file_is_not_fetched_again(host, misbehaving, downloads):
+def test_a_finished_file_is_not_fetched_again_after_a_kill(host, misbehaving, downloads):
     """The engine is killed after the task's end is committed, and before the host reads the event."""
     one = host()
     one.session()
@@ -129,7 +131,7 @@ def test_kept_files_stay_after_a_kill_until_their_events_are_acknowledged(host, 
     until(lambda: os.listdir(store / "kept"), lambda names: names == [])
 
 
-def test_the_journal_checker_finds_each_violation():
+def test_the_checker_of_the_kill_tests_finds_each_violation():
     def seen(event, key, **changes):
         return {"fact": "seen", "event": event, "key": key, "task": event, "whole": True, "finished": False, **changes}
 

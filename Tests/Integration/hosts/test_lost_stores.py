@@ -1,4 +1,5 @@
-"""Stores that are damaged, removed or replaced, some of them while an engine has them open."""
+"""Stores that are damaged, removed or replaced, some of them while an engine has them open. A part file is the
+unfinished file of a download. A host is a process that embeds the library."""
 
 import random
 import shutil

@@ -1,5 +1,5 @@
-"""Usage and budgets of networks. The server has this machine's outside address, because loopback traffic is not
-counted."""
+"""Usage and budgets of networks. A budget is the number of bytes that may be moved in a day or month. The server has
+this machine's outside address, because loopback traffic is not counted."""
 
 import socket
 
@@ -49,7 +49,7 @@ def test_usage_of_a_network_is_counted_and_kept_for_the_next_engine(host, outsid
     assert current(again).used_today == CONTENT.size
 
 
-def test_a_used_up_budget_holds_tasks_until_the_budget_is_increased(host, outside, downloads):
+def test_a_used_up_data_budget_delays_tasks_until_the_budget_is_increased(host, outside, downloads):
     one = host()
     one.session()
     network = current(one)

@@ -1,4 +1,6 @@
-"""Options of sessions, requests and the store: they are stored, listed, and refused if they contradict each other."""
+"""Options of sessions, requests and the store: they are stored, listed, and refused if they contradict each other. A
+tolerance is a fault of servers that a session accepts. An idempotency key is a text in a request. A later request with
+the same text makes no new task. A group is tasks with a common name. The history lists ended tasks."""
 
 import dataclasses
 
@@ -196,7 +198,7 @@ def test_one_call_controls_all_tasks_of_a_group(host):
     assert one.cancel(group="a") == 2
 
 
-def test_the_error_for_a_repeated_key_with_another_option_names_the_option(host):
+def test_the_error_for_a_repeated_idempotency_key_with_another_option_names_the_option(host):
     one = host()
     one.session()
     one.download(URL, key="k", checksum=SHA_256, suspended=True)

@@ -1,5 +1,5 @@
-"""Live progress: a host that watches a session gets the newest progress of each task. Progress never delays an
-event."""
+"""Live progress: a host that watches a session gets the newest progress of each task. Progress never delays an event.
+An observer is a host that only lists tasks and progress. A host is a process that embeds the library."""
 
 import asyncio
 

@@ -1,5 +1,5 @@
-"""Random operations of a host in random order, with kills. The library has the same results as a small reference
-model."""
+"""Random operations of a host in random order, with kills. The library has the same results as a small reference model.
+A host is a process that embeds the library."""
 
 import shutil
 import tempfile

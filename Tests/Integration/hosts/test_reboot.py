@@ -1,6 +1,5 @@
-"""After a power loss, the engine uses only synced bytes. In debug builds, the variable BACKHAUL_BOOT sets the id of the
-boot.
-"""
+"""After a power loss, the engine uses only synced bytes. A part file is the unfinished file of a download. In debug
+builds, the variable BACKHAUL_BOOT sets the id of the boot. A host is a process that embeds the library."""
 
 import os
 import sqlite3
@@ -52,7 +51,7 @@ def finish(one):
     assert ended.state is TaskState.SUCCEEDED, ended.error_message
 
 
-def test_after_a_reboot_the_unsynced_end_of_a_part_file_is_fetched_again(interrupted, misbehaving, downloads, store):
+def test_the_unsynced_end_of_a_part_file_is_fetched_again_after_a_reboot(interrupted, misbehaving, downloads, store):
     synced = synced_offset(store)
     part = part_file(downloads)
     assert 1 << 20 <= synced <= PART
@@ -66,7 +65,7 @@ def test_after_a_reboot_the_unsynced_end_of_a_part_file_is_fetched_again(interru
     assert sha256_of(downloads / "a") == CONTENT.sha256
 
 
-def test_after_a_reboot_the_file_is_right_although_its_part_file_lost_synced_bytes(
+def test_the_file_is_right_after_a_reboot_although_its_part_file_lost_synced_bytes(
         interrupted, misbehaving, downloads, store):
     """Here the file system has lost some of the synced bytes."""
     os.truncate(part_file(downloads), 700_000)
@@ -74,7 +73,7 @@ def test_after_a_reboot_the_file_is_right_although_its_part_file_lost_synced_byt
     assert sha256_of(downloads / "a") == CONTENT.sha256
 
 
-def test_in_the_same_boot_a_download_resumes_from_its_last_write(interrupted, misbehaving, downloads):
+def test_a_download_resumes_from_its_last_write_after_a_kill_without_a_reboot(interrupted, misbehaving, downloads):
     written = part_file(downloads).stat().st_size
     finish(interrupted("first-boot"))
     assert misbehaving.log()[-1].offset == written

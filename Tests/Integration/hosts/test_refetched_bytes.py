@@ -2,6 +2,7 @@
 addresses, and replaces the resource one time. Only after a kill may the engine read bytes of a representation twice.
 
 In the suite soak-refetch of `make soak`, the test downloads 1 GiB. In other suites, it downloads about a sixth of that.
+A host is a process that embeds the library.
 """
 
 import os

@@ -1,4 +1,5 @@
-"""Enqueueing the same requests again: which tasks exist already, and which of them still have an unread event."""
+"""Enqueueing the same requests again: which tasks exist already, and which of them still have an unread event. A live
+task has not ended. To acknowledge an event is to confirm that it was processed."""
 
 import asyncio
 
@@ -17,7 +18,7 @@ COUNT = 5
 def session(store, hosting):
     with backhaul.Application("org.example.again", store, hosting=hosting) as application:
         with application.session("gallery") as opened:
-            # The suspended task keeps the round open.
+            # While this suspended task exists, the engine sends no event that all tasks of the session have ended.
             opened.download("http://127.0.0.1:9/never", str(store.parent / "never"), key="never", suspended=True)
             yield opened
 

@@ -1,4 +1,5 @@
-"""A partial download resumes only if a validator shows that the resource is the same."""
+"""A partial download resumes only if a validator (ETag or Last-Modified) shows that the resource is the same. A
+checkpoint is what the store records about the partial file. A host is a process that embeds the library."""
 
 import os
 
@@ -110,7 +111,7 @@ def test_a_download_without_a_strong_validator_starts_again(interrupted, misbeha
         "a longer resource", "a shorter resource", "416 with another total", "416 without a total",
     ],
 )
-def test_after_any_response_to_a_range_request_the_file_has_bytes_of_only_one_representation(
+def test_the_file_has_bytes_of_only_one_representation_after_any_response_to_a_range_request(
         host, misbehaving, downloads, store, behaviour):
     event = interrupted_by_the_server(host, misbehaving, downloads, store, [behaviour])
     assert event.state is TaskState.SUCCEEDED, event.error_message

@@ -1,4 +1,10 @@
-"""Sessions are stored, listed, reported to their hosts, finished in rounds, and invalidated."""
+"""Sessions are stored, listed, reported to their hosts, finished in rounds, and invalidated.
+
+A host is a process that embeds the library. A round is the tasks of a session until all of them have ended. A session
+has one consumer, which reads its events. Producers may add and control tasks, and observers may only list tasks. To
+invalidate a session is to end and delete it. To attach a session is to open it. To acknowledge an event is to confirm
+that it was processed.
+"""
 
 import dataclasses
 import os

@@ -1,4 +1,4 @@
-"""Stores that cannot be opened, cannot be written, or become unusable."""
+"""Stores that cannot be opened, cannot be written, or become unusable. A host is a process that embeds the library."""
 
 import os
 import sqlite3
@@ -240,7 +240,7 @@ def test_a_download_waits_while_its_store_is_full_and_then_succeeds(
         one.end()
 
 
-def test_a_download_that_is_placed_after_its_store_was_full_does_not_report_a_full_store(small_disk, tmp_path):
+def test_a_download_that_finishes_after_its_store_was_full_does_not_report_a_full_store(small_disk, tmp_path):
     content = Content(500_000)
     sends_rest = threading.Event()
     one = Host(small_disk / "store").open()

@@ -1,5 +1,5 @@
 """Several processes use one store. The engine runs in one of these processes or in the daemon. In each case all
-processes behave alike."""
+processes behave alike. The consumer of a session is the process that reads its events."""
 
 import os
 import signal
@@ -86,14 +86,14 @@ def test_a_started_call_is_applied_exactly_once_if_the_engine_dies(host, misbeha
         results = other.finish()
         assert [result.disposition.name for result in results] == ["NEW"] * 500
         assert len(other.tasks()) == 500 * (round_ + 1)
-        # The process `other` is the engine now. In the next round, `engine` is this process and `other` is a new
-        # process.
+        # The process `other` is the engine now. In the next pass of the loop, `engine` is this process and `other` is a
+        # new process.
         engine, other = other, host()
         engine.close_session()
         other.attach()
 
 
-def test_a_living_consumer_keeps_its_claim_when_the_engine_dies(host):
+def test_a_living_consumer_keeps_its_session_when_the_engine_dies(host):
     engine, consumer, third = host(), host(), host()
     consumer.session()
     engine.kill()
@@ -103,7 +103,7 @@ def test_a_living_consumer_keeps_its_claim_when_the_engine_dies(host):
     assert consumer.poll(timeout=0) == []
 
 
-def test_the_death_of_a_consumer_releases_its_claim(host):
+def test_the_death_of_a_consumer_releases_its_session(host):
     engine, consumer = host(), host()
     consumer.session()
     consumer.kill()

@@ -1,5 +1,6 @@
-"""Several processes on one socket: consumers that wait for a session, pushed events, stopped hosts, progress, and
-large enqueues that need little memory."""
+"""Several processes on one socket: consumers that wait for a session, pushed events, stopped hosts, progress, and large
+enqueues that need little memory. The consumer of a session is the process that reads its events. Only one process at a
+time can be the consumer. A host is a process that embeds the library."""
 
 import os
 import subprocess
@@ -59,7 +60,7 @@ def test_a_consumer_continues_to_wait_for_a_session_when_the_engine_changes(host
     waiter.finish_attach()
 
 
-def test_a_consumer_that_dies_with_the_engine_loses_its_claim(host):
+def test_a_consumer_that_dies_with_the_engine_loses_its_session(host):
     holder, waiter = host(), host()
     holder.session()
     waiter.start_attach("gallery", Role.CONSUME_WHEN_FREE)

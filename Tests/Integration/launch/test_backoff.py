@@ -49,7 +49,7 @@ def test_the_launch_delay_doubles_up_to_its_limit_and_then_the_engine_stops_laun
     assert launch_listener.no_launch_within(1.5)
 
 
-def test_the_connection_of_a_host_that_was_not_launched_resets_the_count_of_launches(launch_listener, hosts):
+def test_the_connection_of_a_host_that_the_user_started_resets_the_count_of_launches(launch_listener, hosts):
     finish_round_and_kill(hosts, launch_listener.command(
         first_delay_ms=60_000, longest_delay_ms=60_000, maximum_launches=1))
     observer = hosts.start(observes=True)

@@ -1,10 +1,10 @@
 """The possible orders of enqueue, finish, acknowledge and complete. Each row of the table in docs/completion.md has a
 test with the number of the row.
 
-A host is a process that embeds the library. A round of a session finishes when all tasks of the session have ended. The
-engine then launches (starts) the host if no host is connected. To poll is to read events. To acknowledge an event is to
-confirm that the host has processed it. To complete a session is to state that the host has processed all events that it
-has read. A producer adds tasks, and may not read events.
+A host is a process that embeds the library. A round is the tasks of a session until all of them have ended. At the end
+of a round, the engine launches (starts) the host if no host is connected. To attach a session is to open it. To poll is
+to read events. To acknowledge an event is to confirm that the host has processed the event. To complete a session is to
+state that the host has processed all events that it has read. A producer adds tasks, and may not read events.
 """
 
 import os
@@ -80,7 +80,7 @@ def test_row_3_complete_fails_while_polled_events_are_not_acknowledged(hosts):
     assert raised.value.detail == 1
 
 
-def test_row_4_without_a_launch_the_handle_stays_valid_after_complete(hosts):
+def test_row_4_the_handle_of_a_host_that_was_not_launched_stays_valid_after_complete(hosts):
     host = hosts.start()
     host.session()
     finish(host, enqueue(host))
@@ -145,7 +145,7 @@ def test_row_10_complete_ends_the_handle_of_a_launched_host(launched):
     launched.close_session()
 
 
-def test_row_11_after_complete_the_same_process_can_attach_the_session_again(launched):
+def test_row_11_the_same_process_can_attach_the_session_again_after_complete(launched):
     launched.acknowledge(launched.wait_for())
     launched.complete()
     launched.attach("gallery")
@@ -155,7 +155,7 @@ def test_row_11_after_complete_the_same_process_can_attach_the_session_again(lau
     launched.configuration()
 
 
-def test_row_12_after_complete_another_process_can_attach_the_session(hosts, launched):
+def test_row_12_another_process_can_attach_the_session_after_complete(hosts, launched):
     user = hosts.start()
     launched.acknowledge(launched.wait_for())
     launched.complete()
@@ -164,7 +164,7 @@ def test_row_12_after_complete_another_process_can_attach_the_session(hosts, lau
     assert len(user.wait_for()) == 2
 
 
-def test_row_13_after_complete_a_waiting_process_gets_the_session(hosts, launched):
+def test_row_13_a_waiting_process_gets_the_session_after_complete(hosts, launched):
     user = hosts.start()
     user.begin("attach", "gallery", role=Role.CONSUME_WHEN_FREE)
     assert not user.has_result_within(0.3)

@@ -100,7 +100,8 @@ def test_a_connected_observer_does_not_prevent_a_launch(launch_listener, hosts):
     assert abs(info.started_ms / 1000 - time.time()) < 60
 
 
-def test_a_launch_also_lists_a_session_that_needs_its_host_only_after_the_launch_has_started(launch_listener, hosts):
+def test_a_launch_also_lists_a_session_that_begins_to_need_its_host_after_the_launch_has_started(
+        launch_listener, hosts):
     host = hosts.start(launch=launch_listener.command())
     finish_round(host, "first")
     finish_round(host, "second")

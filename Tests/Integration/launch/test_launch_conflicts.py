@@ -138,7 +138,7 @@ def test_a_consumer_counts_as_stopped_from_the_time_of_its_first_unread_event(la
     assert abs(hosts.start(observes=True).all_sessions()[0].consumer_stopped_ms - came) < 700
 
 
-def test_by_default_a_stopped_consumer_prevents_a_launch(launch_listener, hosts):
+def test_a_stopped_consumer_prevents_a_launch_by_default(launch_listener, hosts):
     host = hosts.start(launch=launch_listener.command())
     host.session()
     task = host.download("http://127.0.0.1:9/file", suspended=True)

@@ -33,7 +33,7 @@ def test_the_swift_tests_pass_under_a_user_manager(manager, swift_tests):
     assert "skipped" not in said
 
 
-def test_without_libsystemd_service_status_reports_no_user_manager(manager, store):
+def test_service_status_reports_no_user_manager_if_libsystemd_is_missing(manager, store):
     library = next(Path("/").glob("usr/lib/*/libsystemd.so.0"), None)
     if library is None:
         pytest.skip("libsystemd.so.0 is not where Debian has it")

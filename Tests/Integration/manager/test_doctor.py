@@ -1,4 +1,4 @@
-"""`backhaul doctor` reports what is wrong, and changes nothing."""
+"""`backhaul doctor` reports what is wrong, and changes nothing. A host is a process that embeds the library."""
 
 import json
 import os

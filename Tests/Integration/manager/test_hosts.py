@@ -76,7 +76,7 @@ def test_the_manager_restarts_a_killed_daemon_while_no_host_runs(manager, host, 
     assert [request.status for request in server.log] == [200, 206]
 
 
-def test_without_a_user_manager_the_daemon_stops_with_its_service_and_the_transfer_resumes_later(
+def test_a_daemon_without_a_user_manager_stops_with_its_service_and_the_transfer_resumes_later(
         manager, host, backhaul, store, server, tmp_path):
     unit = host("--property=UnsetEnvironment=XDG_RUNTIME_DIR DBUS_SESSION_BUS_ADDRESS")
     inside = processes(manager, unit)

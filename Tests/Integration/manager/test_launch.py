@@ -1,4 +1,5 @@
-"""Under a user manager (systemd), a program that the engine has launched has its own unit."""
+"""Under a user manager (systemd), a program that the engine has launched has its own unit. A host is a process that
+embeds the library."""
 
 import json
 

@@ -84,7 +84,7 @@ def test_service_status_shows_that_lingering_is_enabled(manager, backhaul):
     assert json.loads(ended.stdout)["lingering"] is True
 
 
-def test_without_a_daemon_program_the_error_names_the_searched_paths(backhaul):
+def test_the_error_names_the_searched_paths_if_the_daemon_program_is_missing(backhaul):
     ended = backhaul("service", "install", code=7, BACKHAUL_DAEMON="/absent/backhauld")
     assert "/absent/backhauld" in ended.stderr
     assert not backhaul.json("service", "status", code=3)["installed"]
@@ -104,7 +104,7 @@ def test_service_install_writes_nothing_if_no_user_manager_is_reachable(backhaul
     assert not backhaul.json("service", "status", code=3)["installed"]
 
 
-def test_without_systemd_service_install_prints_a_line_for_cron(tmp_path, daemon):
+def test_service_install_prints_a_line_for_cron_if_systemd_is_missing(tmp_path, daemon):
     """The command runs outside of the manager's namespaces, so that it finds no systemd."""
     if shutil.os.path.exists("/run/systemd/system"):
         pytest.skip("systemd runs this machine")

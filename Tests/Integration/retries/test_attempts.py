@@ -16,7 +16,7 @@ SOON = {"first_delay_ms": 1, "longest_delay_ms": 5}
 CONTENT = Content(3_000_000)
 
 
-def test_the_record_of_an_attempt_has_its_times_bytes_error_and_next_step(host, misbehaving, downloads):
+def test_the_record_of_an_attempt_has_its_times_and_bytes_and_error_and_next_step(host, misbehaving, downloads):
     script = [Behaviour(status=503), Behaviour(drop_after=1_500_000)]
     url = misbehaving.serve("/a", CONTENT, script)
     one = host()
@@ -76,7 +76,8 @@ def test_the_history_keeps_only_the_newest_tasks(host, misbehaving, downloads):
             one.attempts(task)
 
 
-def test_a_session_without_a_history_deletes_attempts_at_the_acknowledgement(host, misbehaving, downloads):
+def test_a_session_without_a_history_deletes_the_attempts_of_a_task_whose_end_is_acknowledged(
+        host, misbehaving, downloads):
     one = host()
     one.session(**SOON, history_limit=HISTORY_NONE)
     task = one.download(misbehaving.serve("/a", Content(10)), downloads / "a")

@@ -1,5 +1,5 @@
 """Tasks without a network wait until the network is back. This wait is no attempt (no run of the task), so it does not
-reduce the number of attempts that the task has left."""
+reduce the number of attempts that the task has left. A host is a process that embeds the library."""
 
 import time
 
@@ -87,7 +87,7 @@ def test_a_task_with_a_loopback_url_never_waits_for_a_network(one, network, down
     assert (ended.status, ended.attempts) == (Status.CONNECTION_FAILED, 1)
 
 
-def test_without_a_network_a_task_fails_if_its_policy_retries_no_errors(one, network, server, downloads):
+def test_a_task_without_a_network_fails_if_its_policy_retries_no_errors(one, network, server, downloads):
     one.download(server.serve("/a", CONTENT), downloads / "a", policy=policy(errors=RetryErrors.NONE))
     assert one.wait_for()[0].status == Status.CONNECTION_FAILED
 
@@ -109,7 +109,7 @@ def test_the_resource_timeout_ends_a_task_that_waits_for_a_network(one, network,
     assert one.wait_for()[0].status == Status.RESOURCE_TIMEOUT
 
 
-def test_a_task_that_waits_for_a_network_can_be_suspended_resumed_and_cancelled(one, network, server, downloads):
+def test_a_task_that_waits_for_a_network_can_be_suspended_and_resumed_and_cancelled(one, network, server, downloads):
     task = one.download(server.serve("/a", CONTENT), downloads / "a")
     waiting(one, task)
     one.suspend()

@@ -2,7 +2,7 @@
 the session's policy.
 
 An attempt is one run of a task. A slot is the right of a task to run. The resource time-out is the longest permitted
-time from the enqueue of a task to its end.
+time from the enqueue of a task to its end. A host is a process that embeds the library.
 """
 
 import time

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from transport.scripted import ScriptedServer
 from transport.violating import ViolatingServer
 
-#: The number of bytes that the server sends before it reads again what the client has sent.
+#: The number of bytes that the server sends before it reads the next bytes from the client.
 _BLOCK = 65_536
 
 

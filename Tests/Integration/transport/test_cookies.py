@@ -42,7 +42,7 @@ def test_a_cookie_that_a_redirect_sets_is_sent_with_the_next_request(host, misbe
     assert sent(misbehaving, "/file") == ["id=7"]
 
 
-def test_each_session_has_its_own_cookie_jar_and_by_default_a_session_has_no_jar(host, misbehaving, downloads):
+def test_sessions_share_no_cookies_and_a_session_has_no_cookies_by_default(host, misbehaving, downloads):
     url = misbehaving.serve("/a", Content(10), otherwise=sets("id=7"))
     one = host()
     for identifier, policy in [("first", Cookies.MEMORY), ("second", Cookies.MEMORY), ("third", None)]:
@@ -106,7 +106,7 @@ def test_a_session_deletes_its_cookies_when_cookies_are_disabled(host, misbehavi
     assert sent(misbehaving, "/a") == [None, None, None]
 
 
-def test_after_a_cookie_flood_a_request_has_8_kb_of_cookies_at_most(host, misbehaving, downloads):
+def test_a_request_has_8_kb_of_cookies_at_most_after_a_cookie_flood(host, misbehaving, downloads):
     flood = misbehaving.serve("/flood", Content(10), [
         sets(f"c{number}={'x' * 3_000}; Max-Age=1000") for number in range(300)])
     one = host()

@@ -1,7 +1,7 @@
 """A server that sends invalid bytes without end affects only the transfer from this server.
 
 During the flood another session of the same engine downloads from another server, and the test calls functions of the
-library.
+library. A host is a process that embeds the library.
 """
 
 import signal

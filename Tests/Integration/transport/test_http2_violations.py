@@ -1,6 +1,6 @@
 """An HTTP/2 response that breaks a rule of RFC 9113 ends its task at once, as an invalid response over HTTP/1.1 does.
 
-If the server breaks off a transfer with RST_STREAM or GOAWAY, the transfer is retried.
+If the server breaks off a transfer with RST_STREAM or GOAWAY, the transfer is retried. An attempt is one run of a task.
 """
 
 import os
@@ -144,14 +144,14 @@ LARGE = {
 
 
 @pytest.mark.parametrize("response", LARGE.values(), ids=LARGE)
-def test_a_too_large_frame_in_a_body_of_unknown_length_makes_no_file(fetch, authority, downloads, response):
+def test_a_frame_that_is_too_large_in_a_body_of_unknown_length_creates_no_file(fetch, authority, downloads, response):
     with ViolatingServer(authority.context(), lambda stream: begun(stream) + response(stream)) as server:
         event = fetch(server.url + "/a", ca_file=authority.file, maximum_attempts=2, request_timeout_ms=500)
         assert (event.state, os.listdir(downloads)) == (TaskState.FAILED, [])
 
 
 @pytest.mark.parametrize("response", LARGE.values(), ids=LARGE)
-def test_a_too_large_frame_in_a_body_of_known_length_makes_no_file(fetch, authority, downloads, response):
+def test_a_frame_that_is_too_large_in_a_body_of_known_length_creates_no_file(fetch, authority, downloads, response):
     def respond(stream):
         return (headers(stream, STATUS, ("content-length", "16388")) + frame(DATA, 0, stream, b"abc")
                 + response(stream))

@@ -1,5 +1,5 @@
 """Addresses that accept no connection do not disturb other transfers. If some addresses of a host name accept no
-connection, the other addresses of this name are used."""
+connection, the other addresses of this name are used. A host is a process that embeds the library."""
 
 from contextlib import ExitStack
 
@@ -131,7 +131,7 @@ def test_a_file_arrives_if_one_address_of_the_host_name_responds(network, place,
     assert {case: len(server.log(f"/{case}")) for case in cases} == dict.fromkeys(cases, 1)
 
 
-def test_without_a_responding_address_the_task_fails_at_the_timeout(one, network, downloads):
+def test_a_task_fails_at_the_timeout_if_no_address_of_the_host_name_responds(one, network, downloads):
     network.name({"nowhere.example.org": SILENT})
     one.session(request_timeout_ms=2_000, **ONE_TRY)
     one.download("http://nowhere.example.org:8080/a", downloads / "a")

@@ -102,7 +102,7 @@ def test_the_client_key_may_be_in_a_separate_file(fetch, choosy, authority, tmp_
     assert event.state is TaskState.SUCCEEDED
 
 
-def test_without_a_client_certificate_the_error_names_the_option(request, fetch, choosy, authority):
+def test_the_error_names_the_option_if_the_client_certificate_is_missing(request, fetch, choosy, authority):
     event = fetch(choosy.url + "/a", ca_file=authority.file)
     # With TLS 1.3 the client's handshake ends before the server refuses the client. The reset may then arrive before
     # the reason.

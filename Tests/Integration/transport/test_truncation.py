@@ -1,4 +1,5 @@
-"""If a body over TLS ends with its connection, the body is complete only after close_notify (RFC 9112, section 9.8)."""
+"""If a body over TLS ends with its connection, the body is complete only after close_notify (RFC 9112, section 9.8). An
+attempt is one run of a task."""
 
 import os
 import ssl

@@ -1,4 +1,4 @@
-"""Forms and bodies, read by a parser that is not part of this project."""
+"""Forms and bodies, read by a parser that is not part of this project. A host is a process that embeds the library."""
 
 import pytest
 
@@ -52,7 +52,7 @@ def test_a_small_body_from_memory_is_sent_after_its_host_has_ended(host, forms, 
 
 
 @pytest.mark.parametrize("repeats", [False, True])
-def test_after_a_kill_of_the_engine_a_post_is_repeated_only_if_the_session_allows_it(host, forms, repeats):
+def test_a_post_is_repeated_after_a_kill_of_the_engine_only_if_the_session_allows_it(host, forms, repeats):
     one = host()
     one.session(unsafe_methods=repeats)
     forms.reads.clear()
@@ -92,7 +92,7 @@ def test_a_response_body_above_the_limit_is_truncated(host, forms):
     assert event.response_body == forms.answer[:65_536]
 
 
-def test_after_a_503_response_a_put_is_retried_and_a_post_is_not_retried(host, forms):
+def test_a_put_is_retried_after_a_503_response_and_a_post_is_not_retried(host, forms):
     one = host()
     one.session(first_delay_ms=10)
     forms.statuses[:] = [503]

@@ -2,7 +2,7 @@
 store), and a consumed file (the engine moves it into the store).
 
 If the upload of a consumed file does not succeed, the engine returns the file to its old path. To invalidate a session
-is to end and delete it.
+is to end and delete it. To acknowledge an event is to confirm that it was processed.
 """
 
 import os
@@ -134,7 +134,8 @@ def test_the_consumed_file_of_a_failed_task_is_returned_when_its_event_is_acknow
 
 
 def refused(host, forms, source, **options):
-    """Returns a host whose task has consumed the file and failed, and the unacknowledged events."""
+    """Enqueues an upload that consumes the file, and waits until the upload has failed. Returns the host and the
+    events, which are not acknowledged yet."""
     one = host()
     one.session()
     forms.statuses[:] = [403]

@@ -1,12 +1,12 @@
 /*
- * A host with many open descriptors and a store with many kept request bodies.
+ * A host (a program that uses the library) with many open descriptors. Its store has many request bodies.
  *
  *   many_bodies fill|use STORE FOLDER URL DESCRIPTORS BODIES [DAEMON]
  *
  * `fill` enqueues BODIES suspended uploads of a file that the store copies. `use` opens the store again, so that the
  * engine lists the store's bodies. Then `use` downloads URL, cancels the uploads and acknowledges every event. If
- * DAEMON is given, this program is the engine. Otherwise the engine runs in the process of many_bodies. The exit status
- * is 0 if every call succeeded.
+ * DAEMON is given, the program at this path runs the engine. Otherwise the engine runs in the process of many_bodies.
+ * The exit status is 0 if every call succeeded.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <backhaul.h>

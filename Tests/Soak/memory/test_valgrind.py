@@ -1,5 +1,5 @@
-"""Runs hosts and engines under valgrind, in both hostings. The hosts have many descriptors, and the engines' stores
-have many request bodies.
+"""Runs hosts (programs that use the library) and engines under valgrind. The engine runs in the host or in a daemon.
+The hosts have many descriptors, and the engines' stores have many request bodies.
 
 The tests check that programs access memory only inside allocated blocks. With many files, a listing of a directory
 fills the C library's buffer to its last byte. Then valgrind finds a read past the end of an entry.
@@ -27,8 +27,8 @@ DAEMON = PROJECT / "build" / "libexec" / "backhaul" / "backhauld"
 DESCRIPTORS = 1_400
 WRONG = 99
 PATIENCE = 900
-#: Uninitialised values are not reported. Optimised code compares a Swift enum together with its padding, which has no
-#: effect.
+#: Uninitialised values are not reported. Optimised code compares a Swift enum together with its uninitialised padding,
+#: but the padding does not change the result.
 VALGRIND = ["valgrind", "--quiet", f"--error-exitcode={WRONG}", "--undef-value-errors=no", "--leak-check=no",
             "--num-callers=25"]
 
@@ -56,7 +56,7 @@ def nginx(tmp_path_factory):
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):
     path = tmp_path_factory.mktemp("program") / "many_bodies"
-    # DWARF version 4, which each version of valgrind can read.
+    # The debug information has DWARF version 4, because each version of valgrind can read this version.
     subprocess.run(["clang", "-std=c11", "-O1", "-gdwarf-4", "-Wall", "-Wextra", "-Werror", "-pedantic",
                     "-I", PROJECT / "include", "-o", path, Path(__file__).with_name("many_bodies.c"),
                     "-L", LIBRARIES, "-lbackhaul", f"-Wl,-rpath,{LIBRARIES}"], check=True)

@@ -5,8 +5,8 @@ import threading
 from contextlib import closing, suppress
 
 _BACKLOG = 256
-#: The ports of all servers so far. An engine remembers an origin longer than its server lives, so no port is used
-#: twice.
+#: The ports of all servers so far. An engine remembers facts about an origin (scheme, host name and port) after its
+#: server has ended, so no port is used twice.
 _ports = set()
 
 

@@ -23,7 +23,8 @@ class Behaviour:
     ignores_range: bool = False
     #: Whether the server sends a range without a check of If-Range.
     ignores_if_range: bool = False
-    #: How many bytes after the requested offset the sent bytes begin. Content-Range has the requested range.
+    #: The distance, in bytes, from the requested offset to the offset of the first sent byte. Content-Range has the
+    #: requested range.
     shifted: int = 0
     #: By how many bytes Content-Length exceeds the body. If this number is negative, Content-Length is too small.
     length_lie: int = 0

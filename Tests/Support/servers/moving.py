@@ -1,8 +1,8 @@
 """An HTTP/1.1 server of one large resource. The server cuts each connection, moves to another address, and counts the
 bytes that its client has read.
 
-A front with a fixed address redirects to the current URL of the resource. The address of the URL's host name changes.
-Each redirect has a new query, like a signed link.
+The server has a second host name with a fixed address. A request for this name gets a redirect to the current URL of
+the resource. The address of the URL's host name changes. Each redirect has a new query, like a signed link.
 """
 
 import random

@@ -69,7 +69,7 @@ class Squid(Proxied):
         configuration = self.folder / "squid.conf"
         configuration.write_text(_SQUID.format(port=port, folder=self.folder, authentication=authentication))
         if os.geteuid() == 0:
-            # squid gives up its root rights. Then it must still be able to write here.
+            # squid must be able to write here after it has given up root's rights.
             user = pwd.getpwnam("proxy")
             for place in [self.folder, *self.folder.iterdir()]:
                 os.chown(place, user.pw_uid, user.pw_gid)

@@ -32,8 +32,8 @@ def until(look, condition, timeout=180):
 
 @contextmanager
 def stopped(process):
-    """Stops the process with SIGSTOP. The value of the context is a function. It kills the process and waits until the
-    process has ended."""
+    """Stops the process with SIGSTOP. The value of the context is a function, which kills the process and waits until
+    the process has ended."""
     descriptor = os.pidfd_open(process)
 
     def kill():

@@ -11,7 +11,8 @@ def finish_round(host, identifier="gallery", **configuration):
 
 
 def finish_round_and_kill(hosts, command, identifier="gallery", **configuration):
-    """Starts a host that registers the launch command and finishes a round. Then kills the host."""
+    """Starts a host that registers the launch command (a program that the engine starts when the session needs its
+    host), and finishes a round. Then kills the host."""
     host = hosts.start(launch=command)
     finish_round(host, identifier, **configuration)
     host.kill()

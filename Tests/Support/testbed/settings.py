@@ -13,8 +13,8 @@ def nested(*, parts=None, **given):
     """Puts each field into the part of the configuration to which it belongs: ``nested(maximum_attempts=3,
     history_limit=9)`` returns ``{"retry": RetryPolicy(maximum_attempts=3), "history_limit": 9}``.
 
-    So a test can add a field to the options of its suite. The fields that are not given come from the part, if the part
-    itself is given. Otherwise they come from ``parts``, or they have their defaults.
+    So a test can add a field to the options of its suite. If the part itself is also given, its other fields come from
+    this part. Otherwise they come from the part in ``parts``, or they have their defaults.
     """
     found = {name: value for name, value in given.items() if name not in _PART_OF}
     for name, value in given.items():

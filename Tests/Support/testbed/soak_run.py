@@ -110,7 +110,8 @@ class SoakRun:
         return self.misbehaving.serve(f"/{key}", content, behaviours), digests
 
     def run_batch(self, batch, max_kills, chunk=None):
-        """Runs the batch's host until it completes, with up to ``max_kills`` kills. Returns the number of kills."""
+        """Runs the batch's host until the batch is complete, with up to ``max_kills`` kills. Returns the number of
+        kills."""
         journal = Journal(self.folder / f"journal-{batch.number}")
         plan = self._plan(batch, journal, chunk)
         kills, host = 0, None

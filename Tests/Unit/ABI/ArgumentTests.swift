@@ -4,6 +4,7 @@ import Testing
 
 @testable import BackhaulABI
 
+/// A *host* is a process that uses the library.
 @Suite("A time-out of the host")
 struct TimeoutTests {
     @Test("BH_WAIT_DEFAULT is a time-out of 30 seconds")
@@ -13,7 +14,7 @@ struct TimeoutTests {
     func usual(milliseconds: Int32) throws { #expect(try Timeout.milliseconds(milliseconds) == Int64(milliseconds)) }
 
     @Test(
-        "a time-out below 0 or above one day is refused, and the message has its value",
+        "a time-out below 0 or above one day is refused, and the message has the refused value",
         arguments: [-1, -2, 86_400_001, .min, .max] as [Int32])
     func refused(milliseconds: Int32) {
         let failure = failure { () throws(Failure) in try Timeout.milliseconds(milliseconds) }
@@ -22,6 +23,7 @@ struct TimeoutTests {
     }
 }
 
+/// A *host* is a process that uses the library.
 @Suite("A text of the host")
 struct TextArgumentTests {
     private func read(_ bytes: [UInt8], limit: Int = 10) throws(Failure) -> String {
@@ -53,7 +55,7 @@ struct TextArgumentTests {
 
     @Test("a text of the host is not read beyond its limit")
     func bounded() {
-        // The text has no NUL. So a read beyond the limit would pass the end of the array.
+        // The text has no NUL at its end. Therefore, a read beyond the limit would pass the end of the array.
         let bytes = [UInt8](repeating: 0x61, count: 11)
         bytes.withUnsafeBytes { buffer in
             let failure = failure { () throws(Failure) in
@@ -72,7 +74,7 @@ struct TextArgumentTests {
         #expect(failure?.message == "url is not valid UTF-8")
     }
 
-    @Test("an empty text of the host is refused, and a required text that is missing is refused")
+    @Test("an empty text is refused, and a missing text is refused if it is required")
     func missing() throws {
         #expect(failure { () throws(Failure) in try read([]) }?.message == "url is an empty string")
         let failure = failure { () throws(Failure) in try TextArgument.required(nil, "url", limit: 10) }
@@ -81,6 +83,7 @@ struct TextArgumentTests {
     }
 }
 
+/// A *host* is a process that uses the library.
 @Suite("A struct of the host")
 struct StructArgumentTests {
     private let minimumSize = MemoryLayout<bh_application_options>.size
@@ -104,7 +107,7 @@ struct StructArgumentTests {
         #expect(copy.identifier == filled.identifier && copy.store == filled.store)
     }
 
-    @Test("a struct of an older host is read up to the size that the host states")
+    @Test("a struct of an older host is read only up to the size that the host states")
     func older() throws {
         let copy = try read(filled, structSize: 16)
         #expect(copy.identifier == filled.identifier && copy.store == nil)
@@ -124,10 +127,10 @@ struct StructArgumentTests {
         return try result.get()
     }
 
-    @Test("a struct of a newer host is read if its unknown fields are 0")
+    @Test("a struct of a newer host is read if all fields that the library does not know are 0")
     func newer() throws { #expect(try readNewer(0).store == filled.store) }
 
-    @Test("a struct of a newer host is refused if an unknown field is not 0")
+    @Test("a struct of a newer host is refused if a field that the library does not know is not 0")
     func unknown() {
         let failure = failure { () throws(Failure) in try readNewer(1) }
         #expect(failure?.message.hasPrefix("options has a field that this library does not have") == true)
@@ -152,7 +155,7 @@ struct StructArgumentTests {
         #expect(failure?.message.contains(" \(minimumSize) bytes") == true)
     }
 
-    @Test("the size of a struct's first version includes the last field and the compiler's padding")
+    @Test("the size of the first version of a struct includes the last field and the compiler's padding")
     func firstSizes() {
         #expect(StructArgument.end(of: \bh_error.message) == MemoryLayout<bh_error>.size)
         #expect(

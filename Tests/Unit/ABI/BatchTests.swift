@@ -4,6 +4,7 @@ import Testing
 
 @testable import BackhaulABI
 
+/// A *batch* is a list that a function of the library returns. A *host* is a process that uses the library.
 @Suite("A batch")
 struct BatchTests {
     private func text(_ pointer: UnsafePointer<CChar>?) -> String? { pointer.map { String(cString: $0) } }
@@ -46,7 +47,7 @@ struct BatchTests {
         #expect(event.error_body == nil && event.error_body_size == 0)
     }
 
-    @Test("the event of a failed task in a batch has the underlying error code and the response's body")
+    @Test("in a batch, the event of a failed task has the underlying error code and the response's body")
     func failed() throws {
         var outcome = Outcome(
             state: .failed, failure: Failure(.httpStatus, "the server responded 404", domain: .http, detail: 404))
@@ -64,7 +65,7 @@ struct BatchTests {
         #expect(String(decoding: body, as: UTF8.self) == "no such page")
     }
 
-    @Test("the event of a finished session in a batch has no values in the fields for tasks")
+    @Test("in a batch, the event of a finished session has no values in the fields for tasks")
     func finished() throws {
         let batch = try Batch(.events(
             [Event(id: EventID(rawValue: 9), round: 3, timeMilliseconds: 5, kind: .sessionFinished)], more: false))
@@ -118,7 +119,7 @@ struct BatchTests {
         #expect(batch.task(at: 1)?.pointee.constraints == nil)
     }
 
-    @Test("a batch keeps its texts until it is released")
+    @Test("the texts in a batch are valid until the batch is released")
     func texts() throws {
         let batch = try Batch(.events((1...2_000).map { ended($0, Outcome(state: .cancelled)) }, more: false))
         for index in 0..<2_000 {
@@ -130,7 +131,7 @@ struct BatchTests {
         }
     }
 
-    @Test("user data in a batch may be larger than a memory block, and is aligned for any type")
+    @Test("a task's user data in a batch may exceed one memory block, and is aligned for any type")
     func large() throws {
         let large = [UInt8](repeating: 3, count: 200_000)
         let batch = try Batch(.events(
@@ -145,7 +146,7 @@ struct BatchTests {
         }
     }
 
-    @Test("a session in a batch has its counts and its reasons for attention")
+    @Test("a session in a batch has its counts, and the reasons why it needs attention")
     func sessions() throws {
         let quiet = SessionInfo(
             identifier: "quiet", round: 0, liveTasks: 0, events: 0, hasFinishedRound: false, isInvalidating: false,
@@ -165,7 +166,7 @@ struct BatchTests {
         #expect(second.is_invalidated && second.consumer == 8 && second.created_ms == 9)
     }
 
-    @Test("a configuration in a batch has the defaults of the fields that the host did not set")
+    @Test("in a configuration in a batch, each field that the host did not set has its default")
     func configuration() throws {
         var given = SessionConfiguration(identifier: "gallery")
         given.tolerances = .earlyResponse
@@ -178,7 +179,7 @@ struct BatchTests {
         #expect(configuration.tls.ca_file == nil && Int(configuration.tolerances) == BH_TOLERATE_EARLY_RESPONSE)
     }
 
-    @Test("a batch returns no item of another kind and no item beyond its end", arguments: [-1, 1, .max, .min])
+    @Test("a batch returns nothing for a wrong kind of item or an index out of range", arguments: [-1, 1, .max, .min])
     func nothing(index: Int) throws {
         let batch = try Batch(.sessions([]))
         #expect(batch.count == 0 && !batch.more)

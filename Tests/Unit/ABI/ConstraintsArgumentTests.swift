@@ -5,9 +5,11 @@ import Testing
 
 @testable import BackhaulABI
 
+/// A *host* is a process that uses the library. A *constraint* is a demand of a task on the system, such as external
+/// power. An *activity* is work that repeats.
 @Suite("Constraints, networks and activities of a host")
 struct ConstraintsArgumentTests {
-    @Test("the library reads each field of the constraints in a policy")
+    @Test("the library reads each field of the constraints in a task's policy")
     func policy() throws {
         let hours = strdup("22:00-06:30")
         defer { free(hours) }
@@ -43,7 +45,7 @@ struct ConstraintsArgumentTests {
         #expect(failure?.message == "constraints.reserved is not 0; initialize the struct with BH_INIT")
     }
 
-    @Test("the library reads the given fields of a network, and changes an unlimited budget to 0")
+    @Test("the library reads the settings of a network, and stores 0 for a budget without a limit")
     func network() throws {
         let name = strdup("Hotspot")
         defer { free(name) }

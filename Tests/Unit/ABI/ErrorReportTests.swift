@@ -4,12 +4,14 @@ import Testing
 
 @testable import BackhaulABI
 
+/// `bh_error` is a struct of the *host*, the process that uses the library. The library writes the reason of a failed
+/// call into this struct.
 @Suite("A failure in the host's bh_error")
 struct ErrorReportTests {
     private let failure = Failure(.inUse, "process 7 consumes the session", domain: .process, detail: 7, index: 3)
 
-    /// Reports the failure in a host's struct. There is more memory after the struct. Before the report, all bytes are
-    /// 0x55 except the struct's size.
+    /// Reports the failure in a host's struct. The struct is followed by further memory. Before the report, all bytes
+    /// of both are 0x55, except the struct's size.
     private func report(_ failure: Failure, structSize: Int) -> (status: bh_status, error: bh_error, behind: Bool) {
         let room = MemoryLayout<bh_error>.size + 64
         let memory = UnsafeMutableRawPointer.allocate(byteCount: room, alignment: 16)
@@ -39,13 +41,13 @@ struct ErrorReportTests {
         #expect(message(error) == "process 7 consumes the session")
     }
 
-    @Test("bh_error has BH_NO_INDEX if the failure belongs to no item")
+    @Test("if the failure belongs to no item of the host's array, bh_error has BH_NO_INDEX")
     func noIndex() {
         let (_, error, _) = report(Failure(.timeout, "late"), structSize: MemoryLayout<bh_error>.size)
         #expect(error.index == .max)
     }
 
-    @Test("in the larger bh_error of a newer host, only the known fields are filled")
+    @Test("in the larger bh_error of a newer host, only the fields that the library knows are filled")
     func newerHost() {
         let (_, error, isUntouchedBehind) = report(failure, structSize: MemoryLayout<bh_error>.size + 64)
         #expect(error.status == BH_IN_USE)
@@ -62,7 +64,7 @@ struct ErrorReportTests {
         #expect(error.detail == 0x5555_5555_5555_5555)
     }
 
-    @Test("if the host gives no bh_error, the status is returned all the same")
+    @Test("if the host gives no bh_error, the call still returns the status")
     func none() {
         #expect(ErrorReport.report(failure, to: nil) == BH_IN_USE)
     }

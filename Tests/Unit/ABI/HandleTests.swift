@@ -4,6 +4,7 @@ import Testing
 
 @testable import BackhaulABI
 
+/// A *handle* is a pointer that stands for an object of the library. The pointer contains a number, not an address.
 @Suite("A handle")
 struct HandleTests {
     @Test(
@@ -16,7 +17,7 @@ struct HandleTests {
         #expect(HandleNumber(pointer)?.rawValue == number)
     }
 
-    @Test("a handle has no pointer if its number is above the largest usable number", arguments: [1 << 40, UInt64.max])
+    @Test("a number above the largest usable number gives no handle", arguments: [1 << 40, UInt64.max])
     func end(number: UInt64) { #expect(HandleNumber(rawValue: number).pointer == nil) }
 
     @Test(
@@ -24,7 +25,7 @@ struct HandleTests {
         arguments: [1, 16, 1 << 46, (1 << 46) + 8, (1 << 46) + 17, 1 << 47, 1 << 63, .max] as [UInt])
     func none(value: UInt) throws { #expect(HandleNumber(try #require(OpaquePointer(bitPattern: value))) == nil) }
 
-    @Test("a handle finds its object until the object is removed")
+    @Test("a handle gives its object until the object is removed")
     func life() throws {
         let batch = try Batch(.sessions([]))
         let pointer = try batch.handle()

@@ -19,7 +19,7 @@ struct HeaderNamesTests {
         name.replacing(#/[A-Z]/#) { "_\($0.output)" }.uppercased()
     }
 
-    /// Compares the names and values of all cases with the header's constants that have the prefix.
+    /// Compares the names and values of all cases with the header's constants whose names begin with the prefix.
     private func expectEqual<Value: CaseIterable & RawRepresentable>(
         _ type: Value.Type, _ prefix: String, except others: (String) -> Bool = { _ in false }
     ) where Value.RawValue == Int32 {
@@ -47,10 +47,10 @@ struct HeaderNamesTests {
     @Test("the error domains match the header")
     func domains() { expectEqual(FailureDomain.self, "BH_DOMAIN_") }
 
-    @Test("the roles match the header")
+    @Test("the roles of session handles match the header")
     func roles() { expectEqual(Role.self, "BH_ROLE_", except: { $0 == "BH_ROLE_CONSUME_WHEN_FREE" }) }
 
-    @Test("the launch states match the header")
+    @Test("the states of a launch command match the header")
     func launchStates() { expectEqual(LaunchState.self, "BH_LAUNCH_") }
 
     @Test("the task states match the header")
@@ -65,7 +65,7 @@ struct HeaderNamesTests {
     @Test("the policies for cookies match the header")
     func cookies() { expectEqual(CookiePolicy.self, "BH_COOKIES_") { $0 == "BH_COOKIES_DEFAULT" } }
 
-    @Test("the sources of a body match the header")
+    @Test("the sources of a request's body match the header")
     func bodySources() {
         let others = ["BH_BODY_SIZE_MAXIMUM", "BH_BODY_CHANGED", "BH_BODY_UNAVAILABLE"]
         expectEqual(BodySource.self, "BH_BODY_") { others.contains($0) }
@@ -74,7 +74,7 @@ struct HeaderNamesTests {
     @Test("the parts of a request that can expire match the header")
     func refreshes() { expectEqual(RefreshKind.self, "BH_REFRESH_") }
 
-    @Test("the next steps after an attempt match the header")
+    @Test("the steps that may follow an attempt match the header")
     func nexts() { expectEqual(AttemptNext.self, "BH_NEXT_") }
 
     @Test("the errors after which a task is retried match the header")
@@ -89,7 +89,7 @@ struct HeaderNamesTests {
         #expect(constants["BH_RETRY_NONE"] == Int(RetryErrors.nothing.rawValue))
     }
 
-    @Test("the tolerances match the header")
+    @Test("the faults of servers that can be tolerated match the header")
     func tolerances() {
         let expected = [
             "BH_TOLERATE_MISSING_CLOSE_NOTIFY": Int(Tolerances.missingCloseNotify.rawValue),
@@ -108,19 +108,19 @@ struct HeaderNamesTests {
         #expect(constants["BH_TLS_1_3"] == Int(TLSConfiguration.Version.tls13.rawValue))
     }
 
-    @Test("the reasons for waiting match the header")
+    @Test("the reasons why a task waits match the header")
     func reasons() { expectEqual(WaitReason.self, "BH_REASON_") }
 
     @Test("the policies for existing files match the header")
     func policies() { expectEqual(ExistsPolicy.self, "BH_IF_EXISTS_") }
 
-    @Test("the dispositions of an enqueue match the header")
+    @Test("the results of an enqueue, new and existing, match the header")
     func dispositions() {
         #expect(constants["BH_ENQUEUE_NEW"] == Int(Enqueued.Disposition.new.rawValue))
         #expect(constants["BH_ENQUEUE_EXISTING"] == Int(Enqueued.Disposition.existing.rawValue))
     }
 
-    @Test("the limits match the header")
+    @Test("the limits of requests match the header")
     func limits() {
         #expect(constants["BH_URL_SIZE_MAXIMUM"] == Limits.urlSize)
         #expect(constants["BH_USER_DATA_SIZE_MAXIMUM"] == Limits.userDataSize)

@@ -4,6 +4,7 @@ import Testing
 
 @testable import BackhaulABI
 
+/// The *layout manifest* is a JSON document with the structs and constants of the header. bh_abi_json returns it.
 @Suite("The layout manifest")
 struct ManifestTests {
     let header: Header
@@ -33,12 +34,12 @@ struct ManifestTests {
         #expect(try header.compiledManifest() == manifest)
     }
 
-    @Test("each call returns the same pointer to the layout manifest")
+    @Test("each call of bh_abi_json returns the same pointer to the layout manifest")
     func isStatic() {
         #expect(bh_abi_json() == bh_abi_json())
     }
 
-    @Test("the version in the layout manifest is the version that the functions return")
+    @Test("the version in the layout manifest is the version that the library's functions return")
     func version() {
         let number = bh_version()
         #expect(manifest.version == "\(number >> 16).\(number >> 8 & 0xFF).\(number & 0xFF)")

@@ -5,7 +5,8 @@ import Testing
 
 @testable import BackhaulABI
 
-/// These tests check the request that the library sends to the engine. The C tests cannot see this request.
+/// These tests check the request that the library sends to the engine. The C tests cannot see this request. A *host* is
+/// a process that uses the library.
 @Suite("A request of the host")
 final class RequestArgumentTests {
     private let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
@@ -60,7 +61,7 @@ final class RequestArgumentTests {
         #expect(request.destination?.path == path && request.destination?.directoryInode != 0)
     }
 
-    @Test("a request with only a URL has the defaults, and its mode is 0666 without the umask's bits")
+    @Test("a request with only a URL has the defaults, and its file mode is 0666 without the umask's bits")
     func defaults() throws {
         let request = try read()
         var expected = Request(url: "https://example.org/1")
@@ -68,7 +69,7 @@ final class RequestArgumentTests {
         #expect(request == expected)
     }
 
-    @Test("a request whose destination file exists is refused")
+    @Test("a request without an idempotency key is refused if its destination file exists")
     func existing() throws {
         let path = folder.appending(path: "there").path
         try Data().write(to: URL(filePath: path))
@@ -76,7 +77,7 @@ final class RequestArgumentTests {
         #expect(failure?.status == .destinationExists && failure?.index == 0)
     }
 
-    @Test("a request with an idempotency key is accepted if its destination file exists")
+    @Test("a request with an idempotency key is accepted even if its destination file exists")
     func existingWithKey() throws {
         let path = folder.appending(path: "there").path
         try Data().write(to: URL(filePath: path))

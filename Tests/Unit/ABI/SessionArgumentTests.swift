@@ -5,6 +5,7 @@ import Testing
 
 @testable import BackhaulABI
 
+/// A *host* is a process that uses the library.
 @Suite("A session configuration of the host")
 struct ConfigurationArgumentTests {
     private func read(
@@ -22,7 +23,7 @@ struct ConfigurationArgumentTests {
         return try result.get()
     }
 
-    @Test("a field of a session configuration that is 0 or NULL gets its default")
+    @Test("if a field of a session configuration is 0 or NULL, the field gets its default")
     func defaults() throws {
         #expect(try read("gallery") == SessionConfiguration(identifier: "gallery"))
     }
@@ -44,7 +45,7 @@ struct ConfigurationArgumentTests {
         return configuration
     }
 
-    @Test("the library reads each single field of a session configuration", arguments: ConfigurationField.all)
+    @Test("the library reads a session configuration with only one set field", arguments: ConfigurationField.all)
     func field(field: ConfigurationField) throws {
         #expect(expected([field]) != expected([]), "the field's test value is the default")
         #expect(try read(giving: [field]) == expected([field]))
@@ -90,12 +91,12 @@ struct ConfigurationArgumentTests {
         #expect(failure { () throws(Failure) in try read(nil) }?.message.contains("identifier is NULL") == true)
     }
 
-    @Test("an update of a session may omit the identifier but cannot change it")
+    @Test("an update of a session may omit the session's identifier, but cannot change the identifier")
     func update() throws {
         #expect(try read(nil, of: "gallery").identifier == "gallery")
         #expect(try read("gallery", of: "gallery").identifier == "gallery")
         #expect(failure { () throws(Failure) in try read("other", of: "gallery") }?.status == .invalidArgument)
-        // The two identifiers look equal, but their bytes differ. So they name two sessions.
+        // The two identifiers look equal, but their bytes differ. Therefore they name two different sessions.
         #expect(failure { () throws(Failure) in try read("e\u{301}", of: "\u{E9}") }?.status == .invalidArgument)
     }
 }
@@ -121,7 +122,7 @@ struct SelectionArgumentTests {
         #expect(try read() == TaskSelection())
     }
 
-    @Test("a task selection keeps its ids and states")
+    @Test("the library reads the ids and states of a task selection")
     func some() throws {
         let states = UInt32(1 << BH_TASK_WAITING | 1 << BH_TASK_FAILED)
         let selection = try read([3, 1], states: states)

@@ -5,6 +5,7 @@ import Testing
 
 @testable import BackhaulABI
 
+/// A *verb* is a function of the header that sends a command to the engine. Its *outcome* is the result of the command.
 @Suite("The outcome of a verb")
 struct StartedVerbTests {
     private let refused = Failure(.wrongRole, "an observer changes nothing")
@@ -23,7 +24,7 @@ struct StartedVerbTests {
         arguments: [.empty, .count, .session, .batch, .oneTask] as [StartedVerb.Kind])
     func failed(kind: StartedVerb.Kind) { #expect(thrown(.failed(refused), kind) == refused) }
 
-    @Test("the outcome of a failed enqueue has the failure and no applied request")
+    @Test("the outcome of a failed enqueue has the failure, and the number of applied requests is 0")
     func failedEnqueue() throws {
         guard case .enqueued(let applied, let failure) = try StartedVerb.Kind.enqueue.checked(
             .reply(.failed(refused)))
@@ -34,7 +35,7 @@ struct StartedVerbTests {
         #expect(applied.count == 0 && failure == refused)
     }
 
-    @Test("the outcome of a verb for one task is this task")
+    @Test("the outcome of a verb that returns one task is this task")
     func oneTask() throws {
         guard case .reply(.tasks(let tasks, let more)) = try StartedVerb.Kind.oneTask.checked(
             .reply(.tasks([task], more: true)))
@@ -48,7 +49,7 @@ struct StartedVerbTests {
     @Test("the outcome of a verb for an unknown task is the status `notFound`")
     func noTask() { #expect(thrown(.tasks([], more: false), .oneTask)?.status == .notFound) }
 
-    @Test("the outcome of a verb is an internal error if the reply has a wrong kind")
+    @Test("if the engine's reply has a wrong kind, the outcome of a verb is an internal error")
     func confused() {
         #expect(thrown(.done, .count)?.status == .internal)
         #expect(thrown(.sessions([]), .session)?.status == .internal)
@@ -57,6 +58,7 @@ struct StartedVerbTests {
     }
 }
 
+/// An *enqueue* stores the tasks for an array of requests.
 @Suite("The results of an enqueue")
 struct EnqueueResultsTests {
     private let two = [
@@ -73,7 +75,7 @@ struct EnqueueResultsTests {
         }
     }
 
-    @Test("the results of an enqueue have the tasks, their dispositions, and the states of existing tasks")
+    @Test("the results of an enqueue say which tasks are new, and have the states of the existing tasks")
     func applied() {
         var two = two
         two[1].state = .succeeded
@@ -81,12 +83,12 @@ struct EnqueueResultsTests {
         #expect(results(two) == ["0: 7 1 0 0", "1: 8 2 4 5"])
     }
 
-    @Test("the results of an enqueue have the correct request numbers if a request was not applied")
+    @Test("if a request was not applied, the results of the other requests have the correct request numbers")
     func gap() {
         #expect(
             results([two[0], Enqueued(task: .zero, disposition: .notApplied), two[1]]) == ["0: 7 1 0 0", "2: 8 2 0 0"])
     }
 
-    @Test("an enqueue that applied no request has no results")
+    @Test("if an enqueue applied no request, the enqueue has no results")
     func empty() { #expect(Batch(EnqueuedList(notApplied: 3)).count == 0) }
 }

@@ -2,6 +2,7 @@ import Testing
 
 @testable import BackhaulBus
 
+/// The address of a message bus (D-Bus) may be in the environment. It says how a program connects to the bus.
 @Suite struct AddressTests {
     private func user(_ environment: [String: String]) -> String? { BusAddress.user { environment[$0] } }
 
@@ -16,7 +17,7 @@ import Testing
     }
 
     @Test(
-        "bus addresses that need a child process or a name server are skipped",
+        "bus addresses that require a child process or a name server are skipped",
         arguments: ["unixexec:path=/bin/sh", "tcp:host=example.org,port=1", "autolaunch:", "nonsense", ";"])
     func foreign(_ address: String) {
         #expect(user(["DBUS_SESSION_BUS_ADDRESS": address]) == nil)

@@ -3,11 +3,13 @@ import Testing
 
 @testable import backhaul
 
+/// An *explanation* is the output of `backhaul why` for one transfer. A *constraint* is a demand on the system, such as
+/// external power. A *preset* is a predefined set of constraints.
 @Suite("An explanation")
 struct ExplanationTests {
     init() { #expect(isInBerlin) }
 
-    @Test("an explanation names the transfer, why it waits, when it continues, and what to do")
+    @Test("an explanation says which transfer waits, why, until when, and what the user can do")
     func whole() {
         var facts = WaitFacts()
         facts.requirements.preset = Int32(BH_PRESET_DISCRETIONARY)
@@ -41,7 +43,7 @@ struct ExplanationTests {
             ])
     }
 
-    @Test("each reason has an explanation, and no explanation advises to cancel the transfer", arguments: allReasons)
+    @Test("each reason for a wait has an explanation; none advises to cancel the transfer", arguments: allReasons)
     func every(reason: Int) {
         let explained = explanation(task(reason, text: "a sentence of the engine"))
         let lines = explained.lines
@@ -91,7 +93,7 @@ struct ExplanationTests {
         #expect(sentence(lines).contains("It asks for this itself (--preset overnight)"))
     }
 
-    @Test("an explanation names the session and the transfer if both have the constraint")
+    @Test("if the session and the transfer have the same constraint, an explanation names both")
     func both() {
         var facts = WaitFacts()
         facts.requirements.externalPower = Int32(BH_YES)
@@ -129,7 +131,7 @@ struct ExplanationTests {
         #expect(sentence(lines).contains("Session 'photos' asks for this (--preset overnight)"))
     }
 
-    @Test("an explanation names a session's constraint as an option of the command line")
+    @Test("an explanation shows a constraint of the session as an option of the command line")
     func options() {
         var facts = WaitFacts()
         facts.requirements.networks = UInt32(BH_NETWORK_WIFI | BH_NETWORK_ETHERNET)
@@ -162,7 +164,7 @@ struct ExplanationTests {
         #expect(lines.contains("      backhaul configure --maximum-cpu-pressure 0 --session photos"))
     }
 
-    @Test("if the session overrides its preset, an explanation advises to change only the transfer")
+    @Test("if a session's setting overrides the session's preset, an explanation advises to change only the transfer")
     func opposite() {
         var facts = WaitFacts()
         facts.requirements.preset = Int32(BH_PRESET_DISCRETIONARY)
@@ -179,7 +181,7 @@ struct ExplanationTests {
         #expect(sentence(lines).contains("by a program that was launched (--discretionary-if-launched)"))
     }
 
-    @Test("if quiet hours come from the overnight preset and from the session, one advised command removes both")
+    @Test("if a session has quiet hours and the overnight preset, one advised command removes the hours of both")
     func hiddenHours() {
         var facts = WaitFacts()
         facts.requirements.preset = Int32(BH_PRESET_OVERNIGHT)
@@ -269,7 +271,7 @@ struct ExplanationTests {
         #expect(said(5).contains("from where it is if the server can do that"))
     }
 
-    @Test("an explanation about an earliest start advises the command that starts the transfer now")
+    @Test("an explanation about an earliest start shows the command that starts the transfer now")
     func earliestStart() {
         let lines = explanation(task(BH_REASON_EARLIEST_START, next: evening + hour)).lines
         #expect(lines.contains("      backhaul reschedule 12 --earliest-start now --session photos"))
@@ -289,7 +291,7 @@ struct ExplanationTests {
         lines.joined(separator: " ").split { $0 == " " || $0 == "\n" }.joined(separator: " ")
     }
 
-    @Test("an explanation of a running, ended or starting task has the task's state and its wait records")
+    @Test("an explanation of a running, ended or starting task shows the task's state and its earlier waits")
     func others() {
         let waits = [wait(BH_REASON_POWER, from: evening - 10 * hour, to: evening - hour)]
         #expect(explanation(task(BH_REASON_NONE, state: BH_TASK_RUNNING)).lines[0].hasSuffix(" is moving."))

@@ -25,7 +25,7 @@ struct TimeTests {
         #expect(noon == TimeParser.milliseconds("2026-07-01T10:00Z", after: evening))
     }
 
-    @Test("a time of day means its next occurrence, even if daylight saving time begins before it")
+    @Test("a time of day means its next occurrence, even if daylight saving time begins before that occurrence")
     func change() throws {
         // On 2026-03-29 the clock in Berlin goes from 02:00 to 03:00, so 02:30 does not exist.
         let before = try #require(TimeParser.milliseconds("2026-03-28T23:00", after: evening))
@@ -53,7 +53,7 @@ struct TimeTests {
     }
 
     @Test(
-        "units of sizes such as k and KiB are powers of 1,024, and units such as kB are powers of 1,000",
+        "size units such as k and KiB are powers of 1,024; size units such as kB are powers of 1,000",
         arguments: [
             ("0", 0), ("500", 500), ("500k", 512_000), ("1.5M", 1_572_864), ("2G", 2_147_483_648),
             ("2GiB", 2_147_483_648), ("2gb", 2_000_000_000), ("1.5kB", 1500),
@@ -67,7 +67,7 @@ struct TimeTests {
         #expect(Arguments.bytes(text) == nil)
     }
 
-    @Test("a time on another day is shown with its date, and a time of today without a date")
+    @Test("a time on another day is shown with its date, and a time today is shown without a date")
     func moments() {
         #expect(Text.dateAndTime(evening - hour, now: evening) == "20:10")
         #expect(Text.dateAndTime(evening + 9 * hour, now: evening) == "tomorrow 06:10")

@@ -3,6 +3,8 @@ import Testing
 
 @testable import backhaul
 
+/// The command `backhaul why` groups the waiting transfers of a session. A *constraint* is a demand on the system, such
+/// as external power.
 @Suite("Waiting transfers of a session")
 struct WaitingGroupTests {
     private func gathered(_ tasks: [TaskRecord]) -> [WaitingGroup] {
@@ -18,7 +20,7 @@ struct WaitingGroupTests {
         }.lines()
     }
 
-    @Test("waiting transfers are grouped by reason, and each group names at most five of them")
+    @Test("waiting transfers are grouped by reason, and each group names at most five transfers")
     func grouped() throws {
         let groups = gathered(
             (1...1000).map { task(BH_REASON_POWER, text: "on battery", id: $0, stated: external) }
@@ -32,7 +34,7 @@ struct WaitingGroupTests {
         #expect(lines.contains("      backhaul constrain TASK... --external-power no"))
     }
 
-    @Test("the advice for a group names the transfers that have the constraint themselves")
+    @Test("the advice for a group names only the transfers that have the constraint in their own options")
     func asking() {
         let groups = gathered([
             task(BH_REASON_POWER, text: "on battery", id: 1, stated: external),
@@ -60,7 +62,7 @@ struct WaitingGroupTests {
         #expect(gathered(tasks).isEmpty)
     }
 
-    @Test("a group that waits for retries has the time of the earliest attempt, and the error of each transfer")
+    @Test("a group that waits for retries shows the time of the next retry, and the error of each transfer")
     func nextCheck() {
         let groups = gathered([
             task(BH_REASON_RETRY, text: "a", next: evening + 2 * minute, id: 1, error: "one"),
@@ -77,7 +79,7 @@ struct WaitingGroupTests {
 struct ConditionListingTests {
     init() { #expect(isInBerlin) }
 
-    @Test("a listing of conditions says that an unknown condition holds no transfer")
+    @Test("a listing of conditions says that no transfer waits for a condition that is unknown")
     func unknown() {
         let lines = Conditions.table(
             [
@@ -91,7 +93,7 @@ struct ConditionListingTests {
         #expect(lines[2].contains("cannot be read: holds no transfer"))
     }
 
-    @Test("a listing of networks shows how much of a budget is used")
+    @Test("a listing of networks shows how many bytes of a network's budget are used")
     func bars() {
         #expect(Networks.use(1_200_000_000, Budget(2_000_000_000)) == "1.2 GB of 2.0 GB [======    ]")
         #expect(Networks.use(3_000_000_000, Budget(2_000_000_000)) == "3.0 GB of 2.0 GB [==========]")

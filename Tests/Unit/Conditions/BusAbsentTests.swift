@@ -6,6 +6,8 @@ import Testing
 
 @testable import BackhaulConditions
 
+/// A *bus watch* reads conditions from NetworkManager and logind over the system's message bus. A *reading* is the
+/// value of a condition, or the reason why the value is unknown.
 @Suite struct BusAbsentTests {
     private let path = "/tmp/backhaul-bus-\(getpid())-\(UInt32.random(in: 0...UInt32.max))"
     private var address: String { "unix:path=\(path)" }
@@ -42,7 +44,7 @@ import Testing
         return Clock.bootMilliseconds - start
     }
 
-    @Test("without a message bus, conditions from the bus are unknown, and their source has the bus address")
+    @Test("without a message bus, conditions from the bus are unknown, and their readings name the bus address")
     func none() throws {
         let watch = try watch(address)
         let readings = try watch.settled()
@@ -61,7 +63,7 @@ import Testing
         #expect(readings.network.source.contains("configured"))
     }
 
-    @Test("if the bus accepts connections but never replies, its conditions are unknown and no caller blocks")
+    @Test("if the bus accepts connections but never replies, conditions from it are unknown, and no caller blocks")
     func hangs() throws {
         let number = listen()
         defer {
@@ -78,7 +80,7 @@ import Testing
     }
 
     @Test(
-        "if the bus sends malformed replies, its conditions are unknown",
+        "if the bus sends malformed replies, the conditions from the bus are unknown",
         arguments: ["OK x\r\n", "ERROR\r\n", "\u{0}\u{1}\u{2}", "REJECTED\r\n"])
     func nonsense(_ answer: String) throws {
         let number = listen()
@@ -94,7 +96,7 @@ import Testing
         #expect(duration { watch.close() } < 500)
     }
 
-    @Test("the watch of a bus socket notices without polling that the directory or the socket is created")
+    @Test("when the directory or the socket of the bus is created, the watch notices this without polling")
     func comes() throws {
         let folder = path + ".d"
         defer { system("rm -rf '\(folder)'") }
@@ -128,7 +130,7 @@ import Testing
         close(number)
     }
 
-    @Test("if the bus's queue of connections is full, its conditions are unknown and no caller blocks")
+    @Test("if the bus's queue of connections is full, conditions from the bus are unknown, and no caller blocks")
     func isFull() throws {
         let number = listen(backlog: 0)
         var waiting: [Int32] = []
@@ -146,7 +148,7 @@ import Testing
 
     @Test("a bus watch closes all its descriptors when it is closed")
     func descriptors() async {
-        // The test runs in a separate process. So other tests open no descriptors in this process.
+        // The test runs in a separate process, because other tests would open descriptors in this process.
         await #expect(processExitsWith: .success) {
             let test = BusAbsentTests()
             let number = test.listen()

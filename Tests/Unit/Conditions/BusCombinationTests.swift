@@ -2,6 +2,8 @@
 import BackhaulModel
 import Testing
 
+/// A condition, such as sleep or the network, is *needed* while tasks depend on it. A call of `readyToSleep` permits
+/// the machine to sleep.
 @Suite("Conditions from the message bus and the kernel")
 struct BusCombinationTests {
     @Test("the message bus is open only while a condition from the bus is needed")
@@ -17,7 +19,7 @@ struct BusCombinationTests {
         #expect(bus.closes == 1)
     }
 
-    @Test("the watch reports a coming sleep, and readyToSleep releases the delay of this sleep")
+    @Test("the watch reports that a sleep begins, and delays this sleep until `readyToSleep` is called")
     func sleep() async throws {
         let bus = try FakeBus()
         let harness = try WatchHarness(FakeTree(), bus: bus)
@@ -73,7 +75,7 @@ struct BusCombinationTests {
         #expect(conditions.isPreparingForSleep.value == nil)
     }
 
-    @Test("a listing reads each condition one time, and then closes the sources of the conditions")
+    @Test("a listing reads each condition one time, and then closes the connections and descriptors")
     func listing() async throws {
         let bus = try FakeBus()
         bus.setReadings { $0.isPreparingForSleep = Reading(false, source: "logind") }
@@ -90,7 +92,7 @@ struct BusCombinationTests {
         #expect(await harness.onLoop { $0.watch?.listing == nil && $0.watch?.readers.reader == nil })
     }
 
-    @Test("a listing uses the readings of watched conditions, and reads the other conditions")
+    @Test("a listing uses the watch's values of needed conditions, and reads the other conditions")
     func listingBesideWatch() async throws {
         let tree = ConditionsWatchTests.laptop()
         let harness = try WatchHarness(tree)
@@ -103,7 +105,7 @@ struct BusCombinationTests {
         #expect(conditions.batteryPercent.value == 80)
     }
 
-    @Test("simultaneous listings of conditions share one reading")
+    @Test("listings of conditions that begin at the same time read the conditions one time together")
     func listings() async throws {
         let bus = try FakeBus()
         bus.setReadings { _ in }

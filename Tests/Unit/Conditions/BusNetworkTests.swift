@@ -4,6 +4,7 @@ import Testing
 
 @testable import BackhaulConditions
 
+/// A *reading* is the value of a condition, with its *source*: a text that says where the value comes from.
 @Suite(.serialized) struct BusNetworkTests {
     private let bus: PrivateBus
 
@@ -13,7 +14,7 @@ import Testing
         try #require(BusWatch.start(address: bus.address, subscriptions: .network))
     }
 
-    @Test("the network, its metering and the connectivity are read from NetworkManager")
+    @Test("the network, whether it is metered, and the connectivity are read from NetworkManager")
     func first() throws {
         try bus.call("network", "connect", "Home", "802-11-wireless", "2")
         let watch = try watch()
@@ -42,7 +43,7 @@ import Testing
         }
     }
 
-    @Test("a change of the network replaces all its readings together, and a new connection name is reported")
+    @Test("if the network changes, all readings are replaced together, and a new connection name is reported")
     func changes() throws {
         try bus.call("network", "connect", "Home", "802-11-wireless", "2")
         let watch = try watch()
@@ -78,7 +79,7 @@ import Testing
         #expect(back.network.value?.kind == .cellular)
     }
 
-    @Test("if NetworkManager owns its name before it has objects, it is read when the objects exist")
+    @Test("if NetworkManager owns its bus name before its objects exist, the objects are read later")
     func late() throws {
         try bus.call("network", "hide")
         let watch = try watch()
@@ -87,7 +88,7 @@ import Testing
         try watch.until("its objects") { $0.isMetered.value == true }
     }
 
-    @Test("without NetworkManager the network is unknown, and a later start of NetworkManager is noticed")
+    @Test("without NetworkManager, the network is unknown, and a later start of NetworkManager is noticed")
     func absent() throws {
         let watch = try watch()
         #expect(try watch.settled().network.source == "NetworkManager is not on the bus")
@@ -118,7 +119,7 @@ import Testing
         try watch.until("the return of the bus") { $0.network.value?.name == "Again" }
     }
 
-    @Test("signals are ignored if their sender does not own NetworkManager's name")
+    @Test("bus signals are ignored if their sender does not own NetworkManager's bus name")
     func foreign() throws {
         try bus.call("network", "connect", "Home")
         let watch = try watch()

@@ -5,6 +5,9 @@ import Testing
 
 @testable import BackhaulConditions
 
+/// A *bus watch* reads conditions from NetworkManager and logind over the system's message bus. It delays the machine's
+/// sleep: while the watch has a certain descriptor of logind, logind does not begin the sleep for some seconds. A call
+/// of `readyToSleep` releases this delay.
 @Suite(.serialized) struct BusSleepTests {
     private let bus: PrivateBus
 
@@ -19,7 +22,7 @@ import Testing
         return watch
     }
 
-    @Test("each sleep of the machine is delayed until readyToSleep is called")
+    @Test("each sleep of the machine is delayed until `readyToSleep` is called")
     func delay() throws {
         let watch = try watch()
         try bus.call("logind", "wait_for_inhibitors", "1")
@@ -38,7 +41,7 @@ import Testing
         }
     }
 
-    @Test("a call of readyToSleep after the end of a sleep does not release the delay of the next sleep")
+    @Test("if `readyToSleep` is called after the end of a sleep, the next sleep is still delayed")
     func late() throws {
         let watch = try watch()
         try bus.call("logind", "wait_for_inhibitors", "1")
@@ -52,7 +55,7 @@ import Testing
         #expect(try bus.call("logind", "count_inhibitors") == "1")
     }
 
-    @Test("a change of the needed conditions before a sleep does not release the delay of this sleep")
+    @Test("if the needed conditions change after a sleep was announced, this sleep is still delayed")
     func otherWants() throws {
         let watch = try #require(BusWatch.start(address: bus.address, subscriptions: [.network, .sleep]))
         _ = try watch.settled()
@@ -69,7 +72,7 @@ import Testing
         try bus.call("logind", "wait_for_inhibitors", "0")
     }
 
-    @Test("the system's sleep is delayed only while the condition `sleep` is needed")
+    @Test("the machine's sleep is delayed only while the condition `sleep` is needed")
     func wantedLater() throws {
         let watch = try #require(BusWatch.start(address: bus.address, subscriptions: .network))
         _ = try watch.settled()
@@ -97,7 +100,7 @@ import Testing
         try bus.call("logind", "wait_for_inhibitors", "0")
     }
 
-    @Test("a sleep that began before the bus watch started is reported, and the next sleep is delayed")
+    @Test("the bus watch reports a sleep that began before its start, and delays the next sleep")
     func underWay() throws {
         try bus.call("logind", "prepare_for_sleep", "1")
         let watch = try #require(BusWatch.start(address: bus.address, subscriptions: .sleep))
@@ -107,7 +110,7 @@ import Testing
         try bus.call("logind", "wait_for_inhibitors", "1")
     }
 
-    @Test("the condition `sleep` is unknown while logind restarts, and sleep is delayed again after the restart")
+    @Test("while logind restarts, the condition `sleep` is unknown; after the restart, sleep is delayed again")
     func restarts() throws {
         let watch = try watch()
         try bus.call("logind", "wait_for_inhibitors", "1")
@@ -156,7 +159,7 @@ import Testing
         watch.close()
     }
 
-    /// Returns how often each thread of a bus watch has blocked so far.
+    /// Returns how many times each thread of a bus watch has blocked so far.
     private static func wakes() -> [String: Int] {
         var found: [String: Int] = [:]
         for name in (try? DirectoryReader.textNames(in: "/proc/self/task")) ?? [] {
@@ -177,7 +180,7 @@ import Testing
         return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
     }
 
-    @Test("a program that this process starts does not inherit the descriptor of the sleep delay")
+    @Test("a program that this process starts does not inherit logind's descriptor for the delay")
     func closeOnExec() throws {
         let watch = try watch()
         try bus.call("logind", "wait_for_inhibitors", "1")

@@ -4,7 +4,8 @@ import Testing
 
 @testable import BackhaulConditions
 
-/// Tests without a bus. They check how replies of NetworkManager and logind become readings.
+/// Tests without a bus. They check how replies of NetworkManager and logind become readings. A *reading* is the value
+/// of a condition, with its *source*: a text that says where the value comes from.
 @Suite struct BusViewTests {
     private static let whole: [String: BusValue] = [
         "Metered": .uint32(2), "Connectivity": .uint32(4), "PrimaryConnection": .path("/1"),
@@ -49,7 +50,7 @@ import Testing
         }
     }
 
-    @Test("the network is unknown if the connection is gone, has no name, or has a name above 255 bytes")
+    @Test("the network is unknown if its connection has ended, has no name, or has a name above 255 bytes")
     func names() {
         let answers: [BusReply] = [
             .properties([:]), .properties(["Id": .string("")]), .properties(["Id": .uint32(1)]),
@@ -94,7 +95,7 @@ import Testing
         #expect(view.readings.isMetered.value == true)
     }
 
-    @Test("a change of an object that was not read causes no call on the bus")
+    @Test("if a bus object that was not read before changes, no bus call is made")
     func elsewhere() {
         let view = view(BusViewTests.whole)
         #expect(view.changed(at: "/1") == [.connection("/1")])
@@ -103,7 +104,7 @@ import Testing
         #expect(view.changed(at: nil).isEmpty)
     }
 
-    @Test("if another process takes NetworkManager's name, old readings are dropped and new ones are requested")
+    @Test("if another process takes NetworkManager's bus name, old readings are dropped, and new ones requested")
     func replaced() {
         var view = view(BusViewTests.whole)
         #expect(view.update(.present(owner: ":1.1")).isEmpty)
@@ -115,7 +116,7 @@ import Testing
         #expect(view.readings.isSettled)
     }
 
-    @Test("if logind refuses to delay sleep, sleep is still reported, and the source names the refusal")
+    @Test("if logind refuses to delay sleep, sleep is still reported, and the reading names the refusal")
     func refusal() {
         var view = LogindView()
         #expect(view.update(.present(owner: ":1.1")) == [.properties(.logind)])

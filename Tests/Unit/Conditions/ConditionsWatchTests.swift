@@ -7,6 +7,7 @@ import Testing
 
 private let hasPressureTriggers = PressureTrigger(.cpu, in: SystemTree(root: "/proc")) != nil
 
+/// A condition, such as power or heat, is *needed* while tasks depend on it. A watch reads only the needed conditions.
 @Suite("Watching conditions")
 struct ConditionsWatchTests {
     static func laptop() -> FakeTree {
@@ -51,7 +52,7 @@ struct ConditionsWatchTests {
         #expect(conditions.isPreparingForSleep.source.hasPrefix("the system's message bus cannot be used"))
     }
 
-    @Test("the heating and cooling of a thermal zone are noticed at the next reading")
+    @Test("at the next reading, the watch notices that a thermal zone has become hotter or cooler")
     func heat() async throws {
         let tree = ConditionsWatchTests.laptop()
         let harness = try WatchHarness(tree, interval: 10)
@@ -85,7 +86,7 @@ struct ConditionsWatchTests {
     /// The test makes its machine busy, and reads the machine's real pressure.
     @Test("a kernel trigger reports pressure", .enabled(if: hasPressureTriggers))
     func kernelPressure() async throws {
-        // The interval is longer than the test. So no regular reading reports the pressure.
+        // The interval is longer than the test, so only the trigger can report the pressure.
         let harness = try WatchHarness(FakeTree(), processes: "/proc", interval: 3_600_000)
         defer { harness.stop() }
         await harness.need(.cpuPressure)
@@ -127,7 +128,7 @@ struct ConditionsWatchTests {
         #expect(await harness.settled().batteryPercent.value == 80)
     }
 
-    @Test("files that another thread changes during a reading never give an implausible value")
+    @Test("if another thread changes files during a reading, the reading still has a plausible value")
     func rewritten() async throws {
         let tree = ConditionsWatchTests.laptop()
         let isOver = Lock(false)
@@ -159,7 +160,7 @@ struct ConditionsWatchTests {
         writer.join()
     }
 
-    @Test("if all conditions are needed, only the regular readings wake the loop")
+    @Test("even if all conditions are needed, the loop wakes only for the regular readings")
     func idle() async throws {
         let harness = try WatchHarness(ConditionsWatchTests.laptop(), interval: 3_600_000)
         defer { harness.stop() }
@@ -177,7 +178,7 @@ struct ConditionsWatchTests {
         #expect(await harness.onLoop { $0.changes } == before)
     }
 
-    @Test("the watch does not poll a machine on mains power with a full battery and no heat sensors")
+    @Test("if a machine has mains power, a full battery and no heat sensors, the watch does not poll")
     func reportedOnce() async throws {
         let tree = FakeTree()
         tree.supply("AC", Supplies.mains("1"))
@@ -213,7 +214,7 @@ struct ConditionsWatchTests {
         #expect(again?.contains(.power) == true)
     }
 
-    @Test("a closed watch reads no condition, and returns no listing")
+    @Test("a closed watch reads no condition, and returns no listing of conditions")
     func close() async throws {
         let harness = try WatchHarness(ConditionsWatchTests.laptop())
         await harness.need(.all)
@@ -227,7 +228,7 @@ struct ConditionsWatchTests {
         harness.stop()
     }
 
-    @Test("a change of the configured metering takes effect at once")
+    @Test("if the user configures that a network is metered, this takes effect at once")
     func administrator() async throws {
         let bus = try FakeBus()
         let harness = try WatchHarness(ConditionsWatchTests.laptop(), bus: bus)

@@ -21,6 +21,7 @@ func uevent(_ subsystem: String, _ device: String) -> [CChar] {
     return fields.flatMap { $0.utf8CString }
 }
 
+/// The kernel sends a *device event* (uevent) when a device changes.
 @Suite("Device events of the kernel")
 struct DeviceEventsTests {
     @Test("only device events of power supplies and thermal sensors are used", arguments: [
@@ -44,8 +45,8 @@ struct DeviceEventsTests {
         _ = events.take()
     }
 
-    /// Writes the files of a laptop, and starts a watch of these files in a separate network namespace. Returns both
-    /// after the watch's first readings.
+    /// Writes the files of a laptop, and starts a watch of these files in a separate network namespace. Returns the
+    /// files and the watch after the watch's first readings.
     private func laptop(needing needs: ConditionSet) async throws -> (FakeTree, WatchHarness) {
         let tree = ConditionsWatchTests.laptop()
         let harness = try WatchHarness(tree, ownNetwork: true)
@@ -54,7 +55,7 @@ struct DeviceEventsTests {
         return (tree, harness)
     }
 
-    @Test("after a device event about an unplugged laptop, power is read again", .enabled(if: mayLeaveNetwork))
+    @Test("when the kernel reports that a laptop was unplugged, power is read again", .enabled(if: mayLeaveNetwork))
     func unplugged() async throws {
         let (tree, harness) = try await laptop(needing: .power)
         defer { harness.stop() }
@@ -80,7 +81,7 @@ struct DeviceEventsTests {
         await harness.until { $0.thermalState.value == .critical }
     }
 
-    @Test("malformed messages and events of other devices cause no reading", .enabled(if: mayLeaveNetwork))
+    @Test("after a malformed message or an event of another device, nothing is read", .enabled(if: mayLeaveNetwork))
     func others() async throws {
         let (tree, harness) = try await laptop(needing: .power)
         defer { harness.stop() }
@@ -94,7 +95,7 @@ struct DeviceEventsTests {
         #expect(await harness.current.externalPower.value == true)
     }
 
-    @Test("after an overflow of device events, all needed conditions are read again", .enabled(if: mayLeaveNetwork))
+    @Test("if device events are lost, all needed conditions are read again", .enabled(if: mayLeaveNetwork))
     func flood() async throws {
         let (tree, harness) = try await laptop(needing: .power)
         defer { harness.stop() }
@@ -110,7 +111,7 @@ struct DeviceEventsTests {
         await harness.until { $0.externalPower.value == false }
     }
 
-    @Test("without a default route, there is no network, and the connectivity is none", .enabled(if: mayLeaveNetwork))
+    @Test("without a default route, there is no network, and the connectivity is `none`", .enabled(if: mayLeaveNetwork))
     func noRoute() async throws {
         let harness = try WatchHarness(FakeTree(), ownNetwork: true)
         defer { harness.stop() }

@@ -3,7 +3,7 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
-/// A fake system, in which the reading of some conditions blocks until `release` is called.
+/// A fake system. In this system, the reading of some conditions blocks until `release` is called.
 private final class HangingSystem: Sendable {
     private struct State {
         var hanging: ConditionSet
@@ -27,6 +27,8 @@ private final class HangingSystem: Sendable {
     func begun(_ need: ConditionSet) -> Int { state.withLock { $0.begun.count { $0 == need } } }
 }
 
+/// A *sensor* is the source of a condition, such as power or heat. A thread reads the sensor's files. A sensor *hangs*
+/// while a read of these files does not return.
 @Suite("Sensors that hang")
 struct HangingSensorTests {
     let tree = ConditionsWatchTests.laptop()
@@ -66,7 +68,7 @@ struct HangingSensorTests {
         #expect(await harness.onLoop { $0.watch?.readers.reader == nil })
     }
 
-    @Test("when the late reading of a sensor arrives, the reading is used and the sensor's thread ends")
+    @Test("when the reading of a sensor arrives late, the reading is used, and the sensor's thread ends")
     func late() async throws {
         let harness = try harness(interval: 50)
         defer { harness.stop() }
@@ -77,7 +79,7 @@ struct HangingSensorTests {
         #expect(await harness.onLoop { $0.watch?.readers.stuck } == [])
     }
 
-    @Test("if a sensor hangs after its first reading, its condition is unknown after ten seconds")
+    @Test("if a sensor hangs after its first reading, the sensor's condition becomes unknown after ten seconds")
     func unknown() async throws {
         system.release()
         let harness = try harness(interval: 50)

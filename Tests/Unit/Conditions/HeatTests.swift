@@ -2,6 +2,8 @@
 import BackhaulModel
 import Testing
 
+/// The kernel has a *thermal zone* for each heat sensor. A *trip point* is a temperature at which the zone becomes
+/// passive, hot or critical. The *thermal state* is nominal, fair, serious or critical.
 @Suite("Heat")
 struct HeatTests {
     /// The files of a laptop processor's thermal zone. Its trip points are passive at 85, hot at 95 and critical at 105
@@ -60,7 +62,7 @@ struct HeatTests {
         #expect(HeatTests.state(tree).thermalState.value == .nominal)
     }
 
-    @Test("disabled thermal zones and zones without trip points count as nominal")
+    @Test("a thermal zone that is disabled or has no trip points counts as nominal")
     func others() {
         let tree = FakeTree()
         tree.zone(0, ["type": "iwlwifi_1", "temp": "70000"])
@@ -83,7 +85,7 @@ struct HeatTests {
             state.thermalState.source == "\(tree.root)/class/thermal/thermal_zone3 (x86_pkg_temp, 96 degrees)")
     }
 
-    @Test("a thermal state ends at least two degrees below the temperature at which it begins", arguments: [
+    @Test("a thermal state ends at least two degrees below the temperature at which the state began", arguments: [
         ("93000", ThermalState.serious, ThermalState.serious), ("92001", .serious, .serious),
         ("92000", .serious, .fair), ("80001", .serious, .fair), ("80000", .serious, .nominal),
         ("100001", .critical, .critical), ("100000", .critical, .serious), ("93000", .fair, .fair),
@@ -95,7 +97,7 @@ struct HeatTests {
         #expect(HeatTests.state(tree, after: ["thermal_zone0": before]).thermalState.value == level)
     }
 
-    @Test("processor throttling counts as the thermal state fair, and a running fan does not", arguments: [
+    @Test("a throttled processor has the thermal state fair, and a running fan changes no state", arguments: [
         ("Processor", "1", ThermalState.fair), ("thermal-cpufreq-0", "2", .fair), ("intel_powerclamp", "20", .fair),
         ("intel_powerclamp", "-1", .nominal), ("cpufreq-cpu4", "0", .nominal), ("Fan", "3", .nominal),
         ("pwm-fan", "255", .nominal), ("LCD", "7", .nominal), ("TCC Offset", "10", .nominal),
@@ -113,7 +115,7 @@ struct HeatTests {
         if level == .fair { #expect(found.thermalState.source == "\(tree.root)/\(device) (\(type))") }
     }
 
-    @Test("a thermal zone is found among any number of cooling devices")
+    @Test("a thermal zone is found even among very many cooling devices")
     func manyDevices() {
         let tree = FakeTree()
         for number in 0..<600 { tree.makeFolder("class/thermal/cooling_device\(number)") }

@@ -2,6 +2,8 @@
 import BackhaulModel
 import Testing
 
+/// The *identity* of a network is its name and kind. NetworkManager reports them, and the last report may be kept for
+/// some time. A network is *pending* while the watch waits for a report about the network.
 @Suite("The identity of the network")
 struct NetworkIdentityTests {
     private static let absent = BusReadings.unknown("NetworkManager is not on the bus")
@@ -19,7 +21,7 @@ struct NetworkIdentityTests {
         return readings
     }
 
-    /// Returns the network identity of a machine that has been on the metered network Hotspot since time 0.
+    /// Returns the network identity of a machine that has used the metered network Hotspot since time 0.
     private func onHotspot() -> NetworkIdentity {
         var identity = NetworkIdentity()
         _ = identity.take(kernel("wlan0"), manager("Hotspot", metered: true, .portal), now: 0)
@@ -66,7 +68,7 @@ struct NetworkIdentityTests {
         #expect(back.bus == manager("Home", metered: false))
     }
 
-    @Test("after NetworkManager has had no connection for ten seconds, the kept readings are dropped")
+    @Test("if NetworkManager has no connection for ten seconds, the kept readings are dropped")
     func unmanaged() {
         var identity = onHotspot()
         _ = identity.take(kernel("wlan0"), manager(nil), now: 1_000)
@@ -75,7 +77,7 @@ struct NetworkIdentityTests {
         #expect(!answer.isPending)
     }
 
-    @Test("the network of a new interface is pending until NetworkManager names the network, at most ten seconds")
+    @Test("a new interface's network is pending until NetworkManager names it, but for at most ten seconds")
     func late() {
         var identity = onHotspot()
         _ = identity.take(kernel(nil), manager(nil), now: 1_000)
@@ -97,7 +99,7 @@ struct NetworkIdentityTests {
         #expect(!unmanaged.take(kernel("eth0"), manager(nil), now: 0).isPending)
     }
 
-    @Test("a change of metering takes effect immediately, even while the network has no name")
+    @Test("if a network becomes metered, this takes effect immediately, even while the network has no name")
     func metered() {
         var identity = NetworkIdentity()
         _ = identity.take(kernel("wlan0"), manager("Home", metered: false), now: 0)

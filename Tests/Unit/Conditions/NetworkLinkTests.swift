@@ -16,6 +16,7 @@ struct LinkCase: Sendable, CustomTestStringConvertible {
     }
 }
 
+/// A *metered* network is one whose data may cost money.
 @Suite("The device of the network")
 struct NetworkLinkTests {
     static let links: [LinkCase] = [
@@ -81,7 +82,7 @@ struct NetworkLinkTests {
         #expect(state.network.source == "there is no default route")
     }
 
-    @Test("metering is taken from the configuration first, then from NetworkManager, then from the device")
+    @Test("whether a network is metered is read from the configuration, else NetworkManager, else the device")
     func precedence() {
         let link = NetworkLink(name: "wlan0", type: 1, deviceType: "wlan")
         let state = NetworkState(link, source: "/sys/class/net/wlan0")

@@ -23,6 +23,7 @@ struct Supplies: Sendable, CustomTestStringConvertible {
     static func mains(_ online: String) -> [String: String] { ["type": "Mains", "online": online] }
 }
 
+/// A *reading* is the value of a condition, with its *source*: a text that says where the value comes from.
 @Suite("Power")
 struct PowerTests {
     static let machines: [Supplies] = [
@@ -111,7 +112,7 @@ struct PowerTests {
             external: true, percent: 100),
     ]
 
-    @Test("the source of power and the charge are read from the power supplies of a machine", arguments: machines)
+    @Test("external power and the charge are read from the power supplies of a machine", arguments: machines)
     func machine(_ machine: Supplies) {
         let tree = FakeTree()
         tree.makeFolder(PowerState.folder)
@@ -132,7 +133,7 @@ struct PowerTests {
         #expect(state.externalPower.value == false)
     }
 
-    @Test("if a battery reports an implausible charge, only the charge of the other battery counts")
+    @Test("if one of two batteries reports an implausible charge, only the charge of the other battery counts")
     func otherBattery() {
         let tree = FakeTree()
         tree.supply("BAT0", Supplies.battery("Discharging", "250"))
@@ -147,7 +148,7 @@ struct PowerTests {
         #expect(PowerState.read(SystemTree(root: tree.root)).batteryPercent.value == percent)
     }
 
-    @Test("if the energy values of a battery have no plausible ratio, the charge is unknown", arguments: [
+    @Test("if the energy values of a battery give no plausible charge, the charge is unknown", arguments: [
         ("10", "0"), ("10", "-40"), ("-10", "40"), ("10", ""), ("99999999999999999", "1"), ("x", "40"),
     ])
     func amounts(_ now: String, _ full: String) {
@@ -177,14 +178,14 @@ struct PowerTests {
         #expect(PowerState.read(SystemTree(root: tree.root)).externalPower.value == true)
     }
 
-    @Test("if the folder of power supplies cannot be read, power is unknown, and its source shows the error")
+    @Test("if the folder of power supplies is unreadable, power is unknown, and the reading has the error")
     func noFolder() {
         let state = PowerState.read(SystemTree(root: "/nowhere"))
         #expect(state.externalPower.value == nil)
         #expect(state.externalPower.source == "cannot read /nowhere/class/power_supply: No such file or directory")
     }
 
-    @Test("the source of a reading names the power supplies from which the reading comes")
+    @Test("a reading names the power supplies from which it comes")
     func sources() {
         let tree = FakeTree()
         tree.supply("AC", Supplies.mains("0"))

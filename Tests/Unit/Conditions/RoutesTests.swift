@@ -2,6 +2,7 @@ import BackhaulConditions
 import Glibc
 import Testing
 
+/// A *route watch* is notified when the kernel's routes change.
 @Suite("Routes")
 struct RoutesTests {
     @Test("loopback addresses have a route, and invalid addresses have no route", arguments: [
@@ -21,7 +22,7 @@ struct RoutesTests {
         #expect(Routes.hasRouteToNameServer(resolverFile: "/nowhere") == Routes.hasNetwork)
     }
 
-    @Test("a route watch has no changes after all changes were taken, and its descriptor is closed on exec")
+    @Test("after all changes were read, a route watch reports no change; its descriptor is closed on exec")
     func watch() throws {
         let watch = try RouteWatch()
         #expect(fcntl(watch.number, F_GETFD) & FD_CLOEXEC != 0)

@@ -86,7 +86,7 @@ struct WatchHarness: Sendable {
     @discardableResult
     func settled() async -> Conditions { await untilPending([]) }
 
-    /// Waits until no other conditions than these are pending.
+    /// Waits until only these conditions are pending.
     @discardableResult
     func untilPending(_ pending: ConditionSet) async -> Conditions {
         await withCheckedContinuation { continuation in
@@ -180,7 +180,7 @@ final class FakeBus: SystemBus {
     func close() { state.withLock { $0.closes += 1 } }
 }
 
-/// Counts threads by name, because other tests run other threads in this process at the same time.
+/// Counts only the threads with a name, because other tests run further threads in this process at the same time.
 enum ProcessCount {
     static func threads(named name: String) -> Int {
         names(in: "/proc/self/task").count { task in

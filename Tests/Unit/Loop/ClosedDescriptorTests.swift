@@ -18,7 +18,7 @@ private func waitsForTimer(_ thread: TestLoopThread) async -> Bool {
 }
 
 /// Each test runs in a separate process, and closes all descriptors of that process.
-@Suite("A host that closes every descriptor that it finds")
+@Suite("A program that closes all descriptors, even those of the library")
 struct ClosedDescriptorTests {
     @Test("a loop whose descriptors were closed reports an error, performs jobs and can be stopped")
     func closeAll() async {
@@ -75,7 +75,7 @@ struct ClosedDescriptorTests {
         }
     }
 
-    @Test("a loop does not change files that the host opens with the numbers of the loop's closed descriptors")
+    @Test("a loop does not change files that get the numbers of the loop's closed descriptors")
     func reusedNumbers() async {
         await #expect(processExitsWith: .success) {
             let runners = await InheritedDescriptors()
@@ -83,7 +83,7 @@ struct ClosedDescriptorTests {
             let thread = try startLoop(broken: { _ in broken.change { $0 += 1 } })
             guard await waitsForTimer(thread) else { exit(EXIT_FAILURE) }
             runners.closeOthers()
-            // The host opens files, epoll sets and event descriptors with all the closed numbers.
+            // The test opens files, epoll sets and event descriptors with the numbers of all closed descriptors.
             var path = Array("/tmp/backhaul-loop-XXXXXX\0".utf8CString)
             let file = mkstemp(&path)
             unlink(path)
@@ -102,7 +102,7 @@ struct ClosedDescriptorTests {
             for (index, number) in own.enumerated() {
                 guard fcntl(number, F_GETFD) >= 0 else { exit(EXIT_FAILURE) }
                 guard index % 3 == 1 else { continue }
-                // The host's epoll set contains only the host's descriptor, and the counter of this descriptor is
+                // The test's epoll set contains only the test's descriptor, and the counter of this descriptor is
                 // unchanged.
                 var event = epoll_event()
                 guard epoll_wait(number, &event, 1, 0) == 0 else { exit(EXIT_FAILURE) }

@@ -3,6 +3,8 @@ import BackhaulPlatform
 import Glibc
 import Testing
 
+/// A *loop* is an event loop (epoll) on a thread of its own. A *job* is a closure that another thread posts to the
+/// loop. The *context* is the object with the loop's state.
 @Suite("A loop's thread")
 struct LoopThreadTests {
     @Test("a loop's thread performs posted jobs in the order of posting")
@@ -25,7 +27,7 @@ struct LoopThreadTests {
         #expect(count.withLock { $0 } == 100)
     }
 
-    @Test("if the context cannot be created, the start of the loop's thread throws the error")
+    @Test("if the loop's context cannot be created, the start of the loop's thread throws the error")
     func makeFails() {
         #expect(throws: SystemError(code: ENOENT, messageStart: "no desk")) {
             _ = try LoopThread<LoopContext>(
@@ -72,9 +74,10 @@ struct LoopThreadTests {
     }
 }
 
+/// A *watch* calls back when a descriptor is readable or writable.
 @Suite("A loop")
 struct LoopTests {
-    @Test("a loop calls a timer once for each start of the timer")
+    @Test("a loop calls a timer one time after each start of the timer")
     func timer() async throws {
         let thread = try startLoop()
         let calls: Int = await thread.event { context, done in
@@ -128,7 +131,7 @@ struct LoopTests {
         thread.stop()
     }
 
-    @Test("work for the end of a loop iteration is performed before the jobs of the next iteration")
+    @Test("work that is deferred to the end of a loop iteration precedes the jobs of the next iteration")
     func afterThisIteration() async throws {
         let thread = try startLoop()
         let seen = Lock<[String]>([])
@@ -188,7 +191,7 @@ struct LoopTests {
         pair.close()
     }
 
-    @Test("if a callback cancels a watch in the same loop iteration, the loop drops the event of this watch")
+    @Test("if a callback cancels a watch whose event is in the same loop iteration, the loop drops this event")
     func cancelledInIteration() async throws {
         let (one, two) = (SocketPair(), SocketPair())
         let thread = try startLoop()
@@ -211,7 +214,7 @@ struct LoopTests {
         two.close()
     }
 
-    @Test("a loop does not confuse two watches of the same descriptor number")
+    @Test("if a descriptor's number is used again, the loop does not confuse the old watch with the new one")
     func reusedNumber() async throws {
         let first = SocketPair()
         let thread = try startLoop()

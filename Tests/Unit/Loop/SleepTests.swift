@@ -5,7 +5,7 @@ import Testing
 
 @Suite("System sleep")
 struct SleepTests {
-    @Test("the time of a system sleep counts for timers: due timers fire immediately, and later timers fire earlier")
+    @Test("a system sleep counts for timers: after it, due timers fire immediately, and later timers fire earlier")
     func counts() async throws {
         let thread = try startLoop()
         let left: Int64 = await thread.event { context, done in
@@ -22,7 +22,7 @@ struct SleepTests {
         thread.stop()
     }
 
-    @Test("a system sleep of zero length changes no timer")
+    @Test("a system sleep of 0 milliseconds changes no timer")
     func none() async throws {
         let thread = try startLoop()
         let left = await thread.ask { context in

@@ -1,6 +1,7 @@
 import BackhaulModel
 import Testing
 
+/// A *clock step* is a change of the wall clock by ten seconds or more, because a user or the network has set it.
 @Suite("Clock steps")
 struct ClockStepTests {
     private static let year2026: Int64 = 1_767_225_600_000
@@ -25,7 +26,7 @@ struct ClockStepTests {
                 reading(Self.year2026, 0), reading(Self.year2026 + 1_000 + distance, 1_000)) == distance)
     }
 
-    @Test("if a clock shows 1970 and is set to the present time, the clock step is the difference")
+    @Test("if a clock shows 1970 and is set to the present time, the difference is the clock step")
     func starts() {
         #expect(ClockStep.between(reading(300_000, 300_000), reading(Self.year2026, 400_000))
             == Self.year2026 - 400_000)
@@ -36,7 +37,7 @@ struct ClockStepTests {
         #expect(ClockStep.between(reading(Self.year2026, 9), reading(Self.year2026 + 5_000_000, 1, "b")) == 0)
     }
 
-    @Test("after a reboot, an earlier time is a clock step, and so is the first correct time of an unset clock")
+    @Test("if a clock shows 1970 only before or only after a reboot, the difference is a clock step")
     func bootsWithoutCalendar() {
         #expect(ClockStep.between(reading(Self.year2026, 9), reading(60_000, 1, "b")) == 60_000 - Self.year2026)
         #expect(ClockStep.between(reading(60_000, 9), reading(Self.year2026, 1, "b")) == Self.year2026 - 60_000)

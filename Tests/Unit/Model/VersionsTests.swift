@@ -19,7 +19,7 @@ import Testing
         #expect(action(library: 0x00_02_FF, wire: 4) == .requestExit)
     }
 
-    @Test("an engine with our protocol is used if it is not older, is embedded, or cannot be requested to exit")
+    @Test("an engine with our protocol is used if it is not older, or is embedded, or cannot be requested to exit")
     func same() {
         #expect(action(library: 0x00_03_00, wire: 5) == .proceed)
         #expect(action(library: 0x01_00_00, wire: 5) == .proceed)

@@ -3,6 +3,7 @@ import Testing
 
 @testable import BackhaulPlatform
 
+/// The kernel lists the control groups of a process in /proc/PID/cgroup, in one line for each hierarchy.
 @Suite struct ControlGroupTests {
     private let app = "/user.slice/user-1000.slice/user@1000.service/app.slice"
 
@@ -16,7 +17,7 @@ import Testing
         #expect(ControlGroup(listing: "nonsense\n") == nil)
     }
 
-    @Test("if the group of version 2 is the root group, systemd's group of version 1 is used")
+    @Test("if the control group of version 2 is the root group, systemd's group of version 1 is used")
     func versionOne() throws {
         let old = "4:freezer:/ice\n2:cpu,cpuacct:/\n1:name=systemd:/system.slice/a.service\n0::/\n"
         #expect(try group(old).path == "/system.slice/a.service")
@@ -33,7 +34,7 @@ import Testing
         #expect(!service.isStoppedWith(try group("0::/")))
     }
 
-    @Test("processes of one container are stopped together, but processes in the root group are not")
+    @Test("processes of one container are stopped together; processes in the root group are stopped separately")
     func containers() throws {
         #expect(try group("0::/docker/1234").isStoppedWith(group("0::/docker/1234")))
         #expect(try !group("0::/docker/1234").isStoppedWith(group("0::/docker/5678")))

@@ -3,6 +3,8 @@ import Testing
 
 @testable import BackhaulPlatform
 
+/// A descriptor object is *ours* while its number is open and still belongs to the library. It is not ours any more
+/// after the program that embeds the library has closed the number.
 @Suite(.serialized) struct DescriptorTests {
     private func openRoot() throws -> Int32 {
         let number = open("/", O_RDONLY | O_CLOEXEC)
@@ -29,7 +31,7 @@ import Testing
         #expect(!isOpen(number))
     }
 
-    @Test("a descriptor is not ours after the host has closed or reopened its number")
+    @Test("a descriptor is not ours after the embedding program has closed or reopened the descriptor's number")
     func closedByHost() throws {
         let number = try highNumber(3)
         try #require(dup2(try openRoot(), number) == number)
@@ -45,7 +47,7 @@ import Testing
         close(other)
     }
 
-    @Test("if two descriptors have the same number and file, only the later descriptor is ours")
+    @Test("if two descriptor objects have the same number and file, only the later object is ours")
     func reopened() throws {
         let number = try highNumber(4)
         let root = try openRoot()
@@ -64,7 +66,7 @@ import Testing
         #expect(!isOpen(number))
     }
 
-    @Test("an abandoned descriptor stays open")
+    @Test("after `abandon`, a descriptor is not closed when its last reference is released")
     func abandoned() throws {
         let number = try highNumber(5)
         try #require(dup2(try openRoot(), number) == number)

@@ -29,6 +29,7 @@ private final class Report {
     }
 }
 
+/// A *detached* program is not a child of the process that starts it (the *starter*).
 @Suite(.serialized) struct DetachedProcessTests {
     @Test("a detached program gets its arguments and exactly the given environment")
     func environment() throws {
@@ -63,7 +64,7 @@ private final class Report {
         #expect(fields[1] != getpgrp() && fields[2] != getsid(0))
     }
 
-    @Test("a detached program inherits no descriptor, not even a high descriptor without close-on-exec")
+    @Test("a detached program inherits no descriptor, not even one that has a high number and no close-on-exec")
     func descriptors() throws {
         let low = open("/dev/null", O_RDONLY)
         try #require(low >= 0)
@@ -100,7 +101,7 @@ private final class Report {
         #expect(try Report().of("umask; pwd") == ["0022", "/"])
     }
 
-    @Test("starting a missing program fails with the kernel's reason")
+    @Test("if a program is missing, its start fails with the kernel's error")
     func noProgram() {
         let error = #expect(throws: SystemError.self) {
             _ = try DetachedProcess.start(program: "/no/such/program", environment: [])

@@ -17,7 +17,7 @@ import Testing
         rmdir(path)
     }
 
-    /// Returns the path of an entry, with a zero at the end.
+    /// Returns the path of an entry, with a zero byte at the end.
     private func entry(_ name: [UInt8]) -> [CChar] {
         (Array(path.utf8) + [UInt8(ascii: "/")] + name + [0]).map { CChar(bitPattern: $0) }
     }
@@ -67,7 +67,7 @@ import Testing
         #expect(try DirectoryReader.names(in: path).isEmpty)
     }
 
-    @Test("reading a missing directory or a file fails with an error that has the path and the reason")
+    @Test("the error of a read of a missing directory, or of a regular file, has the path and the reason")
     func errors() throws {
         let missing = #expect(throws: SystemError.self) { try DirectoryReader.names(in: self.path + "/none") }
         #expect(missing?.code == ENOENT)
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test(
-        "no byte after the record of an entry is read, even if the name has no zero at its end",
+        "only the bytes of an entry's record are read, even if the name has no zero at its end",
         arguments: [1, 4, 5, 255])
     func bounds(length: Int) throws {
         let page = Int(sysconf(Int32(_SC_PAGESIZE)))

@@ -3,6 +3,7 @@ import Testing
 
 @testable import BackhaulPlatform
 
+/// A *wake-up* is a descriptor of eventfd(2), by which one thread wakes another thread.
 @Suite(.serialized) struct EventFDTests {
     private func isReadable(_ wake: EventFD) -> Bool {
         var item = pollfd(fd: wake.number, events: Int16(POLLIN), revents: 0)
@@ -32,7 +33,7 @@ import Testing
         #expect(fcntl(wake.number, F_GETFD) & FD_CLOEXEC != 0)
     }
 
-    @Test("if a host opens a file with the number of a wake-up, the wake-up does not write to the file")
+    @Test("if a program opens a file with the number of a closed wake-up, the wake-up does not write to the file")
     func takenOver() throws {
         let wake = try EventFD()
         var template = Array("/tmp/backhaul-wake-XXXXXX".utf8CString)

@@ -36,7 +36,7 @@ import Testing
         #expect(looks.withLock { $0 } >= 2)
     }
 
-    @Test("a wait on a lock checks the condition one time even if the deadline has passed")
+    @Test("a wait on a lock checks the condition one time, even if the deadline has already passed")
     func passedDeadline() {
         let value = Lock(7)
         #expect(value.wait(until: .after(milliseconds: -1)) { $0 } == 7)

@@ -21,7 +21,7 @@ import Testing
         #expect(ProcessIdentity.current.startTime > 0)
     }
 
-    @Test("a process with the same id but a later start or another boot is another process")
+    @Test("a process with the same id, but with a later start or in another boot, is another process")
     func laterProcess() {
         var other = ProcessIdentity.current
         other.startTime += 1

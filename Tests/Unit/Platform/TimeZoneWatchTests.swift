@@ -20,7 +20,7 @@ final class TimeZoneWatchTests {
         rmdir(directory)
     }
 
-    @Test("each removal, creation and replacement of the time zone's link is reported")
+    @Test("each removal, creation and replacement of the symbolic link to the time zone is reported")
     func links() {
         for _ in 0..<3 {
             unlink(directory + "/localtime")
@@ -34,14 +34,14 @@ final class TimeZoneWatchTests {
         }
     }
 
-    @Test("changes of other files in the time zone's directory are not reported")
+    @Test("changes of other files in the directory of the symbolic link are not reported")
     func others() {
         close(open(directory + "/hosts", O_WRONLY | O_CREAT, 0o600))
         unlink(directory + "/hosts")
         #expect(watch.takeChanges() == .none)
     }
 
-    @Test("the removal of the directory ends the watch of the time zone; a missing directory cannot be watched")
+    @Test("if the link's directory is removed, the watch ends; a missing directory cannot be watched")
     func end() {
         unlink(directory + "/localtime")
         rmdir(directory)

@@ -32,7 +32,7 @@ struct WatchedProcessTests {
         #expect(process.hasEnded)
     }
 
-    @Test("a watched process ends on request together with its child processes")
+    @Test("on request, a watched process is ended together with its child processes")
     func group() throws {
         let process = try #require(WatchedProcess(try start("sleep 600 & sleep 600")))
         let group = getpgid(process.identity.processID)
@@ -56,7 +56,7 @@ struct WatchedProcessTests {
         #expect(WatchedProcess(identity) == nil)
     }
 
-    @Test("if a watched process in our process group is killed, our own process continues")
+    @Test("if a watched process in this process's group is killed, this process continues")
     func own() throws {
         var process: pid_t = 0
         var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("sleep"), strdup("600"), nil]

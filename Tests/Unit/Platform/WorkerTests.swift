@@ -3,6 +3,7 @@ import Testing
 
 @testable import BackhaulPlatform
 
+/// A *worker* is a thread that performs posted jobs. It performs all waiting jobs as one *batch*.
 @Suite struct WorkerTests {
     private struct Mistake: Error {}
 
@@ -13,7 +14,7 @@ import Testing
         var batches: [Int] = []
     }
 
-    @Test("a worker performs its jobs in order, and all of them before `close` returns")
+    @Test("a worker performs its jobs in order, and `close` returns only after the last job")
     func order() throws {
         let seen = Lock<[Int]>([])
         let worker = try Worker(name: "ordered", make: { 0 })
@@ -43,7 +44,7 @@ import Testing
         #expect(sizes.withLock { $0 } == [1, 50])
     }
 
-    @Test("if the creation of a worker's context fails, the worker fails with the same error")
+    @Test("if the context for a worker's jobs cannot be created, the start of the worker throws the error")
     func failingContext() {
         #expect(throws: Mistake.self) { try Worker<Int>(name: "failing", make: { throw Mistake() }) }
     }
@@ -67,7 +68,7 @@ import Testing
         #expect(isDone.wait(until: Self.timeLimit) { $0 ? true : nil } == true)
     }
 
-    @Test("a worker without references performs its jobs and ends")
+    @Test("a worker without references performs its remaining jobs, and then ends")
     func released() throws {
         final class Token: Sendable {
             let isGone: Lock<Bool>

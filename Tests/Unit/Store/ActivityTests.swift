@@ -3,6 +3,9 @@ import Testing
 
 @testable import BackhaulStore
 
+/// An *activity* is work that repeats. It has windows of time, and the engine starts the work one time in each window:
+/// the engine enqueues the stored request, or makes an event for the *host*, which is the program that uses the
+/// library. After its *latest start*, a task no longer waits for conditions such as external power.
 @Suite("Activities in the store")
 struct ActivityTests {
     let scratch = Scratch()
@@ -67,7 +70,7 @@ struct ActivityTests {
         #expect(window == ActivityWindow(begin: 1_000 + Self.hour, toleranceMilliseconds: UInt64(Self.hour / 2)))
     }
 
-    @Test("an activity that starts enqueues its stored request with the end of the window as the latest start")
+    @Test("when an activity starts, it enqueues its stored request, whose latest start is the end of the window")
     func task() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -90,7 +93,7 @@ struct ActivityTests {
     }
 
     @Test(
-        "the task of a utility or user-initiated activity has no constraints",
+        "the task of an activity with the quality utility or user-initiated has no constraints",
         arguments: [QualityOfService.utility, .userInitiated])
     func quality(_ quality: QualityOfService) throws {
         let store = try TestStore(scratch.path)
@@ -157,7 +160,7 @@ struct ActivityTests {
         #expect(try store.events(of: session).count == 2)
     }
 
-    @Test("an outdated record of an activity does not start the activity again")
+    @Test("if an activity has started, an outdated record of this activity does not start it again")
     func once() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -206,7 +209,7 @@ struct ActivityTests {
         #expect(try infos(store, session).isEmpty)
     }
 
-    @Test("an activity that is set again gets a new window only if its first time or interval changes")
+    @Test("if an activity is set again, it gets a new window only if its first time or its interval changes")
     func again() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -239,7 +242,7 @@ struct ActivityTests {
         #expect(try infos(store, session)[0].lastTask == task)
     }
 
-    @Test("a second removal of an activity fails, and an invalidated session loses all its activities")
+    @Test("a second removal of an activity fails, and a session that is invalidated loses its activities")
     func removed() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

@@ -3,6 +3,8 @@ import Testing
 
 @testable import BackhaulStore
 
+/// An *attempt* is one run of a task. A host *acknowledges* an event when it has processed the event. The event is then
+/// deleted. The *history* lists the tasks whose end was acknowledged.
 @Suite("Attempts in the store")
 struct AttemptTests {
     let scratch = Scratch()
@@ -60,7 +62,7 @@ struct AttemptTests {
         #expect(try store.tasks(of: session)[0].attempts == 3)
     }
 
-    @Test("at most a hundred attempts of a task are kept: the first attempt and the 99 newest")
+    @Test("at most 100 attempts of a task are kept: the first attempt and the 99 newest attempts")
     func many() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -101,7 +103,7 @@ struct AttemptTests {
         #expect(try attempts(store, task, session).isEmpty)
     }
 
-    @Test("listing the attempts of an unknown task or of another session's task fails")
+    @Test("if a task is unknown or belongs to another session, listing its attempts fails")
     func notFound() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -111,7 +113,7 @@ struct AttemptTests {
         #expect(throws: Failure.self) { try attempts(store, TaskID(rawValue: 99), session) }
     }
 
-    @Test("after the acknowledgement, attempts are kept while their task is in the history")
+    @Test("after the acknowledgement of a task's end, its attempts are kept while the task is in the history")
     func acknowledged() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

@@ -3,6 +3,8 @@ import Testing
 
 @testable import BackhaulStore
 
+/// A *consumed* file is an upload's data: the engine has moved it from the host's path into the store. After a failure,
+/// the engine *returns* the file to that path.
 @Suite("Consumed files that must be returned")
 struct BodyReturnTests {
     let scratch = Scratch()
@@ -42,14 +44,14 @@ struct BodyReturnTests {
         try endAndAcknowledge(store, session, task, state)
         let body = ReturnedBody(name: "c-1", path: "/home/someone/a", task: task)
         #expect(try listed(store) == [body] && leftovers(store) == [])
-        // A file that must be returned must not become a leftover.
+        // The engine removes leftovers, so a file that must be returned must not become a leftover.
         try store.run { (transaction) throws(Failure) in try transaction.bodies.addLeftovers(among: ["c-1", "c-2"]) }
         #expect(try leftovers(store) == ["c-2"])
         try store.run { (transaction) throws(Failure) in try transaction.bodies.forgetReturned(["c-1"]) }
         #expect(try listed(store) == [])
     }
 
-    @Test("after its task has succeeded, a consumed file is listed for removal")
+    @Test("after the task of a consumed file has succeeded, the file is listed for removal")
     func succeeded() throws {
         let store = try TestStore(scratch.path)
         let (session, task) = try enqueue(store)

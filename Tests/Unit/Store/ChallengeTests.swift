@@ -16,6 +16,9 @@ extension AuthenticationChallenge {
     }
 }
 
+/// A *challenge* is a demand for a credential to the *host*, which is the program that uses the library. A *ready* task
+/// waits only for a free slot, which is the right to run. A *round* is a session's tasks in one period, which ends when
+/// all tasks of the session have ended.
 @Suite("Tasks that wait for a credential")
 struct ChallengeTests {
     let scratch = Scratch()
@@ -54,7 +57,7 @@ struct ChallengeTests {
         }
     }
 
-    @Test("tasks that wait for the same realm share one challenge and one event, and none of them is ready")
+    @Test("tasks that wait for the same realm share one challenge and one event, and these tasks are not ready")
     func shared() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -120,7 +123,7 @@ struct ChallengeTests {
         #expect(try waiting(store) == ids)
     }
 
-    @Test("if the server rejects the credential, all tasks of the challenge wait again")
+    @Test("if the server rejects the credential, all tasks that waited for this credential wait again")
     func reopened() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -140,7 +143,7 @@ struct ChallengeTests {
         #expect(try waiting(store).isEmpty)
     }
 
-    @Test("if the host refuses a challenge, all its tasks fail and the round ends")
+    @Test("if the host refuses a challenge, all tasks that wait for it fail, and the round ends")
     func refused() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -161,7 +164,7 @@ struct ChallengeTests {
         try store.acknowledge(session, .through(events[2].id))
     }
 
-    @Test("waiting tasks can be suspended, cancelled and ended; when no task waits any more, the challenge is closed")
+    @Test("waiting tasks can be suspended, cancelled or ended; when no task waits any more, the challenge is closed")
     func closed() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -216,7 +219,7 @@ struct ChallengeTests {
         #expect(task?.task.bytesReceived == 5)
     }
 
-    @Test("a task waits for a challenge before its first attempt only while the challenge is open")
+    @Test("a task that has made no attempt waits for a challenge if this challenge is still open")
     func unasked() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

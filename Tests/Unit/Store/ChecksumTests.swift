@@ -20,7 +20,7 @@ struct ChecksumTests {
         try filled.expectContentsOrDamage(bytes, at: scratch.path)
     }
 
-    @Test("one changed bit in a page is reported or has no effect")
+    @Test("if one bit in a page changes, the damage is reported or has no effect")
     func oneBitOfEachPage() throws {
         let filled = try FilledStore.shared.get()
         var random = SeededGenerator(seed: 1)
@@ -57,7 +57,7 @@ struct ChecksumTests {
         }
     }
 
-    @Test("two pages that exchanged their places are reported or have no effect", arguments: [1, 7])
+    @Test("if two pages exchange their places, the damage is reported or has no effect", arguments: [1, 7])
     func exchanged(distance: Int) throws {
         let filled = try FilledStore.shared.get()
         let size = FilledStore.pageSize
@@ -71,7 +71,7 @@ struct ChecksumTests {
         }
     }
 
-    @Test("the failure for a damaged page has the page's number and a remedy, and later calls fail")
+    @Test("the failure for a damaged page names the page's number and a remedy, and later calls also fail")
     func message() throws {
         let filled = try FilledStore.shared.get()
         var bytes = filled.bytes
@@ -89,6 +89,7 @@ struct ChecksumTests {
     }
 }
 
+/// The *log* is SQLite's write-ahead log (WAL). It contains *frames*: a frame is a header and a page.
 @Suite("The log of a killed engine")
 struct WALCheckTests {
     let scratch = Scratch()

@@ -13,6 +13,9 @@ extension Request {
     }
 }
 
+/// A *constraint* is a demand of a task on the system, such as external power. While the system does not meet a
+/// constraint of a task, the task is *held*. A *lane* is the tasks of one session for one origin (scheme, host name and
+/// port). A *launched host* is a program that the engine has started because sessions need it.
 @Suite("Constraints of tasks")
 struct ConstraintsTests {
     let scratch = Scratch()
@@ -86,7 +89,7 @@ struct ConstraintsTests {
         #expect(try first(.session) == tasks[0])
     }
 
-    @Test("a resume counts the selected tasks that are held in the given lanes")
+    @Test("a resume returns how many of the selected tasks are held in the given lanes")
     func heldOnes() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -120,7 +123,7 @@ struct ConstraintsTests {
         #expect(elsewhere.map(\.session) == [other] && elsewhere[0].id != stated[0].id)
     }
 
-    @Test("a known idempotency key conflicts with another policy, but not with other start times")
+    @Test("a request with a known idempotency key is refused if its policy differs, but not if its start times differ")
     func conflict() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -168,7 +171,7 @@ struct ConstraintsTests {
         #expect(try store.enqueue([request], in: session) == [tasks[0]])
     }
 
-    @Test("the constraints of tasks from a launched host are marked as launched")
+    @Test("if a launched host enqueues tasks, their constraints are marked as launched")
     func launched() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -202,7 +205,7 @@ struct ConstraintsTests {
         #expect(try readyTasks(store, limit: 9, known: known) == Array(expected { _ in true }.dropFirst(10).prefix(9)))
     }
 
-    @Test("ready tasks are counted by lane and constraints")
+    @Test("ready tasks are counted separately for each lane and each set of constraints")
     func counts() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

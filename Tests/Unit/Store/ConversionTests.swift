@@ -124,7 +124,7 @@ struct ConversionTests {
         try expectConverted(filled)
     }
 
-    @Test("a copy that another program made by a backup or VACUUM INTO is converted")
+    @Test("if another program copies a database by a backup or VACUUM INTO, the copy is converted")
     func copied() throws {
         let filled = try FilledStore.shared.get()
         let original = scratch.path + "/original"
@@ -143,7 +143,7 @@ struct ConversionTests {
         }
     }
 
-    @Test("a backup of a converted database is converted")
+    @Test("if a backup is made of a converted database, the backup is converted, too")
     func copiedTwice() throws {
         let filled = try FilledStore.shared.get()
         try makePlain(filled)

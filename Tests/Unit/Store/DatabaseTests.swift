@@ -134,7 +134,7 @@ struct DatabaseTests {
         #expect(refusal()?.status == .storeUnavailable)
     }
 
-    @Test("a database that another program has open is refused")
+    @Test("if another program has a database open, the database is refused")
     func busy() async throws {
         _ = try makeStore(tasks: 1)
         await #expect(processExitsWith: .success) { [path = scratch.path as String, file = file as String] in
@@ -146,7 +146,7 @@ struct DatabaseTests {
         }
     }
 
-    @Test("a connection that releases memory frees all prepared statements and uses none of them again")
+    @Test("when a connection releases memory, it frees all prepared statements and uses none of them again")
     func memoryGivenBack() async throws {
         await #expect(processExitsWith: .success) { [path = scratch.path as String, file = file as String] in
             _ = try StoreDirectory.open(path: path).openFile(Schema.fileName)
@@ -179,7 +179,7 @@ struct DatabaseTests {
         #expect(try store.tasks(of: session).count == 2)
     }
 
-    @Test("a database can be opened by a forked child after its parent has closed it")
+    @Test("after a process has closed a database, a forked child of this process can open the database")
     func forkedChild() async throws {
         let session = try makeStore(tasks: 3)
         await #expect(processExitsWith: .success) {
@@ -203,7 +203,7 @@ struct DatabaseTests {
         }
     }
 
-    @Test("delays from an earlier boot are removed, because the clock of that boot measured them")
+    @Test("delays from an earlier boot are removed, because they use the clock of that boot")
     func otherBoot() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

@@ -19,7 +19,7 @@ struct DirectoryTests {
         #expect(throws: Failure.self) { try StoreDirectory.open(path: path) }
     }
 
-    @Test("a store's directory is created with mode 0700 if its parent exists, and can be opened again")
+    @Test("if its parent exists, a store's directory is created with mode 0700, and it can be opened again")
     func made() throws {
         let first = try StoreDirectory.open(path: path)
         #expect(mode(path) == 0o700)
@@ -148,6 +148,7 @@ struct DirectoryTests {
     }
 }
 
+/// The *store lock* is the right of one process to use the store.
 @Suite("The store's lock")
 struct LockTests {
     let scratch = Scratch()

@@ -7,6 +7,8 @@ import Testing
 
 /// In each test, one process writes to the store and is killed, and another process reads the store afterwards. The
 /// first process writes notes about confirmed work to a file. The kernel keeps these notes after kill -9.
+///
+/// A *chunk* is several requests that are enqueued together.
 @Suite("Durability")
 struct DurabilityTests {
     let scratch = Scratch()
@@ -72,7 +74,7 @@ struct DurabilityTests {
         #expect(try store.info(session)?.liveTasks == UInt64(found.count * 10))
     }
 
-    @Test("confirmed ends and confirmed acknowledgements survive kill -9, and the counters match the rows")
+    @Test("confirmed ends of tasks and confirmed acknowledgements survive kill -9, and the counters match the rows")
     func ends() async throws {
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = scratch.path as String] in
             let notes = open(path + "/notes", O_WRONLY | O_CREAT | O_APPEND, 0o600)

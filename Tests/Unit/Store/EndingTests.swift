@@ -3,6 +3,8 @@ import Testing
 
 @testable import BackhaulStore
 
+/// A *group* is tasks with one common event about their end. A *round* is a session's tasks in one period, which ends
+/// when all tasks of the session have ended.
 @Suite("Tasks that end together")
 struct EndingTests {
     let scratch = Scratch()
@@ -14,7 +16,7 @@ struct EndingTests {
         }
     }
 
-    @Test("tasks that end together make one event each, in the given order, and the round ends one time")
+    @Test("if tasks end together, each task makes one event, in the given order, and the round ends one time")
     func order() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -28,7 +30,7 @@ struct EndingTests {
         #expect(try store.info(session)?.events == 4)
     }
 
-    @Test("tasks that have already ended are skipped when several tasks end together")
+    @Test("when several tasks end together, tasks that have already ended are skipped")
     func ended() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -41,7 +43,7 @@ struct EndingTests {
         #expect(try store.info(session)?.events == 2)
     }
 
-    @Test("the events of ended groups come after all events of tasks and before the end of the round")
+    @Test("the events of ended groups come after all events of tasks, and before the event of the round")
     func groups() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

@@ -3,6 +3,10 @@ import Testing
 
 @testable import BackhaulStore
 
+/// To *enqueue* a request is to store it as a task. If a later request has the same *idempotency key*, the store
+/// returns the existing task. A *chunk* is several requests that are enqueued together. A *lane* is the tasks of one
+/// session for one origin (scheme, host name and port). A *round* is a session's tasks in one period, which ends when
+/// all tasks of the session have ended.
 @Suite("Enqueue")
 struct EnqueueTests {
     let scratch = Scratch()
@@ -18,7 +22,7 @@ struct EnqueueTests {
         }
     }
 
-    @Test("a task is read from the store as it was enqueued")
+    @Test("a task that is read from the store equals the enqueued task")
     func roundTrip() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -83,7 +87,7 @@ struct EnqueueTests {
         #expect(try store.info(session)?.liveTasks == 2)
     }
 
-    @Test("an enqueue with a known key returns the task's state and its unacknowledged end event")
+    @Test("an enqueue with a known key returns the existing task's state and its unacknowledged end event")
     func standing() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -106,7 +110,7 @@ struct EnqueueTests {
         #expect(try found() == existing(.succeeded))
     }
 
-    @Test("a known idempotency key with another request is refused with the name of the changed field", arguments: [
+    @Test("if a request with a known idempotency key has a changed field, the refusal names this field", arguments: [
         "url", "destination", "if_exists", "priority", "flags", "mode", "headers", "user_data",
     ])
     func keyConflict(field: String) throws {
@@ -131,7 +135,7 @@ struct EnqueueTests {
         #expect(try store.info(session)?.liveTasks == 1)
     }
 
-    @Test("an idempotency key finds its task until the end is acknowledged, even after a change of priority")
+    @Test("until a task's end is acknowledged, its idempotency key finds it, even after a change of priority")
     func keyOfEnded() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -145,7 +149,7 @@ struct EnqueueTests {
         #expect(next > id)
     }
 
-    @Test("a destination belongs to only one live task of the whole store")
+    @Test("in the whole store, only one live task may have a certain destination")
     func destination() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -162,7 +166,7 @@ struct EnqueueTests {
         #expect(try store.enqueue([.numbered(1)], in: other).count == 1)
     }
 
-    @Test("a chunk with two requests for the same destination is refused as a whole")
+    @Test("if two requests of a chunk have the same destination, the whole chunk is refused")
     func twice() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

@@ -4,6 +4,10 @@ import Testing
 
 @testable import BackhaulStore
 
+/// An *event* is a stored message for the *host*, which is the program that uses the library. A host *acknowledges* an
+/// event when it has processed the event. The event is then deleted. A *round* is a session's tasks in one period,
+/// which ends when all tasks of the session have ended. A *kept file* is a downloaded file that stays in the store. The
+/// host *claims* the file when it moves it out.
 @Suite("Ends, events and acknowledgement")
 struct EventTests {
     let scratch = Scratch()
@@ -83,7 +87,7 @@ struct EventTests {
         #expect(try store.info(session)?.events == 1)
     }
 
-    @Test("an acknowledged task is removed, and its id is never used again")
+    @Test("when the end of a task is acknowledged, the task is removed, and its id is never used again")
     func numbers() throws {
         let session: SessionID
         let first: [TaskID]
@@ -153,7 +157,7 @@ struct EventTests {
         #expect(try store.events(of: session).count == 2)
     }
 
-    @Test("a session cannot acknowledge the events of another session")
+    @Test("an acknowledgement in one session cannot include the events of another session")
     func others() throws {
         let store = try TestStore(scratch.path)
         let mine = try store.session()
@@ -205,7 +209,7 @@ struct EventTests {
         #expect(gone?.status == .notFound)
     }
 
-    @Test("unneeded files are listed until they are removed, even after the store is opened again")
+    @Test("unneeded files are listed until they are removed, even if the store was closed and opened meanwhile")
     func leftovers() throws {
         let ids: [TaskID]
         do {
@@ -243,7 +247,7 @@ struct EventTests {
         #expect(try store.events(of: session)[0].task?.outcome.path == "\(scratch.path)/after/kept/\(id.rawValue)")
     }
 
-    @Test("a poll returns no more events than requested, and no more than fit in a frame")
+    @Test("a poll returns no more events than requested, and no more events than fit in one message")
     func bounded() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

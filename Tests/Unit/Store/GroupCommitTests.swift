@@ -5,6 +5,8 @@ import Testing
 
 @testable import BackhaulStore
 
+/// A *body* is the closure that performs the work of one call in a transaction. One transaction can perform several
+/// bodies. The *log* is the write-ahead log (WAL) of SQLite.
 @Suite("Group commit")
 struct GroupCommitTests {
     let scratch = Scratch()
@@ -39,7 +41,7 @@ struct GroupCommitTests {
         return [Int(status.st_size), status.st_mtim.tv_sec, status.st_mtim.tv_nsec]
     }
 
-    @Test("a transaction body that throws is undone, and the other bodies are committed")
+    @Test("if a body of a transaction throws, its work is undone, and the other bodies are committed")
     func savepoints() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

@@ -3,6 +3,8 @@ import Testing
 
 @testable import BackhaulStore
 
+/// A *group* is tasks with one common event. This event reports that all tasks of the group have ended. A *round* is a
+/// session's tasks in one period, which ends when all tasks of the session have ended.
 @Suite("Groups")
 struct GroupTests {
     let scratch = Scratch()
@@ -32,7 +34,7 @@ struct GroupTests {
         #expect(try store.info(session)?.events == 4)
     }
 
-    @Test("the event of a group comes after the event of its last task and before the end of the round")
+    @Test("the event of a group comes after the event of its last task, and before the event of the round")
     func order() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -55,7 +57,7 @@ struct GroupTests {
         #expect(try store.events(of: session).map(\.kind).dropFirst() == [.sessionFinished])
     }
 
-    @Test("a group that gets new tasks after its end makes a second event with new counts")
+    @Test("if a group gets new tasks after its end, it makes a second event with new counts")
     func again() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -132,7 +134,7 @@ struct GroupTests {
         #expect(try store.tasks(of: session).map(\.group) == ["album", "album", "album", "album", nil])
     }
 
-    @Test("a task that a second enqueue finds by its key is counted one time and makes no new group")
+    @Test("if a second enqueue finds a task by its key, the task is counted one time and makes no new group")
     func repeated() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -151,7 +153,7 @@ struct GroupTests {
         #expect(try groups(of: store) == 0)
     }
 
-    @Test("a group is removed when its last task is acknowledged")
+    @Test("when the end of its last task is acknowledged, a group is removed")
     func removed() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

@@ -3,6 +3,8 @@ import Testing
 
 @testable import BackhaulStore
 
+/// A task is *acknowledged* when the program that uses the library has processed the event about its end. The *history*
+/// lists these tasks.
 @Suite("The history of acknowledged tasks")
 struct HistoryTests {
     let scratch = Scratch()

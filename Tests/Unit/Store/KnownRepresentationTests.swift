@@ -3,6 +3,8 @@ import Testing
 
 @testable import BackhaulStore
 
+/// A *representation* is the bytes of a resource at one time. A representation is *known* if the store has its
+/// validators (ETag or Last-Modified), URL and size. A *checkpoint* is the record of a partial download.
 @Suite("The known representation of a file")
 struct KnownRepresentationTests {
     let scratch = Scratch()
@@ -76,7 +78,7 @@ struct KnownRepresentationTests {
         #expect(try known(store, session) == nil)
     }
 
-    @Test("a checkpoint keeps the digest and the coding, and the record of a finished file keeps the file's name")
+    @Test("a checkpoint keeps a file's digest and coding, and the record of a finished file keeps the file's name")
     func facts() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

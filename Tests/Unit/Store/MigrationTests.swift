@@ -4,6 +4,7 @@ import Testing
 
 @testable import BackhaulStore
 
+/// The versions are schema versions of the database.
 @Suite("Stores of earlier versions")
 struct MigrationTests {
     let scratch = Scratch()

@@ -15,7 +15,8 @@ struct MissingFileTests {
         rename(other, "\(path)/\(name)")
     }
 
-    @Test("after a file is removed or replaced, a change fails with the file's name and ends the store", arguments: [
+    @Test("after a file is removed or replaced, the next change fails, names the file and ends the use of the store",
+        arguments: [
         (Schema.fileName, false), (Schema.fileName, true), (Schema.walName, false), (Schema.walName, true),
     ])
     func files(name: String, isReplaced: Bool) throws {

@@ -31,7 +31,7 @@ struct NetworkTests {
         #expect(try set(NetworkSettings(name: "unknown")) == [phone])
     }
 
-    @Test("a saved count of bytes replaces the earlier count, and stays after its session is removed")
+    @Test("a saved count of bytes replaces the earlier count, and remains after the session is removed")
     func usage() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

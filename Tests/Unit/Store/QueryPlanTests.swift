@@ -368,7 +368,7 @@ struct QueryPlanTests {
                 let isConstant = words[1] == "CONSTANT"
                 #expect(isConstant || Self.small.contains(String(words[1])), "\(plan)")
             }
-            // A search whose first term is a comparison scans many rows. Only the searches for due tasks may do this.
+            // A search whose first term is a comparison scans many rows. Only searches for due tasks may do this.
             let isMeant = plan.contains(/tasks_by_(due|latest_start)/)
             let isWalk = plan.contains(/^SEARCH (tasks|events) .*\(\w+[<>]/) && !isMeant
             #expect(!isWalk, "\(plan)")

@@ -3,6 +3,8 @@ import Testing
 
 @testable import BackhaulStore
 
+/// A *refresh* is a demand to the host (the program that uses the library): the headers or the URL of a request have
+/// expired, and the host must give new ones. Until then, tasks wait; afterwards, they are *released*.
 @Suite("Refreshes of requests")
 struct RefreshTests {
     let scratch = Scratch()
@@ -51,7 +53,7 @@ struct RefreshTests {
 
     private let token = [HeaderField("authorization", "new")]
 
-    @Test("refreshed headers apply to present tasks with a refresh option, but not to later tasks")
+    @Test("refreshed headers apply to the existing tasks that have a refresh option, and not to later tasks")
     func headers() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -80,7 +82,7 @@ struct RefreshTests {
         #expect(try store.events(of: session).isEmpty)
     }
 
-    @Test("a second refresh adds headers, and a declined refresh changes no header")
+    @Test("a second refresh adds headers, and a refresh that the host declines changes no header")
     func twice() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

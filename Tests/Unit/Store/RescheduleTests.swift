@@ -3,6 +3,9 @@ import Testing
 
 @testable import BackhaulStore
 
+/// A task does not start before its *earliest start*. After its *latest start*, its presets (named sets of demands on
+/// the system, such as external power) do not delay it. A *ready* task waits only for a free slot, which is the right
+/// to run. A *wait record* is a row with the reason and the time of a wait.
 @Suite("Rescheduled starts")
 struct RescheduleTests {
     let scratch = Scratch()
@@ -123,7 +126,7 @@ struct RescheduleTests {
         #expect(try startable(store, at: 90_000) == [id])
     }
 
-    @Test("a task with a retry delay and an earliest start waits for the later time, with one reason at a time")
+    @Test("a task with a retry delay and an earliest start waits for the later of both, with one reason at a time")
     func retried() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

@@ -5,6 +5,9 @@ import Testing
 
 @testable import BackhaulStore
 
+/// A *handle* is a process's reference to a session. A *consumer* is the only handle that may read the session's
+/// events: it has the *claim*. Handles with other roles add or list tasks. A *round* is a session's tasks in one
+/// period, which ends when all tasks of the session have ended.
 @Suite("Sessions and their consumers")
 struct SessionTests {
     let scratch = Scratch()
@@ -42,7 +45,7 @@ struct SessionTests {
         }
     }
 
-    @Test("a session's configuration is stored, and a handle needs only the identifier to attach")
+    @Test("a session's configuration is stored; to attach, a handle needs only the session's identifier")
     func remembered() throws {
         let first: OpenedSession
         do {
@@ -116,7 +119,7 @@ struct SessionTests {
         #expect(other?.status == .notFound)
     }
 
-    @Test("a second consumer is refused with the process of the first consumer; other roles are accepted")
+    @Test("a second consumer is refused, and the error names the first consumer's process; other roles are accepted")
     func inUse() throws {
         let store = try TestStore(scratch.path)
         let id = try create(store, configuration, .of(1)).id
@@ -132,7 +135,7 @@ struct SessionTests {
         #expect(try store.info(id)?.consumer == Int64(getpid()))
     }
 
-    @Test("only the consumer that has the claim can release it; then another consumer can get the claim")
+    @Test("only the consumer that has the claim can release this claim; then another consumer can get it")
     func released() throws {
         let store = try TestStore(scratch.path)
         let id = try create(store, configuration, .of(1)).id
@@ -167,7 +170,7 @@ struct SessionTests {
         _ = try attach(store, .of(1, client: 2))
     }
 
-    @Test("the claim of a dead process is released", arguments: [
+    @Test("if a consumer's process is dead, its claim is released", arguments: [
         ProcessIdentity(processID: getpid(), startTime: 1, bootID: ProcessIdentity.currentBootID),
         ProcessIdentity(processID: .max, startTime: .max, bootID: ProcessIdentity.currentBootID),
         ProcessIdentity(
@@ -236,6 +239,7 @@ struct SessionTests {
     }
 }
 
+/// A *command* is a message from a client to the engine. The client is the library in a host's process.
 @Suite("Commands")
 struct CommandTests {
     let scratch = Scratch()
@@ -267,7 +271,7 @@ struct CommandTests {
         }
     }
 
-    @Test("a reply and the effect of its command are stored together or not at all")
+    @Test("the reply to a command and the changes by this command are stored together or not at all")
     func together() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

@@ -3,6 +3,9 @@ import Testing
 
 @testable import BackhaulStore
 
+/// A task does not start before its *earliest start*. After its *latest start*, its presets (named sets of demands on
+/// the system, such as external power) do not delay it. A *slot* is the right of a task to run. A *budget* is the bytes
+/// that may be moved in a day or month.
 @Suite("Earliest and latest starts")
 struct StartTests {
     let scratch = Scratch()
@@ -51,7 +54,7 @@ struct StartTests {
         #expect(try reason(store, session) == .earliestStart)
     }
 
-    @Test("a task waits for its earliest start even after a resume or with the highest priority")
+    @Test("even after a resume, or with the highest priority, a task waits for its earliest start")
     func resume() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -62,7 +65,7 @@ struct StartTests {
         }
     }
 
-    @Test("a suspended task waits for its earliest start after a resume", arguments: [false, true])
+    @Test("after a suspended task is resumed, it waits for its earliest start", arguments: [false, true])
     func suspended(fromTheStart: Bool) throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -118,7 +121,7 @@ struct StartTests {
         #expect(try reason(store, session) == .earliestStart)
     }
 
-    @Test("a task is marked when its latest start has passed, even if this happened before the enqueue")
+    @Test("a task is marked as past its latest start, even if that time passed before the enqueue")
     func latest() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -192,7 +195,7 @@ struct StartTests {
         #expect(try delayed().map(\.task) == [ids[4_999]])
     }
 
-    @Test("overdue tasks are listed by deadline, which depends on the task's time-out and on its suspended time")
+    @Test("overdue tasks are ordered by deadline; a longer time-out or a suspension makes a task's deadline later")
     func overdue() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

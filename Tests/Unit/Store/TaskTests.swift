@@ -3,6 +3,9 @@ import Testing
 
 @testable import BackhaulStore
 
+/// A *live* task has not ended. A *ready* task waits only for a free slot, which is the right to run. A *lane* is the
+/// tasks of one session for one origin (scheme, host name and port). A *checkpoint* is the record of a partial
+/// download.
 @Suite("Tasks that wait and run")
 struct TaskTests {
     let scratch = Scratch()
@@ -61,7 +64,7 @@ struct TaskTests {
         }
     }
 
-    @Test("a live task keeps a daemon running, except if it is suspended or waits for a credential")
+    @Test("a live task keeps a daemon running, unless the task is suspended or waits for a credential")
     func keepADaemon() throws {
         let store = try TestStore(scratch.path)
         func wait() throws -> Bool {

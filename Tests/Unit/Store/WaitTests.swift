@@ -3,6 +3,9 @@ import Testing
 
 @testable import BackhaulStore
 
+/// A *wait record* is a row with the reason, the start and the end of a time in which tasks wait. A *constraint* is a
+/// demand of a task on the system, such as external power. A *preset* is a name for several constraints. A *lane* is
+/// the tasks of one session for one origin (scheme, host name and port).
 @Suite("Wait records in the store")
 struct WaitTests {
     let scratch = Scratch()
@@ -23,7 +26,7 @@ struct WaitTests {
         }
     }
 
-    @Test("the wait records of a task include those of its constraints, its lane and its session")
+    @Test("the wait records of a task include the records of its constraints, of its lane and of its session")
     func scopes() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -52,7 +55,7 @@ struct WaitTests {
         #expect(try waits(store, other, plain, now: 1) == nil)
     }
 
-    @Test("a wait for a preset is listed only up to the latest start of the task, at which the preset ends")
+    @Test("a wait because of a preset is listed only up to the task's latest start, at which the preset ends")
     func latestStart() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -96,7 +99,7 @@ struct WaitTests {
         #expect(sentences == ["70 %", "it waits", "60 %"])
     }
 
-    @Test("waits for an earliest start, a resume, a retry and a credential are listed without stored wait records")
+    @Test("waits for an earliest start, a resume, a retry or a credential are listed without a stored wait record")
     func own() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

@@ -32,7 +32,7 @@ import Testing
         #expect((listener.receive()?.count ?? 0) > Journal.maximumTextSize)
     }
 
-    @Test("sending to the journal does not block if the journal is missing or has a full queue")
+    @Test("if the journal is missing or its queue is full, sending to the journal does not block")
     func absent() {
         let scratch = Scratch()
         let path = scratch.path + "/socket"

@@ -2,6 +2,7 @@ import Testing
 
 @testable import BackhaulUserManager
 
+/// *Lingering* is a setting of a user: the user manager runs even while the user is not logged in.
 @Suite struct LingeringTests {
     @Test("lingering is on for a user if logind has a file with the user's name")
     func noted() {

@@ -4,6 +4,7 @@ import Testing
 
 @testable import BackhaulUserManager
 
+/// The *user manager* is the systemd process that runs the services of one user.
 @Suite struct NoManagerTests {
     private func status(_ address: String) -> Status? {
         do {
@@ -14,7 +15,7 @@ import Testing
         }
     }
 
-    @Test("a user manager is not found if the socket of its bus is missing or has no listener")
+    @Test("if the socket of a user manager's bus is missing or has no listener, the user manager is not found")
     func absent() {
         let scratch = Scratch()
         #expect(status("unix:path=\(scratch.path)/bus") == .notFound)

@@ -91,7 +91,7 @@ struct ServiceTests {
         try manager.stopService(service.name)
     }
 
-    @Test("a killed service is restarted; a service that succeeds or exits with an excluded code is not")
+    @Test("a killed service is restarted, but not a service that succeeds or exits with an excluded code")
     func endings() throws {
         var service = service("echo $$ >new; mv new process; exec sleep 600")
         service.restart = .init(
@@ -164,7 +164,7 @@ struct ServiceTests {
         #expect(ExitStatus(code: code, status: status)?.clause(of: "/p") == words)
     }
 
-    @Test("if a unit file has the name of the service, the unit of that file is started instead")
+    @Test("if a unit file has the service's name, the unit of this file is started in place of the service")
     func unitFile() throws {
         let service = service("echo transient >said")
         let home = String(cString: try #require(getenv("HOME")))
@@ -180,7 +180,7 @@ struct ServiceTests {
         try manager.stopService(service.name)
     }
 
-    @Test("a service can stay active while any of its processes runs")
+    @Test("a service can stay active until the last of its processes has ended")
     func forks() throws {
         var service = service("sleep 600 & echo $! >process")
         service.exitsWithControlGroup = true
@@ -207,7 +207,7 @@ struct ServiceTests {
         #expect(manager.version >= 200)
     }
 
-    @Test("a stopped user manager causes a time-out of calls and of new connections")
+    @Test("if the user manager is stopped, calls and new connections time out")
     func hangs() throws {
         let home = String(cString: try #require(getenv("HOME")))
         let note = try #require(fopen(home + "/manager.pid", "r"))

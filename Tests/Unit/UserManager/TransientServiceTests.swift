@@ -3,6 +3,7 @@ import Testing
 
 @testable import BackhaulUserManager
 
+/// A *transient service* is a service that systemd runs without a unit file.
 @Suite struct TransientServiceTests {
     private let service = TransientService(
         name: "a.service", description: "A service", program: "/usr/bin/a", arguments: ["$HOME", "100%"])
@@ -11,7 +12,7 @@ import Testing
         Dictionary(service.properties(version: version)) { $1 }
     }
 
-    @Test("a minimal service has only the necessary properties, and is unloaded after its end")
+    @Test("a minimal service has only the necessary properties, and one of them unloads the service at its end")
     func least() {
         let properties = properties(service)
         #expect(Set(properties.keys) == ["Description", "ExecStart", "KillMode", "Type", "CollectMode", "AddRef"])
@@ -70,7 +71,7 @@ import Testing
         #expect(properties["KillMode"] == .string("process"))
     }
 
-    @Test("the daemon of each store has its own unit name")
+    @Test("if daemons have different stores, their units have different names")
     func unitName() {
         let name = DaemonService.name(store: "/home/me/.local/state/backhaul")
         #expect(name == "backhauld-23f6b9c7437c69da.service")

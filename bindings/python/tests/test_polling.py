@@ -1,4 +1,4 @@
-"""If the engine does not reply, a poll, which reads events, waits for the right time. The tests use a fake clock. A
+"""A poll reads events. These tests check how long a poll waits if the engine does not reply. They use a fake clock. A
 ticket stands for a command that was sent to the engine."""
 
 import pytest

@@ -66,7 +66,7 @@ def test_a_waiter_is_cancelled_even_if_its_descriptor_becomes_readable(pipe, sec
     assert asyncio.run(scenario()) is False
 
 
-def test_a_slice_of_a_wait_is_short_and_ends_at_the_deadline_at_the_latest():
+def test_one_part_of_a_long_wait_is_short_and_ends_at_the_deadline_at_the_latest():
     assert Deadline(None).slice_ms() == _waiting.SLICE_SECONDS * 1000
     assert Deadline(1e9).slice_ms() == _waiting.SLICE_SECONDS * 1000
     assert 1 <= Deadline(0.05).slice_ms() <= 50

@@ -29,7 +29,7 @@ def test_the_wheel_is_for_any_python_3_on_this_platform(wheel):
     assert wheel.name.startswith("backhaul-1.0.0-py3-none-linux_")
 
 
-def test_the_wheel_contains_the_typed_package_the_library_and_the_daemon(wheel):
+def test_the_wheel_contains_the_typed_package_and_the_library_and_the_daemon(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {"backhaul/__init__.py", "backhaul/py.typed", "backhaul/libbackhaul.so.1", "backhaul/backhauld"} <= names
 

@@ -118,7 +118,7 @@ def test_none_is_written_as_default_and_true_is_written_as_yes_and_false_is_writ
     assert (raw.sends_launch_events, raw.asks_for_credentials) == (number, number)
 
 
-def test_a_choice_must_be_true_false_or_none():
+def test_a_choice_must_be_true_or_false_or_none():
     with pytest.raises(InvalidArgument, match="give True, False, or None"):
         _writing_transfers.configuration(SessionConfiguration("s", asks_for_credentials="no"))
 

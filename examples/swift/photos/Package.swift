@@ -1,5 +1,6 @@
 // swift-tools-version: 6.0
-// A small host. Run `make`, and then `swift run --package-path examples/swift/photos photos STORE [LIST]`.
+// A small program that uses Backhaul. To start it, run `make`, and then
+// `swift run --package-path examples/swift/photos photos STORE [LIST]`.
 // Swift identifies a package by the name of its folder. This package depends on the package in `bindings/swift`. So
 // this package is not in the folder `examples/swift`, which has the same name.
 import PackageDescription

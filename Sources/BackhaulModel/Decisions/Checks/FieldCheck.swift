@@ -9,7 +9,7 @@ enum FieldCheck {
         }
     }
 
-    /// Checks a time that a host gives, in Unix milliseconds.
+    /// Checks a time that a program gives, in Unix milliseconds.
     static func time(_ value: Int64?, _ name: String) throws(Failure) {
         guard let value, !(1...Limits.time).contains(value) else { return }
         throw Failure(.invalidArgument, "\(name) is \(value), not a time after 1970 and before the year 10000")

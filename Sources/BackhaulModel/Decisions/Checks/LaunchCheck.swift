@@ -1,4 +1,5 @@
-/// Checks of the launch command that an application registers.
+/// Checks of the launch command that an application registers: the program that the engine starts when a session needs
+/// it.
 public enum LaunchCheck {
     public static func check(_ command: LaunchCommand) throws(Failure) {
         try FieldCheck.path(command.program, "launch.program")

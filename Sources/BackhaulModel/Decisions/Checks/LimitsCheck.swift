@@ -1,4 +1,4 @@
-/// Checks of the limits of a store.
+/// Checks of the limits that apply to all sessions of a store (the directory with the engine's data) together.
 public enum LimitsCheck {
     public static func check(_ limits: EngineLimits) throws(Failure) {
         try FieldCheck.range(limits.maximumRunningTasks, 1...Limits.runningTasks, "maximum_running_tasks")

@@ -49,7 +49,7 @@ public enum RequestCheck {
         }
     }
 
-    /// Headers that only the engine may set. If a host set them, they would break ranges, framing or connections.
+    /// Headers that only the engine may set. If a program set them, they would break ranges, framing or connections.
     static let reserved: Set<String> = [
         "range", "if-range", "host", "content-length", "transfer-encoding", "connection", "accept-encoding", "te",
         "upgrade", "keep-alive", "proxy-connection", "proxy-authorization", "trailer", "expect",

@@ -1,4 +1,6 @@
-/// Checks of a host's response to a challenge. No message repeats the text of the response, which may be a secret.
+/// Checks of a host's response to a challenge. A *host* is a process that embeds the library. A *challenge* demands a
+/// credential, new headers or a new URL from the host. No message repeats the text of the response, which may be a
+/// secret.
 public enum ResponseCheck {
     /// Checks the form of the response, and throws if the response has expired. `now`: the present time in Unix
     /// milliseconds; 0: an expired response passes the check.
@@ -7,7 +9,7 @@ public enum ResponseCheck {
     ) throws(Failure) {
         if let expires = life.expiresMilliseconds {
             try FieldCheck.time(expires, "response.expires_ms")
-            // If the engine accepted an expired response, it would open a new challenge at once. This would repeat
+            // If the engine accepted an expired response, it would open a new challenge at once, and this would repeat
             // without end.
             guard expires > now else {
                 throw invalid("response.expires_ms is \(expires), which has passed; give a later time")

@@ -1,5 +1,5 @@
 extension DownloadMachine {
-    /// Where the state machine finds the challenge of a response.
+    /// Where the state machine finds the challenge (the server's demand for a credential) of a response.
     public enum ChallengeSource: Equatable, Sendable {
         /// The head of the response has the challenge.
         case head
@@ -18,7 +18,7 @@ extension DownloadMachine {
         case retry(Failure, reason: WaitReason, retryAfterSeconds: Int64?, fromZero: Bool)
         /// A server or proxy demands a credential. The bytes of earlier attempts are kept.
         case credential(AuthenticationChallenge)
-        /// The stored row already has the task's new state (suspended, cancelled), or the engine stops.
+        /// The task's row in the store already has the new state (suspended or cancelled), or the engine stops.
         case stopped
     }
 
@@ -30,10 +30,12 @@ extension DownloadMachine {
         case spaceChecked
         /// Nil if there is no file at the destination, or if the file has another size than expected.
         case destinationFileChecked(DestinationFile?)
-        /// Nil if no representation is known, or if the file at the destination has been changed since it was placed.
+        /// Nil if no representation is known, or if the file at the destination has been changed since the engine
+        /// placed it there.
         case knownRepresentationFound(KnownRepresentation?)
         case destinationFileRechecked(isSame: Bool)
-        /// `length`: the length of the part file; 0: there are no bytes with which to continue.
+        /// `length`: the length of the part file, to which a download writes its bytes; 0: there are no bytes with
+        /// which to continue.
         case opened(length: UInt64)
         case head(ResponseHead)
         case forgotten
@@ -46,11 +48,13 @@ extension DownloadMachine {
         /// `length`: the length of the part file now.
         case appended(length: UInt64, PartFingerprint? = nil)
         case synced(length: UInt64, checksum: UInt32? = nil)
-        /// The event is also sent if the store could not record the checkpoint. In this case, a crash loses more bytes.
+        /// The checkpoint (what the store records about the part file) was recorded. The event is also sent if the
+        /// store could not record it. In this case, a crash loses more bytes.
         case checkpointRecorded
         case sealed(FinishIntent, Checksum? = nil)
         case intentRecorded
-        /// The store has refused to record the intent, because the host has cancelled the task.
+        /// The store has refused to record the finish intent, because the host (the program that embeds the library)
+        /// has cancelled the task.
         case intentRefused
         case placed
         case discarded
@@ -74,7 +78,8 @@ extension DownloadMachine {
     /// the part file always run one after the other. After a failed write or sync, all operations on the part file fail
     /// until the part file is opened or restarted. Otherwise, later bytes would be written at a wrong offset.
     public enum Action: Equatable, Sendable {
-        /// Checks whether the sealed file exists, as part file or under its final name. Results in `sealedFileChecked`.
+        /// Checks whether the sealed file, which is complete and synced, exists: as part file or under its final name.
+        /// Results in `sealedFileChecked`.
         case checkSealedFile(FinishIntent)
         /// Checks whether the file system has space for `missing` bytes. If the server stated the size, it also checks
         /// whether the file system permits a file of `size` bytes. Results in `spaceChecked` or `diskFailed`. While a
@@ -104,8 +109,8 @@ extension DownloadMachine {
         case stopTransfer
         /// Resumes the paused transfer, because the machine takes bytes again.
         case resumeTransfer
-        /// Releases the slot, because the connection is free for another task. An attempt returns this action only one
-        /// time.
+        /// Releases the slot (the task's right to run), because the connection is free for another task. An attempt
+        /// returns this action only one time.
         case releaseSlot
         /// Removes the checkpoint and the intent from the store. Results in `forgotten`.
         case forgetCheckpoint
@@ -119,7 +124,8 @@ extension DownloadMachine {
         case recordCheckpoint(Checkpoint)
         /// Writes the rest of the buffer, and syncs the complete file. Results in `sealed`.
         case seal(size: UInt64)
-        /// Stores the intent. Results in `intentRecorded` or `intentRefused`.
+        /// Stores the finish intent, by which the engine recognises the sealed file after a crash. Results in
+        /// `intentRecorded` or `intentRefused`.
         case recordIntent(FinishIntent)
         /// Gives the file its final name. Results in `placed`.
         case place(FinishIntent)
@@ -133,12 +139,12 @@ extension DownloadMachine {
         case closePart
     }
 
-    /// Limits for buffered bytes, checkpoints, syncs and the bodies of refused responses.
+    /// Limits for buffered bytes, checkpoints, syncs, and the bodies of responses that are not accepted.
     public struct BufferLimits: Sendable {
         public var flush: UInt64 = 256 << 10
-        /// The number of received bytes that may be lost if the process is killed. If more bytes came in the last
-        /// `agedMilliseconds`, these bytes may be lost. The kernel's buffers are larger than both amounts, so a write
-        /// of the bytes takes little time.
+        /// The number of received bytes that a kill of the process may lose. If more bytes than this came in the last
+        /// `agedMilliseconds`, the kill may lose all bytes of this time. The kernel's buffers are larger than both
+        /// amounts, so a write of the bytes takes little time.
         public var aged: UInt64 = 32 << 10
         public static let agedMilliseconds: Int64 = 10
         /// The maximum number of bytes that may wait to be written. For a paused transfer, the transport buffers 256

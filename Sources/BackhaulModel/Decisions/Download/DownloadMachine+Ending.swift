@@ -1,5 +1,5 @@
-/// The functions that end an attempt. At each end, the state machine stops the transfer, releases the slot, and then
-/// concludes the attempt.
+/// The functions that end an attempt. At each end, the state machine stops the transfer, releases the slot (the task's
+/// right to run), and then concludes the attempt.
 extension DownloadMachine {
     /// Enters the next state. If the transfer runs and must not run in the next state, stops the transfer. If the next
     /// state does not hold the slot, releases the slot.
@@ -146,7 +146,7 @@ extension DownloadMachine {
 
     mutating func cancel() -> [Action] {
         switch state {
-        // The machine ends the attempt after the result of the present step, such as a refused intent.
+        // The machine ends the attempt when it gets the result of the present step, such as a refused intent.
         case .finishing(let step, _): state = .finishing(step, isCancelled: true)
         case .concluding(var concluding):
             concluding.isCancelled = true
@@ -169,7 +169,8 @@ extension DownloadMachine {
     mutating func expire(_ failure: Failure) -> [Action] {
         switch state {
         case .preparing(.ready):
-            // An intent shows that all bytes had come before a crash, so the file may still be placed.
+            // An intent shows that all bytes had come before a crash, so the engine may still give the file its final
+            // name.
             return intent.map { checkSealedFile($0, expiry: failure) } ?? discard(.failed(failure))
         case .preparing(.checkingSealedFile(let intent, _)):
             state = .preparing(.checkingSealedFile(intent, expiry: failure))

@@ -1,6 +1,6 @@
 /// The steps from the last byte to the file under its final name.
 extension DownloadMachine {
-    /// The digest that the file must have. `isServers`: whether the server stated this digest; otherwise, the host
+    /// The digest that the file must have. `isServers`: whether the server stated this digest; otherwise, the request
     /// stated it.
     private var wanted: (checksum: Checksum, isServers: Bool)? {
         terms.checksum.map { ($0, false) } ?? file.facts.digest.map { ($0, true) }

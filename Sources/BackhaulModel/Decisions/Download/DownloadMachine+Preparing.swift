@@ -6,8 +6,8 @@ extension DownloadMachine {
         return intent.map { checkSealedFile($0) } ?? checkDestinationFile()
     }
 
-    /// Checks whether the sealed file exists. `expiry`: set if the task has reached its deadline. If the sealed file
-    /// does not exist, the task then fails with this failure.
+    /// Checks whether the sealed file (a complete and synced file) exists. `expiry`: set if the task has reached its
+    /// deadline. If the sealed file does not exist, the task then fails with this failure.
     mutating func checkSealedFile(_ intent: FinishIntent, expiry: Failure? = nil) -> [Action] {
         state = .preparing(.checkingSealedFile(intent, expiry: expiry))
         return [.checkSealedFile(intent)]
@@ -81,8 +81,8 @@ extension DownloadMachine {
     mutating func opened(_ length: UInt64) -> [Action] {
         guard case .preparing(.opening(let checkpoint)) = state else { return [] }
         if checkpoint.isMetadataOnly { return request(from: 0) }
-        // If a test fails, the file is not the part file of an earlier attempt. It is shorter than the synced bytes,
-        // longer than the whole file, or longer than the bytes that are trusted.
+        // If one of these tests fails, the file is not the one that an earlier attempt has written. It is shorter than
+        // the synced bytes, longer than the whole file, or longer than the bytes that are trusted.
         guard length > 0, length >= checkpoint.syncedOffset,
             length == checkpoint.syncedOffset || isSameBoot(checkpoint), length <= checkpoint.size ?? .max
         else { return forget(.partFile) }
@@ -113,7 +113,7 @@ extension DownloadMachine {
         }
     }
 
-    /// Whether the checkpoint was written in the present boot. If the present boot is unknown, its id is empty, and the
-    /// result is false.
+    /// Whether the checkpoint was written since the system's last boot. If the id of this boot is unknown, the id is
+    /// empty, and the result is false.
     private func isSameBoot(_ checkpoint: Checkpoint) -> Bool { !bootID.isEmpty && checkpoint.bootID == bootID }
 }

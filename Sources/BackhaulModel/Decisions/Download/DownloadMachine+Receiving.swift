@@ -1,4 +1,5 @@
-/// Passes the bytes of the body through the buffer to the disk.
+/// Passes the bytes of the body through the buffer to the part file, and records checkpoints. A *checkpoint* is what
+/// the store records about the part file, so that a later attempt can continue it.
 extension DownloadMachine {
     mutating func received(_ count: Int) -> [Action] {
         let count = UInt64(clamping: count)
@@ -21,8 +22,8 @@ extension DownloadMachine {
         }
     }
 
-    /// Counts bytes that were put into the buffer. Returns nil if they can belong to the file, else the actions that
-    /// end the attempt.
+    /// Counts bytes that were put into the buffer. Returns nil if these bytes can belong to the file. Otherwise,
+    /// returns the actions that end the attempt.
     private mutating func take(_ count: UInt64, _ reception: inout Reception) -> [Action]? {
         counters.offset = counters.offset.adding(count)
         reception.buffered = reception.buffered.adding(count)
@@ -38,7 +39,7 @@ extension DownloadMachine {
         return terms.refusal(ofAtLeast: counters.offset).map { reject($0) }
     }
 
-    /// Ends the attempt, because the body shows that this is not the file that the host wants.
+    /// Ends the attempt, because the body shows that this is not the file that the program has requested.
     private mutating func reject(_ failure: Failure) -> [Action] {
         failure.status == .sizeMismatch ? mismatched(failure) : discard(.failed(failure))
     }
@@ -50,7 +51,8 @@ extension DownloadMachine {
                 || counters.offset < (reception.isSlow ? limits.slowUnrecorded : limits.unrecorded))
     }
 
-    /// Whether a crash now would leave bytes whose representation the store does not know.
+    /// Whether a crash now would leave bytes in the part file, while the store does not know which representation they
+    /// belong to.
     private func needsFirstCheckpoint(_ reception: Reception) -> Bool {
         reception.startOffset == 0 && !reception.record.wasDone && reception.isResumable
             && (reception.isSlow || file.size ?? .max > limits.firstSync)
@@ -125,8 +127,8 @@ extension DownloadMachine {
 
     private func isSyncDue(_ reception: Reception) -> Bool {
         let part = reception.part
-        // Without a validator, no later attempt uses the synced bytes, so no early sync is needed. The other syncs only
-        // make the last sync shorter.
+        // Without a validator (ETag or Last-Modified), no later attempt uses the synced bytes, so no early sync is
+        // needed. Then the syncs before the last one only make the last one shorter.
         let step = reception.sync.wasDone || !reception.isResumable ? limits.laterSync : limits.firstSync
         let isNearlyWhole = file.size.map { $0 - min($0, part.written) < limits.firstSync } ?? false
         return part.written - min(part.written, part.synced) >= step && !isNearlyWhole

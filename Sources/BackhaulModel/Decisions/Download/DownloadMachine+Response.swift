@@ -1,4 +1,4 @@
-/// The steps from the head of the response to its body.
+/// The steps of an attempt from the head of the response to the start of the response's body.
 extension DownloadMachine {
     mutating func received(_ head: ResponseHead) -> [Action] {
         guard case .exchanging(.requesting(let condition), let transfer) = state else { return [] }
@@ -25,7 +25,7 @@ extension DownloadMachine {
             return [.recheckDestinationFile(condition)]
         case .retry(let failure, let fromZero):
             guard failure.status == .httpStatus else { return retry(failure, fromZero: fromZero) }
-            // The body is read, because the host needs its text if no further attempt follows.
+            // The body is read, because the program gets its text if no further attempt follows.
             return readErrorBody(.again(failure), transfer)
         case .contradiction(let failure):
             let metadataOnly = checkpoint.map(\.metadataOnly)

@@ -1,8 +1,9 @@
-/// One attempt of a download as a value. It takes events and returns actions, and performs no I/O.
+/// One attempt (one run) of a download as a state machine. It takes events and returns actions, and performs no I/O.
 ///
-/// A file is finished in four steps. First, the part file is sealed (written and synced). Second, the intent is
-/// recorded. Third, the file is placed under its final name. Fourth, the end is committed. After a crash between two
-/// steps, the next attempt finds out which steps are done.
+/// The bytes of a download are written to a *part file*. The file is finished in four steps. First, the part file is
+/// sealed (completely written and synced). Second, the *finish intent*, by which the engine recognises the sealed file,
+/// is recorded. Third, the file is placed under its final name. Fourth, the end of the attempt is committed. After a
+/// crash between two steps, the next attempt finds out which steps are done.
 public struct DownloadMachine: Sendable {
     var state = State.preparing(.ready)
     var counters: Counters
@@ -10,7 +11,8 @@ public struct DownloadMachine: Sendable {
     var file = KnownFile()
     /// The response to the latest request.
     public internal(set) var head: ResponseHead?
-    /// The durable checkpoint: the latest checkpoint of this attempt, or the checkpoint with which the attempt began.
+    /// What the store has recorded about the part file: the latest checkpoint of this attempt, or the checkpoint with
+    /// which the attempt began.
     public internal(set) var checkpoint: Checkpoint?
     /// Where the challenge of the next response is found.
     public var challenge = ChallengeSource.head

@@ -1,6 +1,6 @@
 extension DownloadMachine {
     /// The state of the attempt, with the data that exists only in this state. In `preparing` and `exchanging`, the
-    /// attempt has the slot. When the attempt enters any other state, it releases the slot.
+    /// attempt has a slot (the task's right to run). When the attempt enters any other state, it releases the slot.
     enum State: Sendable {
         /// The steps that need no server.
         case preparing(Preparation)
@@ -10,11 +10,11 @@ extension DownloadMachine {
         case saving(Saving)
         /// All bytes have come.
         case finishing(Finishing, isCancelled: Bool)
-        /// The part file is being removed before the conclusion.
+        /// The part file, which has the bytes of the download, is being removed before the conclusion.
         case discarding(Conclusion)
         /// The end of the attempt is being committed.
         case concluding(Concluding)
-        /// The host cancelled the task while the conclusion was committed. The part file is being removed.
+        /// The task was cancelled while the conclusion was committed. The part file is being removed.
         case removing
         case over
 
@@ -32,10 +32,11 @@ extension DownloadMachine {
 
     enum Preparation: Sendable {
         case ready
-        /// A crash happened after the intent was recorded. The disk checks whether the sealed file is there, as part
-        /// file or under its name. `expiry`: set if the task has reached its deadline meanwhile.
+        /// A crash happened after the finish intent was recorded. The disk checks whether the sealed (complete and
+        /// synced) file exists, as part file or under its final name. `expiry`: set if the task has reached its
+        /// deadline meanwhile.
         case checkingSealedFile(FinishIntent, expiry: Failure?)
-        /// The disk checks whether the file at the destination is the one that the host wants.
+        /// The disk checks whether the file at the destination has the checksum and size that the request states.
         case checkingDestinationFile
         /// The file system was full. The disk checks whether there is space now.
         case checkingSpace
@@ -54,7 +55,7 @@ extension DownloadMachine {
 
     enum Exchange: Sendable {
         /// The request was sent, and no response has come. `condition`: the representation that the request excludes;
-        /// nil: none.
+        /// nil if the request excludes none.
         case requesting(condition: KnownRepresentation?)
         /// The server has only the representation that the request excluded. The disk checks whether the file at the
         /// destination is still the same.
@@ -82,7 +83,7 @@ extension DownloadMachine {
         /// The length that the file will have at the end of the response's body; nil if this length is unknown until
         /// the body ends.
         let bodyEnd: UInt64?
-        /// Whether the server gave a validator, so that a later attempt can continue.
+        /// Whether the server gave a validator (ETag or Last-Modified), so that a later attempt can continue.
         let isResumable: Bool
         var part: KnownPart
         /// The bytes that were received and not yet given to the disk.
@@ -99,7 +100,7 @@ extension DownloadMachine {
     /// The part file as the disk has last reported it.
     struct KnownPart: Sendable {
         var written: UInt64
-        /// The fingerprint of the written bytes.
+        /// The fingerprint of the written bytes, by which the engine recognises the part file after a restart.
         var fingerprint: PartFingerprint?
         var synced: UInt64
         var syncedChecksum: UInt32?
@@ -174,7 +175,7 @@ extension DownloadMachine {
         var furthest: UInt64
         var madeProgress = false
 
-        /// Starts to count at the end of a part file of this length.
+        /// Starts to count at this length of the part file.
         mutating func begin(at length: UInt64) {
             offset = length
             furthest = max(furthest, length)

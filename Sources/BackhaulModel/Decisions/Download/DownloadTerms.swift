@@ -1,9 +1,10 @@
-/// The host's options for a download that matter to the decisions of the state machine.
+/// The options for a download that matter to the decisions of the state machine. The host, which is the program that
+/// embeds the library, has set these options.
 public struct DownloadTerms: Equatable, Sendable {
     public var url = ""
     public var method = "GET"
-    /// Whether a 401 or 407 response opens a challenge. If the host accepts the status, the response opens no
-    /// challenge.
+    /// Whether a 401 or 407 response opens a challenge, for which the task waits until the host gives a credential. If
+    /// the host accepts the status, the response opens no challenge.
     public var opensChallenges = false
     public var acceptedStatuses = StatusList.successful
     public var retriedStatuses = StatusList.transient

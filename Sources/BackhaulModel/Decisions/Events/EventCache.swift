@@ -1,8 +1,9 @@
-/// The client's side of a credit: buffered events that were pushed to a handle and that no poll has returned yet. If
-/// the buffered events follow the cursor of a poll, the poll is served without the engine. In all uncertain cases, the
-/// poll reads the store.
+/// The events that the engine has pushed to one handle of a client, and that no poll of the client has returned yet. A
+/// *credit*, which the client gives, limits how many events the engine pushes. A poll returns the events after its
+/// *cursor*, the id of an event. If the buffered events begin directly after the cursor, the poll is served without the
+/// engine. In all uncertain cases, the poll reads the store.
 public struct EventCache: Equatable, Sendable {
-    /// The buffer has every unacknowledged event after `since`, up to `through`.
+    /// The buffer has every event after `since` and up to `through` that the client has not acknowledged.
     public private(set) var since: EventID
     public private(set) var through: EventID
     private var events: [Event] = []
@@ -79,7 +80,7 @@ public struct EventCache: Equatable, Sendable {
             }
             since = max(since, last)
         } else if !more {
-            // No event follows the cursor, except events that were pushed since the poll. A host may pass a cursor that
+            // No event follows the cursor, except events that were pushed since the poll. A poll may have a cursor that
             // is beyond all events. The events up to such a cursor do not exist yet, and will be pushed later.
             let end = min(after, newest)
             if end > through {

@@ -18,8 +18,8 @@ public struct EventCredit: Equatable, Sendable {
     public static let byteLimit: UInt32 = 256 << 10
 }
 
-/// The engine's side of a credit: decides which events of a session to push to its consumer. The other events stay in
-/// the store.
+/// The engine's side of an `EventCredit`: decides which events of a session to push to its consumer, the client that
+/// reads the session's events. The other events stay in the store.
 public struct PushCredit: Equatable, Sendable {
     /// All events up to this one were pushed, or the client got them by a poll.
     public private(set) var cursor: EventID

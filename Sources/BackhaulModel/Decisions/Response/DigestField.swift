@@ -1,6 +1,5 @@
-/// A Repr-Digest or Content-Digest field (RFC 9530): a dictionary of structured fields (RFC 8941, section 3.2) whose
-/// members are byte sequences. The project has its own reader, because none of the project's libraries reads structured
-/// fields.
+/// A Repr-Digest or Content-Digest field (RFC 9530): a dictionary (RFC 8941, section 3.2) whose members are byte
+/// sequences. The project has its own reader, because none of the project's libraries reads structured fields.
 struct DigestField {
     /// The digests of known algorithms, if they have the right length.
     private(set) var digests: [Checksum.Algorithm: Checksum] = [:]

@@ -1,6 +1,7 @@
-/// What to do with a response, decided from its head alone. A file never gets bytes of two representations. A
-/// response's bytes are appended only if the response proves two facts: the bytes belong to the representation of the
-/// part file, and they start where the part file ends.
+/// What a download does with a response. Only the head of the response decides this. A file never gets bytes of two
+/// representations. The bytes of the file so far are in the *part file*. A response's bytes are appended to the part
+/// file only if the response proves two facts: the bytes belong to the same representation, and they start where the
+/// part file ends.
 public enum ResponsePlan: Equatable, Sendable {
     /// Append the body to the part file. `size`: the size of the whole file. `through`: the length of the file after
     /// this body. This length is less than `size` if the server sends only a part of the requested range (RFC 9110,
@@ -9,7 +10,7 @@ public enum ResponsePlan: Equatable, Sendable {
     /// Write the body from the first byte, because the bytes of the part file are useless. `size`: the size of the
     /// whole file, if the server states it.
     case startOver(size: UInt64?, Validator)
-    /// Finish the part file, which already has all bytes.
+    /// Finish the part file, because it already has all bytes.
     case whole
     /// Keep the file at the destination, because the response states that the representation of this file has not
     /// changed.
@@ -27,16 +28,16 @@ public enum ResponsePlan: Equatable, Sendable {
 
     /// - offset: the number of bytes in the part file. The request had `Range: bytes=offset-`. If the offset is 0, the
     /// request had no range.
-    /// - known: the checkpoint. If the offset is 0, the checkpoint's bytes were discarded, but its size and validator
-    /// still apply.
+    /// - known: the checkpoint, which is what the store has recorded about the part file. If the offset is 0, the bytes
+    /// of the part file were discarded, but the checkpoint's size and validator (ETag or Last-Modified) still apply.
     /// - isConditional: whether the request demands the file only if it differs from the file at the destination.
     public static func decide(
         _ head: ResponseHead, offset: UInt64, known: Checkpoint?, terms: DownloadTerms = DownloadTerms(),
         isConditional: Bool = false
     ) -> ResponsePlan {
         switch head.status {
-        // The engine, not the host, added the range. So a host that accepts status 200 for the whole file also accepts
-        // 206 for the rest of the file.
+        // The engine, not the request of the program, has added the range. So if the program accepts status 200 for the
+        // whole file, the engine also accepts 206 for the rest of the file.
         case 206 where offset > 0 && (terms.acceptedStatuses.contains(200) || terms.acceptedStatuses.contains(206)):
             guard let known else { return .retry(unexpected(206, "although no range was requested"), fromZero: true) }
             return continuation(head, offset: offset, known: known, terms)
@@ -69,8 +70,8 @@ public enum ResponsePlan: Equatable, Sendable {
         _ head: ResponseHead, offset: UInt64, _ known: Checkpoint?, _ terms: DownloadTerms
     ) -> ResponsePlan {
         guard !terms.hasNoBody(head.status) else { return accepted(0, Validator(), terms) }
-        // A validator is needed only to request the rest of a file. Only a GET has ranges, and an error page is not the
-        // file.
+        // A validator is needed only to request the rest of a file. Only a GET can request a range, and an error page
+        // is not the file.
         let isFile = terms.method == "GET" && (200...299).contains(head.status)
         let validator = isFile ? Validator(of: head) : Validator()
         // Responses with the same strong entity tag have the same bytes (RFC 9110, section 8.8.1), and so the same
@@ -217,8 +218,8 @@ public enum ResponsePlan: Equatable, Sendable {
 }
 
 extension ResponseHead {
-    /// The head without the fields of the error page, for a 416 response which shows that the part file is complete.
-    /// The fields that remain describe the file.
+    /// The head of a 416 response that shows that the part file is complete, without the fields that describe the error
+    /// page. The fields that remain describe the file.
     var withoutErrorPage: ResponseHead {
         var head = self
         head.status = 206

@@ -1,6 +1,6 @@
 extension ResponseSummary {
-    /// The header fields that hosts and the engine need most. They are stored before all other fields, with their names
-    /// as written here.
+    /// The header fields that programs and the engine need most. They are stored before all other fields, with their
+    /// names as written here.
     static let chosen = [
         "ETag", "Last-Modified", "Content-Type", "Content-Disposition", "Content-Language", "Date", "Cache-Control",
         "Expires", "Retry-After", "Repr-Digest", "Content-Digest", "Link",
@@ -39,9 +39,10 @@ extension ResponseSummary {
         }
     }
 
-    /// The summary for a file that an attempt continued or only completed. Values that the attempt's response does not
-    /// state come from the checkpoint. If the part file already had all bytes, the attempt has no response. If the
-    /// response has only the rest of the file, it may omit Last-Modified (RFC 9110, section 15.3.7).
+    /// The summary for a file whose bytes came, in part or completely, in earlier attempts. Values that the present
+    /// attempt's response does not state come from the checkpoint, the record of the earlier attempts. If the file
+    /// already had all bytes, the present attempt has no response. If the response has only the rest of the file, it
+    /// may omit Last-Modified (RFC 9110, section 15.3.7).
     public func completed(from checkpoint: Checkpoint) -> ResponseSummary {
         var completed = self
         if finalURL == nil, !checkpoint.finalURL.isEmpty { completed.finalURL = checkpoint.finalURL }

@@ -3,10 +3,11 @@ extension Validator {
     /// sent with every attempt.
     private static let tagSize = 1_024
 
-    /// The validator with which the download can be continued after this response. It is a strong entity tag, or
-    /// Last-Modified if the response has no entity tag. If the tag is weak, the validator is empty, because RFC 9110,
-    /// section 13.1.5, forbids the use of Last-Modified. If Last-Modified is at least one second older than the
-    /// response's Date, it is a strong validator (section 8.8.2.2). Otherwise it is not used.
+    /// The validator with which the download can be continued after this response. If the response has an entity tag,
+    /// the validator is this tag. But if the tag is weak, the validator is empty: for a response with an entity tag,
+    /// RFC 9110, section 13.1.5, does not permit Last-Modified instead. If the response has no entity tag, the
+    /// validator is Last-Modified, but only if it is at least one second older than the response's Date (a strong
+    /// validator, section 8.8.2.2).
     public init(of head: ResponseHead) {
         self.init()
         if let bytes = head.bytes("ETag") {

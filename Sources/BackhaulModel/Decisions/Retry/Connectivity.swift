@@ -1,4 +1,4 @@
-/// Decides when to check the connectivity while there is no route to a server. The system reports changes of the
+/// Decides when to check again for a route to a server while there is no route. The system reports changes of the
 /// network, but a flapping link causes many reports, and some important changes cause no report. So checks are delayed
 /// after reports, and are also made without reports.
 public struct ConnectivityCheckBackoff: Equatable, Sendable {
@@ -72,8 +72,8 @@ public enum Connectivity {
         return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
     }
 
-    /// The name servers in the text of a resolv.conf(5), spelled as in the text. If the text has no name server, this
-    /// machine is the name server.
+    /// The name servers in the text of a resolv.conf(5), in the spelling of the text. If the text has no name server,
+    /// this machine is the name server.
     public static func nameServers(_ text: String) -> [String] {
         let found = text.split(whereSeparator: \.isNewline).compactMap { line -> String? in
             let words = line.split { $0 == " " || $0 == "\t" }

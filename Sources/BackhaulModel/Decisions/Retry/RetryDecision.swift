@@ -14,7 +14,8 @@ public struct FailedAttempt: Equatable, Sendable {
     /// Whether the machine has no route to the server, or no route to a name server that could resolve the server's
     /// name.
     public var hasNoRoute = false
-    /// Whether all origins fail in the same way (`UplinkWatch`). Then the task is held until one origin responds.
+    /// Whether all servers beyond the local network fail in the same way (`UplinkWatch`). Then the task is held until
+    /// one of these servers responds.
     public var isUplinkFailure = false
     /// Whether this attempt made bytes durable that no earlier attempt had made durable.
     public var madeProgress = false
@@ -24,7 +25,8 @@ public struct FailedAttempt: Equatable, Sendable {
     public var immediate: UInt32 = 0
     /// The least delay that the server demanded, in seconds. A delay of more than one day counts as one day.
     public var retryAfterSeconds: Int64?
-    /// The milliseconds until the end of the task's resource time-out.
+    /// The milliseconds until the end of the task's resource time-out, the longest time from the enqueue of the task to
+    /// its end.
     public var remainingMilliseconds = Int64.max
 
     public init(_ failure: Failure) { self.failure = failure }
@@ -43,11 +45,12 @@ public enum RetryDecision: Equatable, Sendable {
     case whenSpaceIsFree(recheckMilliseconds: Int64)
     /// The task waits for a route to the server. The failed attempt does not count towards the limit of attempts.
     case whenReachable
-    /// The task waits for the uplink. The failed attempt does not count towards the limit of attempts.
+    /// The task waits for the uplink, the route from the local network to other networks. The failed attempt does not
+    /// count towards the limit of attempts.
     case whenUplinkIsUp
 
-    /// The most retries in a row without a delay. If the server refuses the stream after these retries, the attempt
-    /// counts as failed.
+    /// The most retries in a row without a delay. If the server refuses the HTTP/2 stream again after these retries,
+    /// the attempt counts as failed.
     static let immediateLimit: UInt32 = 5
     /// After this many failed attempts in a row, the task fails if most servers would repeat the last failure.
     static let permanentFailureLimit: UInt32 = 3
@@ -96,7 +99,8 @@ extension FailedAttempt {
         failure.status == .httpStatus && failure.detail == 413 && retryAfterSeconds != nil
     }
 
-    /// Whether a portal has responded in place of the server. Then the policy for statuses does not apply.
+    /// Whether a captive portal, such as a network's login page, has responded in place of the server. Then the policy
+    /// for statuses does not apply.
     fileprivate var isFromCaptivePortal: Bool { isUplinkFailure && failure.isFromCaptivePortal }
 
     /// Whether the attempt failed because the bytes of earlier attempts proved useless. The request itself did not
@@ -122,8 +126,8 @@ extension TransferPolicy {
         }
     }
 
-    /// Whether the failure is a status or a bad response, and the policy demands a retry after it. Most servers repeat
-    /// these failures.
+    /// Whether the failure is a status or a bad response, and the policy demands a retry after such a failure. Most
+    /// servers repeat these failures.
     public func retriesPermanent(_ failure: Failure) -> Bool {
         (failure.status == .httpStatus || failure.status == .badResponse) && retries(failure)
     }

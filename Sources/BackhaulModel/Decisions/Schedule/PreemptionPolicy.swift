@@ -1,4 +1,4 @@
-/// Chooses the running task that is preempted for an urgent one.
+/// Chooses the running task that is preempted (stopped, so that an urgent task can run).
 public enum PreemptionPolicy {
     public struct Candidate: Equatable, Sendable {
         public var task: TaskID

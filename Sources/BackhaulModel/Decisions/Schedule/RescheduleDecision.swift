@@ -1,7 +1,7 @@
 /// A task that has not ended, with the facts that matter when its start times change. Times are Unix milliseconds.
 public struct ScheduledTask: Equatable, Sendable {
     public enum Standing: Equatable, Sendable {
-        /// The task waits for a slot.
+        /// The task waits for a slot, the right to run.
         case ready
         /// The task waits until this time for its next attempt.
         case retry(Int64)
@@ -24,7 +24,7 @@ public struct ScheduledTask: Equatable, Sendable {
     }
 }
 
-/// The effect of new start times on a task.
+/// What new start times (the earliest and the latest start) change for a task.
 public struct RescheduleDecision: Equatable, Sendable {
     public enum Delay: Equatable, Sendable {
         /// The delay of the task does not change.

@@ -1,10 +1,12 @@
-/// Chooses the next task to start, and the next lane to load.
+/// Chooses the next task to start, and the next lane whose tasks are loaded from the store. A *lane* is the tasks of
+/// one session for one origin. A *slot* is the right of a task to run.
 extension Schedule {
     public enum Step: Equatable, Sendable {
         case start(Task, Lane)
         case load(Lane, limit: Int)
-        /// A running task must be preempted, because an urgent task has no slot or connection. If the step has an
-        /// origin, the running task must belong to that origin. This step is returned one time for each urgent task.
+        /// A running task must be preempted (stopped), because an urgent task has no slot or connection. If the step
+        /// has an origin, the running task must belong to that origin. This step is returned one time for each urgent
+        /// task.
         case preempt(Origin?)
     }
 
@@ -26,7 +28,8 @@ extension Schedule {
         return nil
     }
 
-    /// Whether all limits allow a slot for one more task of the lane. The task need not be loaded.
+    /// Whether all limits allow a slot for one more task of the lane. The result does not depend on whether the task is
+    /// loaded.
     public func hasFreeSlot(_ lane: Lane, of session: Session, to origin: Origin? = nil) -> Bool {
         let state = lanes[lane] ?? LaneState(session: session, origin: origin)
         guard let session = sessions[state.session], let limits = session.limits else { return false }

@@ -1,10 +1,10 @@
-/// Decides which task starts next, without I/O. Limits apply to each lane (all tasks of a session to one origin), to
-/// each session and to the engine. The schedule knows only the tasks that were loaded from the store; more tasks may
-/// wait in the store.
+/// Decides which task starts next, without I/O. A *slot* is the right of a task to run. Limits on slots apply to each
+/// lane (all tasks of a session for one origin), to each session and to the engine. The schedule knows only the tasks
+/// that were loaded from the store; more tasks may wait in the store.
 ///
 /// Sessions get slots in rotation, and so do the lanes within a session. After a session or lane has got a slot, it
-/// goes to the end of the rotation. If none of its tasks can start now, it keeps its position. So no task waits for
-/// ever, and a session with a thousand origins does not displace a session with a single origin. Urgent tasks
+/// goes to the end of the rotation. A session or lane whose tasks cannot start now keeps its position. So no task waits
+/// for ever, and a session with a thousand origins does not displace a session with a single origin. Urgent tasks
 /// (`BH_PRIORITY_NOW`) start before all other tasks, and ignore the limits of their session. The limits of the engine
 /// apply to urgent tasks, too. If these limits are reached, running tasks are preempted for urgent tasks.
 public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, Task: Hashable & Sendable>: Sendable {
@@ -44,10 +44,11 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
         var next = 0
         var running = 0
         var isLoading = false
-        /// Whether tasks were added during the present load. Then the result of the load may lack these tasks.
+        /// Whether tasks were added while the lane's tasks were being loaded from the store. Then the result of this
+        /// load may lack the added tasks.
         var isLoadStale = false
-        /// Whether tasks were added during the present load, and must start before the tasks of the load. Then the
-        /// result of the load is dropped.
+        /// Whether tasks were added during the present load that must start before the loaded tasks. Then the result of
+        /// the load is dropped.
         var isLoadOutdated = false
         var mayHaveMore = true
         var isMultiplexed = false
@@ -76,7 +77,7 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
     }
 
     struct SessionState {
-        /// Nil before the limits are set, and after the session was forgotten. While they are nil, no task of the
+        /// Nil before the limits are set, and after the session was forgotten. While the limits are nil, no task of the
         /// session starts.
         var limits: Limits?
         var running = 0
@@ -181,7 +182,7 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
     /// for the same reason.
     public mutating func setRunsOneTask(_ lane: Lane, _ runsOneTask: Bool) { lanes[lane]?.runsOneTask = runsOneTask }
 
-    /// Sets whether the lane is held. No task of a held lane starts.
+    /// Sets whether the lane is held because of a condition, such as missing power. No task of a held lane starts.
     public mutating func setHeld(_ lane: Lane, _ isHeld: Bool) { lanes[lane]?.isHeld = isHeld }
 
     public func runsOneTask(_ lane: Lane) -> Bool { lanes[lane]?.runsOneTask ?? false }

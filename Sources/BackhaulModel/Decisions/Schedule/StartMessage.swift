@@ -1,4 +1,4 @@
-/// Writes the earliest start of a task as a text for users.
+/// Writes a task's earliest start, the time before which the task does not start, as a text for users.
 public enum StartMessage {
     /// `start`: Unix milliseconds. `offset`: returns by how many milliseconds local time is ahead of UTC at a given
     /// Unix time.

@@ -1,11 +1,11 @@
-/// Distributes the bytes that rate limits allow among the tasks. The engine, each session and each task may have a rate
-/// limit. It applies to the sum of received and sent bytes. The bytes of a task count for three limits: the task's, its
-/// session's and the engine's. `now`: the time in milliseconds, by a clock that never goes back.
+/// Distributes among the tasks the bytes that rate limits allow. The engine, each session and each task may have a rate
+/// limit. A limit applies to the sum of received and sent bytes. The bytes of a task count for three limits: the limit
+/// of the task, of its session and of the engine. `now`: the time in milliseconds, by a clock that never goes back.
 ///
-/// Each limited level is a token bucket. One chunk may overdraw the bucket, and then later chunks wait. So the rate is
-/// kept for chunks of any size. Tasks that share a level move bytes in rotation by deficit round robin (Shreedhar and
-/// Varghese, 1995). In each rotation, a task may move its *quantum*, a number of bytes. A task that moved more than its
-/// quantum waits longer, and an idle task delays no other task.
+/// Each of the three *levels* (task, session, engine) that has a limit is a token bucket. One chunk may overdraw the
+/// bucket, and then later chunks wait. So the rate is kept for chunks of any size. Tasks that share a level move bytes
+/// in rotation by deficit round robin (Shreedhar and Varghese, 1995). In each rotation, a task may move its *quantum*,
+/// a number of bytes. A task that moved more than its quantum waits longer, and an idle task delays no other task.
 public struct TokenBucketTree<Session: Hashable & Sendable, Task: Hashable & Sendable>: Sendable {
     public enum Level: Hashable, Sendable {
         case engine

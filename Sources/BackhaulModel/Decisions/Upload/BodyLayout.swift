@@ -93,7 +93,7 @@ extension RequestBody {
 }
 
 extension RequestBody {
-    /// How the engine takes the body's files; `reference` for bytes from memory.
+    /// How the engine takes the body's files. If the body is bytes from memory, the value is `reference`.
     public var source: BodySource {
         switch self {
         case .file(_, let source), .form(_, let source): source

@@ -1,5 +1,5 @@
-/// One attempt of an upload, as a state machine without I/O: it gets events and returns actions. An attempt always
-/// sends the whole body, because HTTP cannot report how much of the body has arrived.
+/// One attempt (one run) of an upload, as a state machine without I/O: it gets events and returns actions. An attempt
+/// always sends the whole body, because HTTP cannot report how much of the body has arrived.
 public struct UploadMachine: Sendable {
     var state = State.ready
     public internal(set) var head: ResponseHead?
@@ -35,7 +35,7 @@ public struct UploadMachine: Sendable {
 
 extension UploadMachine {
     /// The state of the attempt, with the data that exists only in that state. In all states before `concluding`, the
-    /// attempt has a slot.
+    /// attempt has a slot, the right to run.
     enum State: Sendable {
         case ready
         /// The first bytes of the body are being read, so that an unreadable body is found before a connection is
@@ -92,7 +92,7 @@ extension UploadMachine {
         /// attempt, if the server demanded one.
         case retry(Failure, retryAfterSeconds: Int64?)
         case credential(AuthenticationChallenge)
-        /// The stored row already has the task's new state (suspended, cancelled), or the engine stops.
+        /// The task's row in the store already has the new state (suspended or cancelled), or the engine stops.
         case stopped
     }
 
@@ -121,7 +121,7 @@ extension UploadMachine {
         case tick(wasBodySent: Bool = true)
     }
 
-    /// What the runner must do. It performs the actions in the order in which they are returned.
+    /// What the caller must do. The caller performs the actions in the order in which they are returned.
     public enum Action: Equatable, Sendable {
         /// Opens the files of the body, and reads its first bytes. Results in `opened` or `bodyFailed`.
         case openBody
@@ -141,7 +141,7 @@ extension UploadMachine {
     /// How much of a response's body is read.
     public struct ResponseLimits: Sendable {
         /// The most bytes that are read from the body of an accepted response. Only the first bytes are kept. The other
-        /// bytes are read because the connection can then be reused.
+        /// bytes are read so that the connection can be reused.
         public var body: UInt64 = 1 << 20
         public var errorBody = UInt64(Limits.errorBodySize)
         /// The most ticks for which a body is read. A slow body occupies a connection that other tasks need.

@@ -1,7 +1,7 @@
 internal import BackhaulModel
 
-/// Reads rows of the table `tasks` with the help of indexes: ready tasks in the order in which they get slots, and
-/// tasks by their resource time-outs.
+/// Reads rows of the table `tasks` with the help of indexes: ready tasks in the order in which they get slots (the
+/// right to run), and tasks by their resource time-outs (the longest permitted time from the enqueue to the end).
 struct ReadyTasks {
     let connection: Connection
 
@@ -20,8 +20,8 @@ struct ReadyTasks {
         }
     }
 
-    /// Calls the body for the lane's ready tasks with these constraints, in the order in which they get slots, until
-    /// the body returns false.
+    /// Calls the body for the ready tasks of the lane (one session and one server) with these constraints, in the order
+    /// in which they get slots, until the body returns false.
     func each(
         of lane: LaneID, stating constraints: ConstraintsID, body: (Position) -> Bool
     ) throws(Failure) {

@@ -1,8 +1,8 @@
 internal import BackhaulModel
 
 /// Statements on the columns of `tasks` that delay a task: `due_boot_ms` and `due_reason`. While a task is delayed,
-/// other tasks of its lane may run. Other statements here are on the columns with the challenge, the constraints and
-/// the latest start.
+/// other tasks of its lane (of the same session for the same server) may run. Other statements here are on the columns
+/// with the challenge, the constraints and the latest start.
 struct TaskDelays {
     let connection: Connection
 
@@ -84,7 +84,8 @@ struct TaskDelays {
         try connection.run(Self.park, .id(task), .id(challenge), .integer(now.boot), .integer(now.calendar))
     }
 
-    /// Parks a task. Does nothing when the task is not ready.
+    /// Parks a task: makes it wait for a challenge, a demand to the program that embeds the library. Does nothing when
+    /// the task is not ready.
     func parkReady(_ task: TaskID, for challenge: ChallengeID, _ now: DelayMoment) throws(Failure) {
         try connection.run(Self.parkReady, .id(task), .id(challenge), .integer(now.boot), .integer(now.calendar))
     }
@@ -128,7 +129,8 @@ struct TaskDelays {
             Self.setTimes, .id(task), .optional(latest), .optional(due), .number(reason.rawValue), .optional(end))
     }
 
-    /// Sets the latest start. `latest` is nil when the latest start has come, or if the task has none.
+    /// Sets the latest start, after which presets do not delay the task. `latest` is nil when the latest start has
+    /// come, or if the task has none.
     func setLatestStart(_ latest: Int64?, of task: TaskID) throws(Failure) {
         try connection.run(Self.setLatest, .id(task), .optional(latest))
     }

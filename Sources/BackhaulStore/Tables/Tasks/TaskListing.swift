@@ -11,7 +11,7 @@ struct TaskListing {
         try connection.first(Self.selectStored, .id(id), read: Self.stored)
     }
 
-    /// Returns the tasks with a finish intent, without their options.
+    /// Returns the tasks with a finish intent (tasks whose files get their final names), without their options.
     func storedWithIntent() throws(Failure) -> [StoredTaskRow] {
         try connection.all(Self.selectWithIntent, read: Self.stored)
     }
@@ -150,9 +150,10 @@ struct TaskInfoRow {
     let due: Int64?
     let dueReason: WaitReason
     let isFinishing: Bool
-    /// The protection space of the challenge for which the task waits.
+    /// The protection space (usually a server and its realm) of the challenge for which the task waits.
     let space: ProtectionSpace?
-    /// The path of the task's file; nil if the file is at the destination or at the path of a kept file.
+    /// The path of the task's file; nil if the file is at the destination, or is a download that stays in the store (a
+    /// kept file).
     let path: String?
 
     fileprivate init(row: inout Row) {
@@ -232,7 +233,8 @@ extension Row {
         let consumed = optionalText(Self.consumedFile)
         outcome.response.headers = try HeaderBlob.unpack(headers)
         if state != .succeeded {
-            // If the task has not succeeded, a consumed file belongs to the host again.
+            // If the task has not succeeded, a consumed file belongs to the host (the program that embeds the library)
+            // again.
             outcome.path = claimed ?? consumed.flatMap { files?.bodyFile(named: $0) }
         } else if makesFile {
             // The path of a kept file is not stored, because the store may have been moved.

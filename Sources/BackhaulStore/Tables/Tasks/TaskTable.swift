@@ -1,10 +1,11 @@
 internal import BackhaulModel
 
-/// The table `tasks` has the values that change while a task is live, in small rows. The state of a running task is
-/// `waiting`.
+/// The table `tasks` has the values that change while a task is live (until it ends), in small rows. The state of a
+/// running task is `waiting`.
 ///
-/// The files of this folder divide the statements: delays are in TaskDelays.swift, the order of slots and time-outs in
-/// ReadyTasks.swift, bulk changes in SelectedTasks.swift, and listings in TaskListing.swift.
+/// The files of this folder divide the statements: delays are in TaskDelays.swift, time-outs and the order in which
+/// tasks get slots (the right to run) are in ReadyTasks.swift, bulk changes are in SelectedTasks.swift, and listings
+/// are in TaskListing.swift.
 struct TaskTable {
     let connection: Connection
 
@@ -25,7 +26,8 @@ struct TaskTable {
         return TaskID(rawValue: UInt64(clamping: connection.lastInsertedRow))
     }
 
-    /// Returns the task with this idempotency key, and the request as the host enqueued it.
+    /// Returns the task with this idempotency key, and the request as the host (the program that embeds the library)
+    /// enqueued it.
     func find(key: String, in session: SessionID) throws(Failure) -> EnqueuedRow? {
         try connection.first(Self.selectByKey, .id(session), .text(key), read: EnqueuedRow.init(row:))
     }
@@ -58,8 +60,8 @@ struct TaskTable {
 
     // MARK: Progress
 
-    /// Writes the progress. If the task has ended, writes nothing and returns false. The next two functions do the
-    /// same.
+    /// Writes the progress. If the task has ended, writes nothing and returns false. The next two functions also return
+    /// false for an ended task.
     func write(_ progress: AttemptProgress, of task: TaskID) throws(Failure) -> Bool {
         try connection.run(
             Self.writeProgress, .id(task), .number(progress.attempts), .bits(progress.bytesReceived),
@@ -112,7 +114,7 @@ struct TaskTable {
         try connection.run(Self.setLane, .id(task), .id(lane))
     }
 
-    /// Gives the task a new part file with a new name.
+    /// Gives the task a new part file (the file to which a download writes) with a new name.
     func renewPart(of task: TaskID) throws(Failure) { try connection.run(Self.renewPart, .id(task)) }
 
     /// Moves the times from which the ages of live tasks are computed.

@@ -22,7 +22,8 @@ PLACE = Path("/var/tmp/backhaul-0.4")
 PORT = 47013
 ORIGIN = f"http://127.0.0.1:{PORT}"
 STORE, FILES = PLACE / "store", PLACE / "files"
-#: In the dump, NO_BOOT replaces this boot id. So every machine sees a store that was last opened in another boot.
+#: In the dump, NO_BOOT replaces this boot id. So to every machine, the store seems to have been last opened before a
+#: restart of the machine.
 BOOT = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
 NO_BOOT = "00000000-0000-4000-8000-000000000000"
 HERE = Path(__file__).resolve().parent

@@ -116,7 +116,8 @@ class HostAgent:
 
     def wait_for(self, count=None, timeout=180):
         """Reads events, from the first unacknowledged event on. With `count`, it reads this number of events. Without
-        `count`, it reads until the last round of the session has finished.
+        `count`, it reads until the last round of the session has finished. A round ends when all tasks of the session
+        have ended.
 
         The number of rounds depends on timing. So without `count`, the result has the end of the last round only.
         """
@@ -232,11 +233,13 @@ class HostAgent:
         return ctypes.CDLL(None).allocation_count()
 
     def fail_epoll_adds(self, first, count):
-        """Makes epoll_ctl(2) fail in `count` calls that add a descriptor. The first of them is call number `first`."""
+        """Makes epoll_ctl(2) fail in `count` calls that add a descriptor. The first of these calls is call number
+        `first`."""
         ctypes.CDLL(None).fail_epoll_adds(ctypes.c_long(first), ctypes.c_long(count))
 
     def fail_process_reads(self, first, count):
-        """Makes `count` calls fail that open /proc/PID/stat. The first of them is call number `first`."""
+        """Makes the opening of /proc/PID/stat fail in `count` calls. The first of these calls is call number
+        `first`."""
         ctypes.CDLL(None).fail_process_reads(ctypes.c_long(first), ctypes.c_long(count))
 
     def fetch_with(self, curl, url):

@@ -61,7 +61,7 @@ struct BudgetAccountingTests {
         #expect(budgets.budgets(of: session).first?.left == 1_000)
     }
 
-    @Test("because of a budget, the engine reads the network until ten seconds after the last transferred byte")
+    @Test("until ten seconds after the last transferred byte, a budget makes the engine check the current network")
     func asks() {
         limit(1_000_000)
         #expect(!budgets.updateNetworkReading())
@@ -98,7 +98,7 @@ struct BudgetAccountingTests {
         #expect(fixture.runtime.takeEffects().waiting == [[1]])
     }
 
-    @Test("if the store cannot delay a task, the task's lane is loaded again later")
+    @Test("if the store cannot record a task's delay, the tasks of the lane are read from the store again later")
     func failedDelay() throws {
         limit(1_000)
         _ = admission.admit([task(1, bytes: 10_000)], in: ConditionsFixture.lane.id)

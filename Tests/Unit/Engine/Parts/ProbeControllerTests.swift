@@ -51,7 +51,7 @@ struct ProbeControllerTests {
         #expect(fixture.runtime.pendingStoreCalls == calls)
     }
 
-    @Test("if no task waits any more, the uplink probe's slot is released, and the lane is loaded again")
+    @Test("if the store finds no task for an uplink probe, the probe's slot is released for other tasks")
     func noTask() throws {
         loseUplink()
         probes.probeUplink()
@@ -85,7 +85,7 @@ struct ProbeControllerTests {
         #expect(!probes.needsProbe(key, .uplink))
     }
 
-    @Test("the lanes that a manual retry would release can be listed")
+    @Test("the lanes with tasks that wait only because of the uplink can be listed")
     func listed() {
         loseUplink()
         #expect(probes.heldByUplink(of: EngineFixture.session) == [ConditionsFixture.lane.id: [.session]])

@@ -2,6 +2,8 @@ import Testing
 
 @testable import BackhaulModel
 
+/// A *challenge* is a demand for a credential. A *protection space* is the origin and realm in which a credential is
+/// valid. Its *scope* is the directory of URLs in which requests probably need the same credential.
 @Suite("The challenge of a 401 or 407 response")
 struct AuthenticationChallengeTests {
     private func authChallenge(
@@ -21,7 +23,7 @@ struct AuthenticationChallengeTests {
         }
     }
 
-    @Test("several challenges in one or more fields are parsed (RFC 9110, section 11.6.1)")
+    @Test("one or more header fields with several challenges are parsed (RFC 9110, section 11.6.1)")
     func grammar() {
         #expect(
             read("Basic realm=\"simple\", Newauth realm=\"apps\", type=1, title=\"Login to \\\"apps\\\"\"")
@@ -88,7 +90,7 @@ struct AuthenticationChallengeTests {
         #expect(authChallenge()?.schemes == .other)
     }
 
-    @Test("a 407 response from a proxy is a challenge; a 407 without a proxy, or a 403, is no challenge")
+    @Test("a 407 response from a proxy is a challenge; a 407 without a proxy is none, and a 403 is none")
     func proxy() {
         let asked = authChallenge("Basic realm=\"p\"", status: 407, proxy: "http://proxy:3128")
         #expect(asked?.space == ProtectionSpace(kind: .proxy, origin: "http://proxy:3128", realm: "p"))

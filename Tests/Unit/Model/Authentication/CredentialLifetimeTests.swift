@@ -2,6 +2,9 @@ import Testing
 
 @testable import BackhaulModel
 
+/// The *host* is the program that uses the library. A *lane* is the tasks of one session for one origin. After *default
+/// handling* of a challenge, a task continues without a credential. A *refresh* is a demand to the host for new headers
+/// or a new URL of a request.
 @Suite("Expired credentials, default handling and refreshes")
 struct CredentialLifetimeTests {
     private static let origin = "https://example.org:443"
@@ -41,7 +44,7 @@ struct CredentialLifetimeTests {
         }
     }
 
-    @Test("an expired credential is not sent, and its tasks start no attempt until there is a new credential")
+    @Test("an expired credential is not sent; until there is a new credential, tasks that need it start no attempt")
     mutating func tooOld() throws {
         let asked = try authChallenge()
         credentials.noteChallenge(asked, in: Self.origin)
@@ -70,7 +73,7 @@ struct CredentialLifetimeTests {
         #expect(decision == .openChallenge(failures: 0, replacing: nil))
     }
 
-    @Test("a credential from the store is sent, and its lane may run several tasks at once")
+    @Test("a credential from the store is sent, and the lane that uses it may run several tasks at once")
     mutating func kept() {
         credentials.restore(
             StoredCredential(space: space, challenge: ChallengeID(rawValue: 4), schemes: .digest, response: secret))
@@ -109,7 +112,7 @@ struct CredentialLifetimeTests {
         return options
     }
 
-    @Test("a refresh is due when a request expires, or after a 401 or 403 (headers: only from its own origin)",
+    @Test("a refresh is due when a request expires, or after a 401 or 403 (for headers: only from the task's origin)",
         arguments: [
         (RefreshKind.none, 401, Self.origin, false), (.headers, 401, Self.origin, true),
         (.headers, 403, Self.origin, true), (.headers, 403, "https://cdn:443", false),

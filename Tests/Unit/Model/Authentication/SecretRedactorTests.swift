@@ -21,7 +21,7 @@ struct SecretRedactorTests {
     }
 
     @Test(
-        "a credential in base64 is recognized together with its padding",
+        "a credential in base64 is replaced together with its padding",
         arguments: [("p", "dTpw"), ("pq", "dTpwcQ=="), ("pqr", "dTpwcXI="), ("ÿ~>?", "dTrDv34+Pw==")])
     func padding(_ password: String, _ encoded: String) {
         let secrets = secrets(.credential(user: "u", password: password))
@@ -40,7 +40,7 @@ struct SecretRedactorTests {
         #expect(secrets(.refuse, .headers([HeaderField("A", "")])).redacted("the end") == "the end")
     }
 
-    @Test("the start of a secret at the end of a truncated body is replaced")
+    @Test("if a truncated body ends with the start of a secret, this start is replaced")
     func cut() {
         let body = Array("so: passwo".utf8)
         #expect(secrets(credential).redacted(body, isCut: true) == Array("so: ******".utf8))

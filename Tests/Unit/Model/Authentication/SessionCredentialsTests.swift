@@ -2,6 +2,9 @@ import Testing
 
 @testable import BackhaulModel
 
+/// A *lane* is the tasks of one session for one origin (scheme, host name and port). The *host* is the program that
+/// uses the library. It gives the credential for a challenge, or refuses the challenge. If a *server* refuses a
+/// credential, it sends the challenge again.
 @Suite("A session's credentials")
 struct SessionCredentialsTests {
     private static let origin = "https://example.org:443"
@@ -47,7 +50,7 @@ struct SessionCredentialsTests {
         return id
     }
 
-    @Test("a lane runs one task at a time from the first challenge to the first success")
+    @Test("from its first challenge to its first success, a lane runs one task at a time")
     mutating func runsOneTask() throws {
         let asked = try authChallenge()
         #expect(!credentials.runsOneTask(Self.origin))
@@ -91,7 +94,7 @@ struct SessionCredentialsTests {
         expect(decision(asked, sent: first), .resend)
     }
 
-    @Test("if the host refuses a challenge, requests that were in progress are refused, too")
+    @Test("if the host refuses a challenge, requests that were in progress also get this refusal")
     mutating func refused() throws {
         let asked = try authChallenge()
         for _ in 0..<2 { credentials.noteChallenge(asked, in: Self.origin) }
@@ -119,7 +122,7 @@ struct SessionCredentialsTests {
         #expect(credentials.isEmpty)
     }
 
-    @Test("if a server has several realms, a task gets the credential of its URL's directory, or no credential")
+    @Test("if a server has several realms, the directory of a task's URL decides which credential the task gets")
     mutating func realms() throws {
         let staff = try authChallenge()
         let board = try authChallenge("board", url: "https://example.org/files/board/1")
@@ -137,7 +140,7 @@ struct SessionCredentialsTests {
         #expect(credentials.credential(proxy: Self.origin) == nil)
     }
 
-    @Test("a credential is sent only to its proxy; a proxy's challenge applies only to lanes that received it")
+    @Test("a proxy's credential is sent only to this proxy; a proxy's challenge applies only to lanes that got it")
     mutating func proxies() throws {
         let asked = try authChallenge(proxy: "http://proxy:3128")
         credentials.noteChallenge(asked, in: Self.origin)
@@ -183,7 +186,7 @@ struct SessionCredentialsTests {
         #expect(waits(for: "https://example.org/", in: Self.origin)?.rawValue == 2)
     }
 
-    @Test("after a lane refused a good credential, a refusal in this lane does not drop the next credential")
+    @Test("if a proxy refused a good credential in lane B, another refusal in lane B does not drop the next one")
     mutating func contrary() throws {
         let (asked, first) = try serve()
         credentials.noteChallenge(asked, in: other)
@@ -203,7 +206,7 @@ struct SessionCredentialsTests {
         #expect(credentials.credential(proxy: proxy) == nil)
     }
 
-    @Test("if a server demands realm A, then realm B, then A again, the credential for A counts as refused")
+    @Test("if a server has challenges for realm A, then B, then A again, the credential for A counts as refused")
     mutating func alternating() throws {
         let (staff, board) = (try authChallenge(), try authChallenge("board"))
         for (id, asked) in [(UInt64(1), staff), (2, board)] {

@@ -1,6 +1,7 @@
 import BackhaulModel
 import Testing
 
+/// The *command budget* limits the commands that have no reply yet.
 @Suite("Bounded collections")
 struct BoundsTests {
     private func reading(_ task: UInt64, _ offset: UInt64 = 0) -> Progress {
@@ -54,7 +55,7 @@ struct BoundsTests {
         Enqueued(task: TaskID(rawValue: task), disposition: disposition)
     }
 
-    @Test("a list of enqueue results returns its items, and how many items at its start were applied")
+    @Test("a list of enqueue results returns its items, and the number of applied items before the first other item")
     func results() {
         let items = [
             item(5), item(6), item(9), item(8, .existing), item(9, .existing), item(0, .notApplied),

@@ -1,6 +1,8 @@
 import BackhaulModel
 import Testing
 
+/// An *activity* is work that repeats. It has windows of time, and the engine (the process that runs the tasks) starts
+/// the work one time in each window. The *conditions* are facts about the system, such as power, heat or network.
 @Suite("Windows of activities")
 struct ActivityWindowTests {
     static let hour: Int64 = 3_600_000
@@ -38,7 +40,7 @@ struct ActivityWindowTests {
         #expect(window.shouldStart(now: start + after, holds: isHeld ? [Hold(.power, "")] : []) == expected)
     }
 
-    @Test("an activity is checked when its window opens and when its window ends")
+    @Test("an activity is checked both when its window opens and when its window ends")
     func looks() {
         let window = ActivityWindow(begin: start, toleranceMilliseconds: 10)
         #expect(window.nextCheck(now: start - 1) == start)
@@ -46,7 +48,7 @@ struct ActivityWindowTests {
         #expect(window.nextCheck(now: start + 10) == nil)
     }
 
-    @Test("one window of an activity replaces all windows that were missed")
+    @Test("one window replaces all missed windows of an activity")
     func missed() {
         let window = ActivityWindow(begin: start, toleranceMilliseconds: 7_200_000)
         // Three days and five hours later, three more windows have passed, and no window is open.
@@ -91,7 +93,7 @@ struct ActivityWindowTests {
         #expect(window.end >= window.begin)
     }
 
-    @Test("each quality of service has the constraints that the header documents")
+    @Test("each quality of service (an activity's setting) has the constraints that the header documents")
     func quality() {
         func reasons(_ quality: QualityOfService) -> [WaitReason] {
             Situation { ($0.session, $0.conditions) = (quality.constraints, .onTheRoad) }.reasons

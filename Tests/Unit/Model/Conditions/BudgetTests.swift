@@ -1,6 +1,7 @@
 @testable import BackhaulModel
 import Testing
 
+/// A *budget* is the bytes that may be moved in a day or month. *Usage* is the bytes that were moved.
 @Suite("Days and months of budgets")
 struct BudgetPeriodTests {
     static let hour: Int64 = 3_600_000
@@ -50,7 +51,7 @@ struct BudgetPeriodTests {
         #expect(day(back + Self.hour, offset).beginMilliseconds == back + Self.hour)
     }
 
-    @Test("each computed date from 1970 to 2199 equals the date of a count from day to day")
+    @Test("the computed dates from 1970 to 2199 equal the dates that a day-by-day count gives")
     func calendar() {
         var (year, month, day) = (Int64(1970), 1, 1)
         for number in Int64(0)..<84_006 {
@@ -143,7 +144,7 @@ struct ByteUsageTests {
         #expect(usage.takeRemoved().isEmpty)
     }
 
-    @Test("a changed entry of usage is returned for one save, and returned again if this save fails")
+    @Test("a changed entry of usage is returned one time to be saved, and returned again if this save fails")
     func unsaved() {
         var usage = ByteUsage()
         usage.add(5, network: "Home", session: one, day: 1)

@@ -1,6 +1,8 @@
 import BackhaulModel
 import Testing
 
+/// A *condition* is a fact about the system, such as power, heat or network. Its *source* is where the value was
+/// read. An improved condition is used only after it has lasted for its *settling period*.
 @Suite("Texts of conditions in listings")
 struct ConditionDescriptionTests {
     private func texts(_ conditions: Conditions, _ bytesPerSecond: UInt64? = nil) -> [ConditionKind: String] {

@@ -56,6 +56,10 @@ struct Scenario {
 }
 
 /// All scenarios begin on Friday, 20 November 2026, at 21:40.
+///
+/// *Discretionary* is a preset, which is a name for several demands of a task: external power, an unmetered network, a
+/// cool machine and a fast link. *Overnight* adds quiet hours by day, in which tasks wait. After its *latest start*,
+/// a task ignores its presets. *Flapping* is frequent changes.
 @Suite("A task while conditions change")
 struct ConditionScenarioTests {
     typealias S = Scenario

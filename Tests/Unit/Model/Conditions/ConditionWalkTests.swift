@@ -1,6 +1,8 @@
 import BackhaulModel
 import Testing
 
+/// If a link is slow, tasks are *held*: they wait until a *pause* is over. A *probe* is one task that then tests the
+/// link. An *uplink* is the route from the local network to other networks. An *activity* is work that repeats.
 @Suite("Pauses and probes in simulations of several hours")
 struct ConditionWalkTests {
     /// Simulates a network link for some hours. `speed` returns the mean bytes per second of an hour.
@@ -35,7 +37,7 @@ struct ConditionWalkTests {
         return (moved, watch.permission("lane", SlowLink.terms, now: Int64(hours) * 3_600_000) == .open, probes)
     }
 
-    @Test("a fast link is never held", arguments: 1...5 as ClosedRange<UInt64>)
+    @Test("tasks on a fast link are never held", arguments: 1...5 as ClosedRange<UInt64>)
     func fast(seed: UInt64) {
         let walk = walk(seed, hours: 3) { _ in 20_000 }
         #expect(walk.isOpen && walk.probes == 0)
@@ -57,7 +59,7 @@ struct ConditionWalkTests {
         #expect(walk.moved[5] > 200_000 * 3_000)
     }
 
-    @Test("if an uplink works again for one of three origins, probes find this origin within 15 minutes",
+    @Test("if an uplink works again for only one of three origins, probes find this origin within 15 minutes",
         arguments: [0, 1, 2])
     func uplink(alive: Int) {
         let origins = ["a", "b", "c"].map { Origin(scheme: "https", server: "\($0).example", port: 443) }

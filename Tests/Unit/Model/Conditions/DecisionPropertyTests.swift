@@ -1,6 +1,9 @@
 import BackhaulModel
 import Testing
 
+/// A *hold* is a demand of a task on the system (such as external power) that the system does not meet now, with a
+/// sentence that explains why. A *constraint* is such a demand. The *needed conditions* of a task are the facts about
+/// the system that the task's constraints concern.
 @Suite("Properties of every decision")
 struct DecisionPropertyTests {
     /// Checks a property for random rows, and records the first row for which it is false.
@@ -17,7 +20,7 @@ struct DecisionPropertyTests {
         }
     }
 
-    @Test("constraints of a task never remove a hold of its session")
+    @Test("a task's constraints never remove a hold that its session's constraints cause")
     func stricterTask() {
         everyRow(21) { row, _ in
             var bare = row
@@ -57,7 +60,7 @@ struct DecisionPropertyTests {
         }
     }
 
-    @Test("each condition that would stop a running task also holds a task that is held already")
+    @Test("each condition that would stop a running task also holds a task that is already held")
     func heldIsStickier() {
         everyRow(24) { row, _ in
             var free = row

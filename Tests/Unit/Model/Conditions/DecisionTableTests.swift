@@ -5,6 +5,10 @@ import Testing
 /// task. All combinations would be about 10^17 rows. So each test takes every combination of the columns of one reason,
 /// with random values in all other columns. Each test compares the whole decision, so it also finds effects on other
 /// reasons.
+///
+/// A *constraint* is a demand of a task on the system, such as external power. While the system does not meet the
+/// demand, the task is *held*. A *reading* is the read value of a fact such as power. A *network scope* is where the
+/// server is: on this machine, on the local network, or beyond it.
 @Suite("The table of decisions")
 struct DecisionTableTests {
     /// Calls `row` for every combination of one field's values, the presets of session and task, and the task's states.

@@ -1,6 +1,9 @@
 @testable import BackhaulModel
 import Testing
 
+/// A *condition* is a fact about the system, such as power, heat or network, and a *reading* is its read value. The
+/// filter uses a better reading only after it has lasted for the *settling period*. *Flapping* is frequent changes of a
+/// condition.
 @Suite("The filter of conditions")
 struct ConditionsFilterTests {
     private var onPower: Conditions { power(true) }
@@ -87,7 +90,7 @@ struct ConditionsFilterTests {
         #expect(filter.take(conditions, now: 1).conditions == conditions)
     }
 
-    @Test("a bad condition that is read only at times does not count as flapping")
+    @Test("if a bad condition is read only from time to time, it does not count as flapping")
     func notRead() {
         var filter = ConditionsFilter()
         for round in 0..<20 as Range<Int64> {

@@ -1,6 +1,10 @@
 import BackhaulModel
 import Testing
 
+/// A *hold* is a demand of a task on the system (such as external power) that the system does not meet now, with a
+/// sentence that explains why. A *preset* is a name for several demands. *Discretionary* is a preset: external power,
+/// an unmetered network, a cool machine and a fast link. After its *latest start*, a task ignores presets. A *launched
+/// host* is a program that the engine has started because sessions need it.
 @Suite("Holds and their sentences")
 struct HoldTests {
     @Test("unknown conditions hold no task")
@@ -56,7 +60,7 @@ struct HoldTests {
         #expect(situation.reasons == [.power, .metered])
     }
 
-    @Test("after its latest start a task ignores presets, but obeys stated constraints")
+    @Test("after its latest start, a task ignores presets, but obeys stated constraints")
     func pastLatestStart() {
         let situation = Situation {
             $0.session = Constraints(.overnight) { $0.requiresUnmetered = true }
@@ -66,7 +70,7 @@ struct HoldTests {
         #expect(situation.reasons == [.metered])
     }
 
-    @Test("a task of a launched host is discretionary, except for the fields that the task states")
+    @Test("a task from a launched host is discretionary, except in the fields that the task states")
     func launched() {
         let situation = Situation {
             $0.task = TaskConstraints(Constraints { $0.requiresUnmetered = false }, isLaunched: true)
@@ -193,7 +197,7 @@ struct HoldTests {
             ])
     }
 
-    @Test("if a session and its task permit no common kind of network, the task's hold has no end time")
+    @Test("if no kind of network is permitted by both a session and its task, the task's hold has no end time")
     func excluded() {
         let situation = Situation {
             $0.session.networks = .wifi
@@ -216,7 +220,8 @@ struct HoldTests {
         #expect(situation.holds.isEmpty)
     }
 
-    @Test("until an origin has responded, a portal or dead uplink holds the tasks that need the uplink", arguments: [
+    @Test("until an origin has responded, a login portal or a dead uplink holds the tasks that need the uplink",
+        arguments: [
         ConnectivityState.portal, .limited,
     ])
     func portal(state: ConnectivityState) {

@@ -1,6 +1,9 @@
 import BackhaulModel
 import Testing
 
+/// A *lane* is the tasks of one session for one origin (scheme, host name and port). If a lane is slow, its tasks are
+/// *held*: they wait until a *pause* is over. A *slow probe* is one task that then tests whether the server is still
+/// slow. The *sentence* of a hold explains why the tasks wait.
 @Suite("Probes of slow lanes")
 struct ThroughputProbeTests {
     /// Returns a link with two slow lanes of two origins. The pauses of the two lanes are over.
@@ -14,7 +17,7 @@ struct ThroughputProbeTests {
 
     private static let both = [(lane: "lane", terms: SlowLink.terms), (lane: "second", terms: SlowLink.terms)]
 
-    @Test("only one lane has a slow probe at a time, and the sentences of the holds say so")
+    @Test("only one lane at a time has a slow probe, and the sentences of the holds say so")
     func alone() {
         var link = slow()
         #expect(link.watch.probe(among: Self.both, now: link.now) == "lane")
@@ -26,7 +29,7 @@ struct ThroughputProbeTests {
         #expect(holds.map { $0?.nextCheckMilliseconds } == [nil, nil])
     }
 
-    @Test("the next slow probe goes to the lane whose last probe is the oldest")
+    @Test("the next slow probe is for the lane whose last probe was the longest time ago")
     func turns() {
         var link = slow()
         var tried: [String] = []

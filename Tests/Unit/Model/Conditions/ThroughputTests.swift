@@ -44,6 +44,9 @@ struct SlowLink {
     }
 }
 
+/// A *lane* is the tasks of one session for one origin (scheme, host name and port). If a lane is slow, the lane
+/// *pauses*: its tasks are *held*, which means that they do not run. After the pause, a *slow probe* is one task that
+/// tests whether the server is still slow. The *sentence* of a hold explains why the tasks wait.
 @Suite("Throughput that is too low")
 struct ThroughputTests {
     @Test("a lane pauses after a minute below its minimum rate, and its sentence has the measured rate")
@@ -139,7 +142,7 @@ struct ThroughputTests {
         #expect(pauses == [300, 600, 1_200, 2_400, 3_600, 3_600])
     }
 
-    @Test("a lane pauses longer if it is slow again soon after a probe; a long fast time resets the pause")
+    @Test("if a lane is slow again soon after a probe, its next pause is longer; a long fast time resets the pause")
     func relapse() {
         var link = SlowLink()
         link.pass(60, SlowLink.sample(0))

@@ -1,6 +1,8 @@
 import BackhaulModel
 import Testing
 
+/// A *hold* is a demand of a task on the system that the system does not meet now, with a sentence that explains why.
+/// *Quiet hours* are hours in which tasks wait. A *budget* is the bytes that may be moved in a day or month.
 @Suite("Holds until a time")
 struct TimedHoldTests {
     private func date(_ hold: Hold?) -> Int64? { hold?.nextCheckMilliseconds }
@@ -56,7 +58,7 @@ struct TimedHoldTests {
         #expect(date(situation.holds.first) == nil)
     }
 
-    @Test("the holds of a task are ordered by how long they last")
+    @Test("the holds of a task are ordered by the time that they last")
     func order() {
         let situation = Situation {
             $0.session = Constraints(.discretionary) { $0.quietHours = QuietHours("21:00-06:30") }
@@ -75,7 +77,7 @@ struct TimedHoldTests {
             situation.reasons == [.budget, .quietHours, .budget, .power, .metered, .portal, .heat, .sleep])
     }
 
-    @Test("the next change of holds is the begin or end of quiet hours, or the end of a budget's period")
+    @Test("the holds next change when quiet hours begin or end, or when the period of a budget ends")
     func nextChange() {
         var situation = Situation()
         #expect(DeferralDecision.nextChange(situation.effective, situation.facts) == nil)

@@ -1,6 +1,9 @@
 import BackhaulModel
 import Testing
 
+/// An *uplink* is the route from the local network to other networks. A *portal* is a server of the network that
+/// responds in place of other servers until the user logs in. While there is a portal or the uplink is dead, tasks that
+/// need the uplink are held. An *uplink probe* is one of these tasks that tests the uplink.
 @Suite("Portals and dead uplinks")
 struct UplinkTests {
     private static func origin(_ name: String, _ scheme: String = "https") -> Origin {
@@ -21,7 +24,7 @@ struct UplinkTests {
         return watch
     }
 
-    @Test("the uplink counts as dead after three origins failed in a row, and the sentence of the hold says so")
+    @Test("if three origins fail in a row, the uplink counts as dead, and the hold's sentence says so")
     func limited() {
         let watch = dead()
         #expect(watch.state == .limited)
@@ -33,7 +36,7 @@ struct UplinkTests {
                         + "retries after a pause", nextCheckMilliseconds: 60_000))
     }
 
-    @Test("if only two origins are in use and both fail, the uplink is dead; one failed origin is never enough")
+    @Test("if the only two origins in use fail, the uplink counts as dead; one failed origin is never enough")
     func fewOrigins() {
         var watch = UplinkWatch()
         #expect(watch.take(a, .unreachable, originsInUse: 1, now: 0) == false)
@@ -69,7 +72,7 @@ struct UplinkTests {
         #expect(watch.probe(among: [a, b, c, Self.origin("z")], now: 40_000) == a)
     }
 
-    @Test("a single 511 response is ignored while other origins respond")
+    @Test("if another origin has responded in the last two minutes, a single 511 response is ignored")
     func lively() {
         var watch = UplinkWatch()
         _ = watch.take(b, .responded, originsInUse: 5, now: 0)
@@ -110,7 +113,7 @@ struct UplinkTests {
         #expect(watch.state == .open)
     }
 
-    @Test("a 511 response means a portal; a repeated 511 is ignored while other origins respond")
+    @Test("a 511 from origin A means a portal; after a response from origin B, a 511 from A is ignored")
     func networkAuthenticationRequired() {
         var watch = UplinkWatch()
         #expect(watch.take(a, .portal, originsInUse: 5, now: 0) == true)
@@ -142,7 +145,7 @@ struct UplinkTests {
         #expect(tried == [a, b, c, a, b, c, a, b])
     }
 
-    @Test("if no task starts for an uplink probe, another origin is probed a second later, without a longer pause")
+    @Test("if no task starts for an uplink probe, another origin is probed one second later; the pause does not grow")
     func givenBack() {
         var watch = dead()
         #expect(watch.probe(among: [a, b], now: 12_000) == a)

@@ -1,6 +1,10 @@
 import BackhaulModel
 import Testing
 
+/// A download writes its bytes to a *part file*. A *checkpoint* is what the database records about the part file:
+/// length, ETag or Last-Modified (the *validators*), and checksums. *Seal*: to write and sync the rest of the part
+/// file. *Place*: to give the file its final name. A *finish intent* is the record of the sealed file, stored before
+/// the file is placed. A *tick* is an event that comes once a second.
 @Suite("A successful download")
 struct DownloadCompletionTests {
     @Test("Before the task ends, the file is sealed, its finish intent is recorded, and the file is placed")
@@ -17,7 +21,7 @@ struct DownloadCompletionTests {
         #expect(attempt.machine.isOver)
     }
 
-    @Test("An empty response makes an empty file")
+    @Test("If the response is empty, the download makes an empty file")
     func empty() {
         var attempt = DownloadScript()
         attempt.after(.start, .head(head(200, "Content-Length: 0")))
@@ -46,7 +50,7 @@ struct DownloadCompletionTests {
         #expect(attempt.machine.madeProgress)
     }
 
-    @Test("Many written bytes are synced before the next tick, and many further bytes are synced again")
+    @Test("Each time many bytes are written, they are synced before the next tick")
     func syncs() {
         var attempt = DownloadScript(limits: .wide)
         attempt.after(.start, .head(head(200, "Content-Length: 9000", "ETag: \"a\"")), .received(count: 1_000))
@@ -103,7 +107,7 @@ struct DownloadCompletionTests {
         attempt.expect(.appended(length: 401), .resumeTransfer)
     }
 
-    @Test("If the limit of unwritten bytes is smaller than one write, the transfer still does not block")
+    @Test("If the limit of unwritten bytes is smaller than one write, the transfer still resumes after the write")
     func smallBuffer() {
         var limits = DownloadMachine.BufferLimits.small
         limits.outstanding = 10

@@ -1,11 +1,13 @@
 import BackhaulModel
 import Testing
 
+/// A *challenge* is a demand for a credential, in a response with the status 401 or 407. A download writes its bytes to
+/// a *part file*. The *conclusion* of an attempt is the last action: it commits the end of the attempt.
 @Suite("A download that receives a challenge")
 struct DownloadCredentialTests {
     private let authChallenge = AuthenticationChallenge(challenge)
 
-    @Test("A challenged download keeps its bytes, reads the response's body, and concludes with the challenge")
+    @Test("A download that gets a challenge keeps its bytes, reads the body, and concludes with the challenge")
     func keeps() throws {
         let authChallenge = try #require(authChallenge)
         var attempt = DownloadScript(from: .kept(500), asks: true)
@@ -16,7 +18,8 @@ struct DownloadCredentialTests {
         attempt.expect(.concluded, .closePart)
     }
 
-    @Test("A challenged download concludes even if the body is too long or the connection is lost", arguments: [
+    @Test("A download that gets a challenge concludes even if the body is too long or the connection is lost",
+        arguments: [
         DownloadMachine.Event.received(count: 50), .transferFailed(.lost, isTransient: true),
     ])
     func endless(_ event: DownloadMachine.Event) {
@@ -26,7 +29,7 @@ struct DownloadCredentialTests {
         attempt.expect(.concluded, .closePart)
     }
 
-    @Test("If the challenge is refused, a challenged download fails and leaves no part file")
+    @Test("If the challenge of a download is refused, the download fails and leaves no part file")
     func refused() throws {
         let authChallenge = try #require(authChallenge)
         var attempt = DownloadScript(from: .kept(500), asks: true)
@@ -35,7 +38,7 @@ struct DownloadCredentialTests {
         attempt.expect(.discarded, .conclude(.failed(authChallenge.failure), nil))
     }
 
-    @Test("If the session opens no challenges, a challenged download fails at once")
+    @Test("If the session opens no challenges, a download that gets a challenge fails at once")
     func off() {
         var attempt = DownloadScript()
         attempt.after(.start, .head(challenge))

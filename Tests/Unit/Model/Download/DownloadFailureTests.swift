@@ -1,6 +1,8 @@
 import BackhaulModel
 import Testing
 
+/// A download writes its bytes to a *part file*. A *checkpoint* is what the database records about the part file:
+/// length, ETag or Last-Modified (the *validators*), and checksums.
 @Suite("A failed download")
 struct DownloadFailureTests {
     @Test("Received bytes are written and synced before a failed attempt ends")
@@ -59,7 +61,7 @@ struct DownloadFailureTests {
         attempt.expect(.concluded, .closePart)
     }
 
-    @Test("A permanent failure of the transfer ends the task and leaves no part file")
+    @Test("After a permanent failure of the transfer, the task ends and leaves no part file")
     func permanent() {
         var attempt = DownloadScript(from: .kept(400))
         attempt.after(.start, .opened(length: 500))
@@ -126,6 +128,8 @@ struct DownloadFailureTests {
     }
 }
 
+/// A download writes its bytes to a *part file*. *Seal*: to write and sync the rest of the part file. *Place*: to give
+/// the file its final name. A *finish intent* is the record of the sealed file, stored before the file is placed.
 @Suite("Disk failures of a download")
 struct DiskFailureTests {
     @Test("If a sync fails, the part file is cut to its last synced length")
@@ -158,7 +162,7 @@ struct DiskFailureTests {
         attempt.expect(.sealed(.sealed))
     }
 
-    @Test("A task waits while the disk is full")
+    @Test("While the disk is full, the task waits")
     func full() {
         var attempt = DownloadScript()
         attempt.after(.start, .head(whole), .received(count: 100))

@@ -1,6 +1,9 @@
 import BackhaulModel
 import Testing
 
+/// A download writes its bytes to a *part file*. A *checkpoint* is what the database records about the part file:
+/// length, ETag or Last-Modified (the *validators*), and checksums. *Seal*: to write and sync the rest of the part
+/// file.
 @Suite("A resumed download")
 struct DownloadResumeTests {
     @Test("Without a reboot, a download resumes after the last written byte")
@@ -20,7 +23,7 @@ struct DownloadResumeTests {
         attempt.expect(.opened(length: 500), .startTransfer(offset: 500, ifRange: "\"a\""))
     }
 
-    @Test("If a response has the known entity tag but another length, the task restarts and keeps tag and size")
+    @Test("If a response has the known entity tag but another length, the task restarts and keeps the known values")
     func contradiction() {
         var attempt = DownloadScript(from: .kept(400))
         attempt.after(.start, .opened(length: 500))
@@ -34,7 +37,7 @@ struct DownloadResumeTests {
         #expect(metadataOnly == .kept(0, boot: ""))
     }
 
-    @Test("If a checkpoint has no bytes, the task requests the whole file and removes the checkpoint first")
+    @Test("If a checkpoint has the length 0, the task requests the whole file and removes the checkpoint first")
     func metadataOnly() {
         var attempt = DownloadScript(from: .kept(0, boot: ""))
         attempt.expect(.start, .openPart(isSameBoot: false, syncedOffset: 0))
@@ -56,7 +59,7 @@ struct DownloadResumeTests {
         attempt.expect(.opened(length: 500), .startTransfer(offset: 500, ifRange: monday))
     }
 
-    @Test("A part file that is already complete is sealed without a request")
+    @Test("If a part file is already complete, it is sealed without a request")
     func wholeAlready() {
         var attempt = DownloadScript(from: .kept(400))
         attempt.after(.start)

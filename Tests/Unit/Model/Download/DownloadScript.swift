@@ -71,7 +71,7 @@ extension DownloadTerms {
 }
 
 extension KnownRepresentation {
-    /// The representation that an earlier task has placed at the destination.
+    /// What the library knows about the file that an earlier task has placed at the destination.
     static let known = KnownRepresentation(
         entityTag: "\"a\"", lastModified: nil, finalURL: "https://example.org/file", size: 1_000)
 }
@@ -90,8 +90,8 @@ extension Failure {
 }
 
 extension DownloadMachine.Conclusion {
-    /// The conclusion of an attempt that is retried. By default the retry has the usual delay and resumes at the
-    /// offset.
+    /// The conclusion (the last action) of an attempt that is retried. By default, the retry has the usual delay and
+    /// resumes at the offset.
     static func again(
         _ failure: Failure, reason: WaitReason = .retry, after seconds: Int64? = nil, fromZero: Bool = false
     ) -> Self {

@@ -1,6 +1,10 @@
 import BackhaulModel
 import Testing
 
+/// A download writes its bytes to a *part file*. *Seal*: to write and sync the rest of the part file. *Place*: to give
+/// the file its final name. A *finish intent* is the record of the sealed file, stored before the file is placed. The
+/// *conclusion* of an attempt is the last action: it commits the end of the attempt. A *slot* is the right of a task to
+/// run.
 @Suite("A download after a crash, a cancel, a stop or a timeout")
 struct DownloadStopTests {
     // MARK: After a crash with a finish intent
@@ -165,7 +169,7 @@ struct DownloadStopTests {
         attempt.expect(.concluded, .closePart)
     }
 
-    @Test("A cancel during the removal of the part file changes only the conclusion")
+    @Test("If a task is cancelled during the removal of its part file, only its conclusion changes")
     func cancelledWhileDiscarding() {
         var attempt = DownloadScript()
         attempt.after(.start, .transferFailed(.refused, isTransient: false))

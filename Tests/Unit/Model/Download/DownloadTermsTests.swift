@@ -1,6 +1,10 @@
 import BackhaulModel
 import Testing
 
+/// A download writes its bytes to a *part file*. A *checkpoint* is what the database records about the part file:
+/// length, ETag or Last-Modified (the *validators*), and checksums. A *finish intent* is the record of the sealed file,
+/// stored before the file is placed. A *known representation* is what the library knows about a file that it has
+/// downloaded earlier: its validators, URL and size.
 @Suite("Checksum, size and other terms of a download")
 struct DownloadTermsTests {
     private let right = Checksum(.sha256, [UInt8](repeating: 1, count: 32))
@@ -32,7 +36,7 @@ struct DownloadTermsTests {
         #expect(attempt.machine.checksum == right)
     }
 
-    @Test("a download restarts after one wrong digest, and fails with checksum mismatch after a second one")
+    @Test("a download restarts after one wrong digest, and fails with a checksum mismatch after the second")
     func mismatch() {
         var attempt = DownloadScript(terms: terms { $0.checksum = right })
         attempt.after(.start, .head(whole), .received(count: 1_000), .transferComplete)
@@ -74,7 +78,7 @@ struct DownloadTermsTests {
         200, "Content-Length: 1000", "ETag: \"a\"", "Repr-Digest: sha-256=:\(zeros):")
     private let zero = Checksum(.sha256, [UInt8](repeating: 0, count: 32))
 
-    @Test("a digest from the server is stored in the checkpoint, and is compared with the file after a crash")
+    @Test("a digest from the server is stored in the checkpoint; after a crash, it is compared with the file")
     func serversDigest() {
         var attempt = DownloadScript()
         attempt.after(.start)
@@ -170,7 +174,7 @@ struct DownloadTermsTests {
 
     // MARK: An existing file
 
-    @Test("a task that skips existing files sends no request if the file has the right checksum and size")
+    @Test("a task that skips existing files sends no request if an existing file has the right checksum and size")
     func skips() {
         var attempt = DownloadScript(
             terms: terms { ($0.skipsExisting, $0.checksum, $0.expectedSize) = (true, right, 7) })
@@ -180,7 +184,8 @@ struct DownloadTermsTests {
         #expect(attempt.machine.checksum == right && attempt.machine.size == 7)
     }
 
-    @Test("a task that skips existing files sends a request if the checksum or the size is different", arguments: [
+    @Test("a task that skips existing files sends a request if an existing file's checksum or size is different",
+        arguments: [
         nil, DestinationFile(
             size: 7, checksum: Checksum(.sha256, [9])), DestinationFile(size: 7), DestinationFile(size: 8),
     ])
@@ -193,7 +198,7 @@ struct DownloadTermsTests {
 
     // MARK: Only if changed
 
-    @Test("a request excludes the known representation; after a 304 response, the file stays unchanged")
+    @Test("if a representation is known, the request has a condition; after a 304 response, the file stays unchanged")
     func unchanged() {
         var attempt = DownloadScript(terms: terms { $0.isOnlyIfChanged = true })
         attempt.expect(.start, .findKnownRepresentation)

@@ -1,6 +1,9 @@
 import BackhaulModel
 import Testing
 
+/// The state machine of a download handles events, and returns actions. The *conclusion* of an attempt is the last
+/// action: it commits the end of the attempt. A *slot* is the right of a task to run. A *finish intent* is
+/// the record of a complete file, and a *checkpoint* is the record of a partial file.
 @Suite("Any two events in any phase of a download")
 struct EveryEventTests {
     typealias Event = DownloadMachine.Event
@@ -54,7 +57,7 @@ struct EveryEventTests {
     ]
 
     @Test(
-        "any two events in any phase of a download lead to one conclusion, one released slot and no running transfer",
+        "after any two events in any phase, a download has one conclusion, one released slot and no running transfer",
         arguments: paths.indices)
     func twoEvents(_ way: Int) {
         let (phase, intent, kept, events) = Self.paths[way]
@@ -71,7 +74,7 @@ struct EveryEventTests {
         }
     }
 
-    @Test("a download ignores a result if the download has not returned the action for this result")
+    @Test("a download ignores the result of an action that the download has not returned")
     func unasked() {
         var attempt = DownloadScript(from: .kept(500))
         attempt.after(.start, .opened(length: 0))

@@ -1,6 +1,8 @@
 import BackhaulModel
 import Testing
 
+/// A download writes its bytes to a *part file*. A *checkpoint* is what the database records about the part file:
+/// length, ETag or Last-Modified (the *validators*), and checksums.
 @Suite("The first checkpoint of a download, which limits the bytes that a crash loses")
 struct FirstCheckpointTests {
     static var limits: DownloadMachine.BufferLimits {
@@ -99,7 +101,7 @@ struct FirstCheckpointTests {
         attempt.expect(.appended(length: 100), .recordCheckpoint(.kept(0, of: 9_000, tag: "\"b\"")))
     }
 
-    @Test("If the first sync fails, the checkpoint has no bytes")
+    @Test("If the first sync fails, the checkpoint has the length 0")
     func failedSync() {
         var attempt = DownloadScript(limits: Self.limits)
         attempt.after(

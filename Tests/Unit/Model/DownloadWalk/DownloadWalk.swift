@@ -1,8 +1,9 @@
 import BackhaulModel
 
-/// Simulates one download from its enqueue to its end, with crashes, power losses and faults. As in an engine, the
-/// machine's actions become operations of disk, store and transport. The simulation performs these operations one at a
-/// time, in random order.
+/// Simulates one download from its enqueue to its end, with crashes, power losses and faults. The download's state
+/// machine returns actions. As in an engine, these actions become operations of disk, store and transport. The
+/// simulation performs the operations one at a time, in random order. Bytes are written to a *part file*. At the end,
+/// this file gets its final name.
 struct DownloadWalk {
     /// The task's row in the simulated store.
     struct Row {
@@ -100,14 +101,14 @@ struct DownloadWalk {
         problems.append("the attempt does not end")
     }
 
-    /// Whether a failed sync has lost bytes and the part file is not cut yet. At this time alone, a crash is unsafe, so
-    /// the simulation does not crash.
+    /// Whether a failed sync has lost bytes and the part file is not cut yet. Only at this time is a crash unsafe, so
+    /// the simulation does not crash then.
     private var isBeforeCut: Bool {
         disk.hasLostBytes
             && (!diskQueue.isEmpty || results.contains { if case .diskFailed = $0 { true } else { false } })
     }
 
-    /// Whether the conclusion after a disk failure is not committed yet.
+    /// Whether the end of an attempt after a disk failure is not committed yet.
     private var isAfterFailure: Bool {
         storeQueue.contains {
             if case .conclude(.retry(let failure, _, _, _), _) = $0 { failure == .broken } else { false }
@@ -224,7 +225,8 @@ struct DownloadWalk {
             conclude(conclusion, checkpoint)
             results.append(.concluded)
         case .cancel:
-            // The store does not cancel a task with a finish intent, because the task is already ending.
+            // If a task has a finish intent, which records its complete file, the task is already ending. So the store
+            // does not cancel it.
             guard !row.hasEnded, row.intent == nil else { return }
             row.wasCancelled = true
             end(.stopped)

@@ -114,7 +114,7 @@ extension PushSimulation {
         let old = random.once(in: 9) ? random.pick(host.seen.sorted()) : nil
         var after = random.once(in: 5) ? .zero : old ?? host.cursor
         if random.once(in: 50) {
-            // The host has a cursor beyond all events, for example the cursor of another session.
+            // The host has a cursor (the id of an event) beyond all events, for example the cursor of another session.
             after = EventID(rawValue: client.known.rawValue + UInt64(random.number(1...6)))
             host.startsOver = true
         }

@@ -27,7 +27,7 @@ struct PushStore {
 
 /// The state of the simulated engine, which has one consumer.
 struct PushEngine {
-    /// The credit of the consumer. Nil if the consumer is not attached yet.
+    /// The credit of the consumer, which limits the pushed events. Nil if the consumer is not attached yet.
     var credit: PushCredit?
     var isReadingAhead = false
     /// Whether the consumer reads more slowly than the engine sends.

@@ -2,8 +2,8 @@ import BackhaulModel
 
 /// Simulates a store, several engines one after the other, and one client with its host. Messages in each direction
 /// keep their order. When an engine ends, its messages are lost. The store performs its jobs in order, and the engine
-/// announces commits later. The host polls from new and old cursors, and acknowledges some of the events that the host
-/// has seen.
+/// announces commits later. The host polls from new and old cursors, which are ids of events, and acknowledges some of
+/// the events that the host has seen.
 ///
 /// All choices come from one seed. The order of a set differs between processes, so no choice depends on such an order.
 struct PushSimulation {

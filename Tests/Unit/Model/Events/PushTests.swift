@@ -1,6 +1,9 @@
 import BackhaulModel
 import Testing
 
+/// The *engine* is the process that runs the tasks. An *event* is its stored message for the client. The engine
+/// *pushes* an event if it sends the event before the client polls. The *credit*, which the client sets, limits the
+/// pushed events. A *cursor* is the id of an event: a poll returns the events after it. A *gap* is a missing event.
 @Suite("Events that the engine pushes within a credit")
 struct PushTests {
     private func event(_ number: UInt64, _ bytes: Int = 0) -> Event {
@@ -22,7 +25,7 @@ struct PushTests {
         #expect(simulation.violations.prefix(3) == [])
     }
 
-    @Test("the random steps include polls from pushed events, polls from the store, and failed acknowledgements")
+    @Test("the random steps include polls of pushed events, polls of stored events, and failed acknowledgements")
     func anyOrderHasAll() {
         var (byPush, byStore, refusals) = (0, 0, 0)
         for seed in 0..<20 {
@@ -115,7 +118,7 @@ struct PushTests {
         #expect(cache.take(after: .zero, maximum: 2, newest: id(3))?.more == true)
     }
 
-    @Test("if a poll has a cursor beyond all events, later events are still returned")
+    @Test("after a poll with a cursor beyond all events, later events are still returned")
     func cursorBeyondAll() {
         var cache = EventCache()
         cache.pushed([event(1)], after: .zero, through: id(1))

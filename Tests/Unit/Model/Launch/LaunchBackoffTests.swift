@@ -1,6 +1,9 @@
 import BackhaulModel
 import Testing
 
+/// A *host* is a process that uses the library. The engine *launches* a host if a session needs it. The *backoff* is
+/// the delay until the next launch. It grows with the count of launches. A host *completes* a session if it states that
+/// it has processed the session's events.
 @Suite("Launch backoff")
 struct LaunchBackoffTests {
     @Test("the delay until the next launch doubles up to its limit", arguments: [
@@ -30,7 +33,7 @@ struct LaunchBackoffTests {
         #expect(backoff == LaunchBackoff(launches: 2, dueAt: 190_000))
     }
 
-    @Test("if the user starts a host, the count of launches becomes 0, or 1 while a launched host still runs")
+    @Test("if the user starts a host, the count of launches becomes 0, or 1 if a launched host still runs")
     func hostConnected() {
         var backoff = LaunchBackoff(launches: 8, dueAt: 5_000)
         backoff.hostConnected(whileLaunchedHostRuns: true)

@@ -1,6 +1,9 @@
 import BackhaulModel
 import Testing
 
+/// A *host* is a process that uses the library, and a *consumer* is a host that reads a session's events. A host
+/// *covers* a session if no other host must be started for the session. A *stopped* consumer was stopped by a signal
+/// (SIGSTOP).
 @Suite("Whether sessions have a host")
 struct LaunchCoverageTests {
     private func cover(
@@ -22,7 +25,7 @@ struct LaunchCoverageTests {
     @Test("a connected host covers all sessions of its application")
     func host() { #expect(cover([session(), session()], hasHost: true) == (true, nil)) }
 
-    @Test("a consumer that was connected to the last engine covers only the session that it consumes")
+    @Test("a consumer that was connected to the last engine covers only the session whose events it reads")
     func consumer() {
         #expect(cover([session(consumer: true)]) == (true, nil))
         #expect(cover([session(consumer: true), session()]) == (false, nil))

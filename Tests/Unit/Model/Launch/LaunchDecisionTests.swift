@@ -1,6 +1,10 @@
 import BackhaulModel
 import Testing
 
+/// A *host* is a process that uses the library. The engine *launches* a host if a session needs it. A host *attaches* a
+/// session when it opens the session, and *completes* the session when it states that it has processed the events. A
+/// host *covers* a session if no other host must be started for the session. A launch *fails* if its host ends while a
+/// session still needs a host.
 @Suite("The decision to launch")
 struct LaunchDecisionTests {
     typealias Living = LaunchDecision.Living
@@ -62,7 +66,7 @@ struct LaunchDecisionTests {
         #expect(next(.launched(Living(hasAttached: false, attachBy: attachBy))) == expected)
     }
 
-    @Test("if another host covers the sessions, or no session needs a host, a launched host gets more time to attach")
+    @Test("if no session needs a host, or another host covers them, a launched host gets more time to attach")
     func excused() {
         let late = Living(hasAttached: false, attachBy: 5)
         #expect(next(.launched(late) { $0.isCovered = true }) == .extendAttachTime)

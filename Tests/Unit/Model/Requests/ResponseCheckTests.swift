@@ -1,6 +1,8 @@
 import BackhaulModel
 import Testing
 
+/// A *challenge* is a demand for a credential, and the response of the program that uses the library is checked here. A
+/// *refresh* is a challenge that demands new headers or a new URL of a request.
 @Suite("The checks of responses to challenges")
 struct ResponseCheckTests {
     private func failure(_ response: ChallengeResponse) -> Failure? {

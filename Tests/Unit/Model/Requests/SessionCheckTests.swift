@@ -5,7 +5,7 @@ private func text(_ count: Int) -> String { String(repeating: "x", count: count)
 
 @Suite("The checks of names and configurations")
 struct SessionCheckTests {
-    @Test("An application's name has only letters, digits, '.', '-' and '_', and starts with a letter or digit",
+    @Test("An application's name starts with a letter or digit, and has only letters, digits, '.', '-' and '_'",
         arguments: [
         ("org.example.Photos", true), ("a", true), ("0", true), ("a-b_c.d", true), (text(255), true),
         (text(256), false), ("", false), (".a", false), ("-a", false), ("_a", false), ("a b", false), ("a/b", false),

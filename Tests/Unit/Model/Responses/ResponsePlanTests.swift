@@ -1,6 +1,9 @@
 import BackhaulModel
 import Testing
 
+/// The *plan* is what a download does with a response: for example, append its body to the stored bytes (the *part
+/// file*), start again from byte 0, or fail. A *checkpoint* is the record of the part file in the database: its length,
+/// its size and its validators (ETag or Last-Modified).
 @Suite("The plan for a response")
 struct ResponsePlanTests {
     private static let largest = String(UInt64.max)
@@ -209,7 +212,7 @@ struct ResponsePlanTests {
     ])
     func noRest(_ answer: ResponseCase) { #expect(ExpectedPlan(answer.plan) == answer.expected) }
 
-    @Test("the failure for an error status has the status in its message")
+    @Test("if the status is an error, the message of the failure contains the status")
     func failureNamesTheStatus() {
         guard case .fail(let failure) = ResponsePlan.decide(head(404), offset: 0, known: nil) else {
             Issue.record("a 404 is not a failure")

@@ -1,6 +1,7 @@
 @testable import BackhaulModel
 import Testing
 
+/// A *validator* is ETag or Last-Modified. A *checkpoint* is the record of a partial download in the database.
 @Suite("The stored summary of a response")
 struct ResponseSummaryTests {
     @Test("a summary lists chosen headers first, with their standard names, and then all other headers in order")
@@ -30,7 +31,7 @@ struct ResponseSummaryTests {
         #expect(summary.headers == [HeaderField("ETag", "\"a\"")])
     }
 
-    @Test("the stored summary of a response has each header that still fits into the limit")
+    @Test("the stored summary of a response has each header that the limit of its size still permits")
     func fitting() {
         let half = String(repeating: "x", count: ResponseSummary.headersSize / 2)
         let summary = ResponseSummary(head(200, "A: \(half)", "B: \(half)", "C: small", url: "http://a/b"))

@@ -37,7 +37,7 @@ struct ValidatorTests {
         Row("ETag: \(tag(ofSize: 1_024))", continuesWith: tag(ofSize: 1_024)),
         Row("ETag: \(tag(ofSize: 1_025))", continuesWith: nil),
         // The date is no strong validator if the file changed in the second of the response, later than the response,
-        // or at an unknown time (8.8.2.2).
+        // or at an unknown time (RFC 9110, section 8.8.2.2).
         Row("Last-Modified: \(monday)", "Date: \(monday)", continuesWith: nil),
         Row("Last-Modified: \(tuesday)", "Date: \(monday)", continuesWith: nil),
         Row("Last-Modified: \(monday)", continuesWith: nil),

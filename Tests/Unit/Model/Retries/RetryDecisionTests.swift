@@ -40,6 +40,8 @@ struct RetryRow: CustomTestStringConvertible {
     }
 }
 
+/// An *attempt* is one run of a task. A *tolerance* is a fault of servers that a session accepts. The *uplink* is the
+/// route from the local network to other networks. `retry_errors` is the field of a request with the errors to retry.
 @Suite("The decision to retry")
 struct RetryDecisionTests {
     @Test("A task has the tolerances of its session; by default, a session has no tolerances")
@@ -180,7 +182,8 @@ struct RetryDecisionTests {
     ])
     func counted(_ row: RetryRow) { check(row) }
 
-    @Test("If the server did not process a stream, its request is sent again at once, up to five times", arguments: [
+    @Test("If the server did not process a stream, the stream's request is sent again at once, up to five times",
+        arguments: [
         RetryRow("a refused stream", lost, becomes: .immediately) {
             ($0.isUnprocessed, $0.connectionWasClosed) = (true, true)
         },
@@ -256,7 +259,7 @@ struct RetryDecisionTests {
     ])
     func uplink(_ row: RetryRow) { check(row) }
 
-    @Test("If the disk is full, the task waits, and the limit of attempts does not apply", arguments: [
+    @Test("If the disk is full, the task waits, and its limit of attempts does not apply to this failure", arguments: [
         RetryRow("by default", full, becomes: .whenSpaceIsFree(recheckMilliseconds: 5_000)) {
             $0.reason = .diskFull
         },

@@ -1,6 +1,8 @@
 import BackhaulModel
 import Testing
 
+/// A *lane* is the tasks of one session for one origin (scheme, host name and port). A *slot* is the right of a task to
+/// run. A *route* is how the kernel reaches a server.
 @Suite("Lanes without a route")
 struct HeldLaneTests {
     private func schedule() -> Schedule<String, String, Int> {
@@ -34,7 +36,7 @@ struct HeldLaneTests {
         #expect(schedule.next() == nil)
     }
 
-    @Test("A lane that the schedule does not know cannot be held")
+    @Test("If the schedule does not know a lane, the lane cannot be held")
     func unknown() {
         var schedule = schedule()
         schedule.setHeld("b1", true)

@@ -1,6 +1,8 @@
 import BackhaulModel
 import Testing
 
+/// A *slot* is the right of a task to run. A task does not start before its *earliest start*. After its *latest start*,
+/// its presets (named sets of demands on the system, such as external power) do not delay it.
 @Suite("Rescheduled starts")
 struct RescheduleTests {
     private func decide(

@@ -1,6 +1,9 @@
 import BackhaulModel
 import Testing
 
+/// A *lane* is the tasks of one session for one origin (scheme, host name and port). A *slot* is the right of a task to
+/// run. To *preempt* a task is to stop it in favour of a more important one. To *load* tasks is to read waiting tasks
+/// from the database. Several tasks can share an HTTP/2 connection.
 @Suite("Slots within the engine's limits")
 struct ScheduleLimitTests {
     typealias TestSchedule = Schedule<String, String, Int>
@@ -157,7 +160,7 @@ struct ScheduleLimitTests {
         #expect(started(&schedule) == [9])
     }
 
-    @Test("A dropped urgent task preempts no task")
+    @Test("If an urgent task is removed from the schedule before it starts, it preempts no task")
     func dropped() {
         var schedule = schedule(.init(running: 1))
         load(&schedule, "a1", [1])
@@ -169,7 +172,7 @@ struct ScheduleLimitTests {
         #expect(started(&schedule) == [4])
     }
 
-    @Test("An urgent task waits while its lane runs another task alone")
+    @Test("While its lane runs another task alone, an urgent task waits")
     func runsOneTask() {
         var schedule = schedule(.init())
         schedule.add("a1", of: "a", to: here, reload: false)
@@ -181,7 +184,7 @@ struct ScheduleLimitTests {
         #expect(started(&schedule) == [9])
     }
 
-    @Test("A more important task that arrives during a load causes another load")
+    @Test("If a more important task arrives during a load of tasks, there is another load")
     func outdated() {
         var schedule = schedule(.init())
         schedule.add("a1", of: "a", to: here, reload: false)

@@ -1,6 +1,9 @@
 import BackhaulModel
 import Testing
 
+/// A *lane* is the tasks of one session for one origin (scheme, host name and port). A *slot* is the right of a task to
+/// run. To *load* tasks is to read waiting tasks from the database; they are then *ready*. A *stream* is a request on a
+/// shared HTTP/2 connection.
 @Suite("Slots of lanes, sessions and the engine")
 struct ScheduleTests {
     typealias TestSchedule = Schedule<String, String, Int>
@@ -54,7 +57,7 @@ struct ScheduleTests {
         #expect(started(&schedule) == [4])
     }
 
-    @Test("If a lane's tasks share a connection, the lane runs one task per stream, up to its session's limit")
+    @Test("If a lane's tasks share a connection, the lane runs one task for each stream, up to the session's limit")
     func multiplexed() {
         var schedule = schedule([("a1", Array(1...10))], perLane: 2, perSession: 9)
         #expect(started(&schedule) == [1, 2])
@@ -81,7 +84,7 @@ struct ScheduleTests {
         #expect(!schedule.runsOneTask("a1"))
     }
 
-    @Test("If a session is removed while its lane runs one task alone, the lane is forgotten after that task")
+    @Test("If a session is removed while its lane runs one task alone, the schedule forgets the lane after that task")
     func runsOneTaskAndIsForgotten() {
         var schedule = schedule([("a1", [1, 2])])
         schedule.setRunsOneTask("a1", true)
@@ -134,7 +137,7 @@ struct ScheduleTests {
 
     // MARK: Order
 
-    @Test("Sessions get slots in rotation, and so do the lanes of a session")
+    @Test("Sessions get slots in rotation, and the lanes of a session get slots in rotation")
     func fairness() {
         var schedule = schedule([("a1", [11, 12, 13]), ("a2", [21, 22]), ("a3", [31]), ("b1", [41, 42, 43, 44])])
         #expect(started(&schedule) == [11, 41, 21, 42, 31, 43, 12, 44, 22, 13])
@@ -152,7 +155,7 @@ struct ScheduleTests {
 
     // MARK: Loading
 
-    @Test("The tasks of a lane are loaded before the lane has slots for them")
+    @Test("Before a lane has slots for its tasks, the tasks are loaded")
     func loadsAhead() {
         var schedule = schedule([("a1", Array(1...10))], perLane: 1)
         schedule.add("a1", of: "a", reload: false)
@@ -169,7 +172,7 @@ struct ScheduleTests {
         #expect(schedule.next() == nil)
     }
 
-    @Test("With the smallest target of ready tasks, one task is loaded", arguments: [1, 0, -1])
+    @Test("If the desired number of ready tasks is 1 or less, one task is loaded", arguments: [1, 0, -1])
     func smallestTarget(_ target: Int) {
         var schedule = TestSchedule(readyTarget: target)
         schedule.setLimits(.init(perLane: 1, perSession: 1), of: "a")
@@ -230,7 +233,7 @@ struct ScheduleTests {
         #expect(started(&schedule) == [1])
     }
 
-    @Test("A ready task that is dropped does not start")
+    @Test("If a ready task is removed from the schedule, it does not start")
     func drop() {
         var schedule = schedule([("a1", [1, 2, 3])])
         #expect(schedule.next() == .start(1, "a1"))
@@ -242,7 +245,7 @@ struct ScheduleTests {
 
     // MARK: Sessions that end
 
-    @Test("After a session is removed, its tasks do not start, and its running tasks count until their release")
+    @Test("After a session is removed, its waiting tasks do not start, and its running tasks count until their end")
     func forgotten() {
         var schedule = schedule([("a1", [1, 2]), ("a2", [3, 4]), ("b1", [5, 6])], perLane: 1, engine: 3)
         #expect(started(&schedule) == [1, 5, 3])

@@ -1,10 +1,12 @@
 import BackhaulModel
 import Testing
 
+/// The *schedule* gives slots: a *slot* is the right of a task to run. A *lane* is the tasks of one session for one
+/// origin (scheme, host name and port).
 @Suite("Slots under random operations")
 struct ScheduleWalkTests {
     @Test(
-        "Under random operations, the schedule exceeds no limit, and each task starts exactly once",
+        "Under random operations, the schedule exceeds no limit, and each task starts exactly one time",
         arguments: 1...40)
     func walk(_ seed: UInt64) {
         var simulation = ScheduleSimulation(seed: seed)
@@ -15,7 +17,8 @@ struct ScheduleWalkTests {
     }
 }
 
-/// Simulates a store with lanes of tasks, and an engine that uses the schedule. It also records the expected state.
+/// Simulates a store with lanes of tasks, and an engine that uses the schedule. The simulation also records the
+/// expected state.
 private struct ScheduleSimulation {
     struct Lane: Hashable {
         var session: Int
@@ -184,7 +187,7 @@ private struct ScheduleSimulation {
     }
 
     /// Returns whether the limits let the lane start a task. `surely` excludes the higher limit of multiplexed lanes,
-    /// because the schedule forgets that a lane is multiplexed if the lane was idle.
+    /// because after a lane was idle, the schedule forgets that the lane is multiplexed.
     private func mayStart(_ lane: Lane, surely: Bool = false) -> Bool {
         guard let limit = limits[lane.session], loaded[lane]?.isEmpty == false else { return false }
         let width = multiplexed.contains(lane) && !surely ? max(streamLimit, limit.perLane) : limit.perLane

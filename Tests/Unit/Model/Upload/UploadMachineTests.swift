@@ -1,6 +1,8 @@
 import BackhaulModel
 import Testing
 
+/// An *attempt* is one run of a task. A *slot* is the right of a task to run. A *tolerance* is a fault of servers that
+/// a session accepts.
 @Suite("An attempt of an upload")
 struct UploadMachineTests {
     typealias Machine = UploadMachine
@@ -149,7 +151,7 @@ struct UploadMachineTests {
             other.handle(.expire(Self.late)) == [.stopTransfer, .releaseSlot, .conclude(.failed(Self.late))])
     }
 
-    @Test("with events in any order, an upload ends exactly once and releases its slot exactly once")
+    @Test("with events in any order, an upload ends exactly one time and releases its slot exactly one time")
     func anyOrder() {
         let events: [Machine.Event] = [
             .start, .opened, .head(Self.head(200), nil), .head(Self.head(500), nil),

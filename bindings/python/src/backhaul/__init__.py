@@ -12,10 +12,11 @@
                     break
             session.complete()
 
-The transfers run in Backhaul's daemon. A program that was killed opens the same session again, and reads the remaining
-events. An event is delivered again until the program acknowledges it, so no event is lost. If the program has
-registered a ``LaunchCommand``, the daemon launches the program when a session needs it. In asyncio, use ``async for
-event in session.events()`` and ``await session.start.download(…)``.
+The transfers run in Backhaul's daemon, which is a separate process. A program that was killed opens the same session
+again, and reads the remaining events. An event is delivered again until the program acknowledges it, so no event is
+lost. If the program has registered a ``LaunchCommand``, the daemon launches the program when a session needs it, for
+example because all transfers have ended. In asyncio, use ``async for event in session.events()`` and ``await
+session.start.download(…)``.
 """
 
 from ._activity import Activity, ActivityInfo

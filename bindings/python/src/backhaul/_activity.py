@@ -15,8 +15,8 @@ class Activity:
     """Work that repeats in windows of time.
 
     A window begins every ``interval_ms``, and stays open for ``tolerance_ms``. The activity starts once in each window:
-    when the conditions meet its quality of service, or else at the end of the window. If several windows begin while no
-    engine runs, the activity starts once for all of them.
+    as soon as the state of the system (such as power and network) is good enough for its quality of service, or else at
+    the end of the window. If several windows begin while no engine runs, the activity starts once for all of them.
     """
 
     #: The name of the activity in its session, 1 to 255 bytes.
@@ -33,8 +33,8 @@ class Activity:
     #: The request that the activity enqueues. It must have no ``key``, ``body_file``, ``parts``, ``earliest_start`` or
     #: ``latest_start``, and must not be ``suspended``. A request with a destination must have ``if_exists="replace"``
     #: or ``named_by_server=True``. Until the last task of the activity has ended, the activity makes no further task.
-    #: None: the activity makes an event of EventKind.ACTIVITY, and the engine launches the application for this event.
-    #: Until the event is acknowledged, the activity makes no further event.
+    #: None: the activity makes an event of EventKind.ACTIVITY, and the engine launches the application's program for
+    #: this event. Until the event is acknowledged, the activity makes no further event.
     request: Request | None = None
     #: When the first window opens. None: ``interval_ms`` after the call. If the activity exists already, this field is
     #: the time when the next window opens, and None leaves this time unchanged.

@@ -1,4 +1,4 @@
-"""Applications: an application is the identity under which a host opens a store."""
+"""Applications. An application is the identity of a *host*, which is a program that uses this package."""
 
 from __future__ import annotations
 
@@ -25,17 +25,18 @@ if TYPE_CHECKING:
 
 
 class Application:
-    """An application that has opened a store. A store is one directory with all durable data.
+    """An application that has opened a store. A store is one directory with all durable data. Its engine is the process
+    that runs the transfers.
 
     Without ``store``, the application opens the user's default store, which all programs of the user share. The
     constructor waits until the engine of the store replies. If no engine runs, the library starts the daemon as engine.
     With ``hosting=Hosting.EMBEDDED``, the engine runs in this process. The constructor registers the launch command
-    ``launch`` in the same way as ``set_launch``. ``observes=True`` is for programs that only read: while such a program
-    is connected, the engine still launches the application's host. ``daemon`` is the path of backhauld. It is needed
+    ``launch`` in the same way as ``set_launch``. ``observes=True`` is for programs that only read: the engine launches
+    the application's host even while such a program is connected. ``daemon`` is the path of backhauld. It is needed
     only if the library does not find backhauld.
 
-    ``application.start`` has the same methods in a form that returns a Ticket immediately. In asyncio, use ``async with
-    await Application.open_async(…)``.
+    ``application.start`` has the same methods in a form that returns immediately. Each one returns a Ticket, which
+    gives the result later. In asyncio, use ``async with await Application.open_async(…)``.
     """
 
     def __init__(
@@ -86,8 +87,8 @@ class Application:
         launch: LaunchCommand | None,
         observes: bool,
     ) -> None:
-        # This call does not wait for an engine. The first verb waits for the engine, because a program can await a verb
-        # or interrupt it with Ctrl-C.
+        # This call does not wait for an engine. The first command to the engine waits for it, because a program can
+        # await a command or interrupt it with Ctrl-C.
         options = _writing.application_options(identifier, store, hosting, daemon, launch, observes)
         self._handle = ApplicationHandle(take(bh_application, library.bh_application_open, byref(options), 0))
         self.identifier = identifier
@@ -119,7 +120,7 @@ class Application:
 
     def attach(self, identifier: str, *, role: Role = Role.CONSUME, timeout: float | None = None) -> Session:
         """Attaches to an existing session. Raises NotFound if the session does not exist. Raises InUse if another
-        process is the session's consumer."""
+        process is the session's consumer (the reader of its events)."""
         return self.start.attach(identifier, role).result(timeout)
 
     def sessions(self, *, timeout: float | None = None) -> list[SessionInfo]:
@@ -153,8 +154,9 @@ class Application:
         return self.start.networks().result(timeout)
 
     def set_network(self, network: Network, *, timeout: float | None = None) -> None:
-        """Sets the budget of a network in bytes, and whether the network is metered. The settings are stored, and apply
-        immediately. If ``network`` has only a name, the engine removes the stored settings of this network."""
+        """Sets the budget of a network in bytes, and whether the network is metered (its data may cost money). The
+        settings are stored, and apply immediately. If ``network`` has only a name, the engine removes the stored
+        settings of this network."""
         self.start.set_network(network).result(timeout)
 
     def set_launch(self, command: LaunchCommand | None, *, timeout: float | None = None) -> None:
@@ -172,8 +174,9 @@ class Application:
         return self.start.current_launch().result(timeout)
 
     def poll(self, *, timeout: float | None = 0) -> list[SessionInfo]:
-        """Returns the sessions that need attention, attached or not. A session is returned again only if it has a new
-        reason. Waits up to ``timeout`` seconds for the first session. None: waits without a limit."""
+        """Returns the sessions that need attention, for example because of new events. It also returns sessions to
+        which this program is not attached. A session is returned again only if it has a new reason. Waits up to
+        ``timeout`` seconds for the first session. If ``timeout`` is None, the wait has no limit."""
         return poll_attention(self._handle, timeout)
 
     def attention(self, *, timeout: float | None = None) -> AttentionStream:

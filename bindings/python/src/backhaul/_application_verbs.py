@@ -28,7 +28,7 @@ Result = TypeVar("Result")
 
 
 class ApplicationVerbs:
-    """The methods of an application, in a form that returns a Ticket immediately."""
+    """The methods of an application. Each one returns a Ticket immediately, and the Ticket gives the result later."""
 
     def __init__(self, application: ApplicationHandle) -> None:
         self._application = application

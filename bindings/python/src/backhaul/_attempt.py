@@ -1,4 +1,4 @@
-"""Attempts of tasks, and their measurements."""
+"""Attempts (runs of tasks), and their measurements."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ._types import moment, moment_or_none
 
 @dataclass(frozen=True)
 class Attempt:
-    """One attempt of a task, including its redirects.
+    """One attempt: one run of a task, with all redirects of this run.
 
     A field whose name ends in ``_us`` is the time of a step, in microseconds since the start of the attempt. Such a
     field is None if the attempt did not reach the step. It is also None if the attempt reused a connection, and

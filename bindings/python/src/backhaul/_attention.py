@@ -1,4 +1,5 @@
-"""Functions that wait for sessions that need attention, in blocking code and in asyncio."""
+"""Functions that wait until sessions need attention, for example because of new events. They are for blocking code and
+for asyncio."""
 
 from __future__ import annotations
 
@@ -54,6 +55,7 @@ class AttentionStream(Iterator[SessionInfo], AsyncIterator[SessionInfo]):
                 return self._found.popleft()
             if deadline.is_over:
                 raise StopAsyncIteration
-            # Events and tickets also make the descriptor readable. The pause prevents a busy loop.
+            # The descriptor is also readable while there are events or tickets that this loop does not read. The pause
+            # prevents a busy loop.
             if await readable(self._handle.descriptor, deadline.remaining):
                 await backoff.pause()

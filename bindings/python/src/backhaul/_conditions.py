@@ -1,4 +1,5 @@
-"""The values that describe conditions, holds, wait records and networks."""
+"""The classes of conditions (facts about the system), holds (tasks that wait for a condition), wait records and
+networks."""
 
 from __future__ import annotations
 
@@ -34,10 +35,11 @@ class Wait:
 
 @dataclass(frozen=True)
 class Condition:
-    """The current value of one condition of the system."""
+    """The current value of one condition. A condition is a fact about the system, such as power or network."""
 
     kind: ConditionKind
-    #: The value. Its meaning depends on the kind. None: the condition cannot be read, and therefore holds no task.
+    #: The value. Its meaning depends on the kind. None: the condition cannot be read, and therefore no task waits for
+    #: it.
     value: int | None
     #: The name of the network if the condition is about a network, otherwise None.
     name: str | None
@@ -66,7 +68,7 @@ class Hold:
     application: str
     #: The identifier of the session.
     session: str
-    #: The origin if only tasks of one origin are held, otherwise None.
+    #: The origin (scheme, host name and port) if only tasks for one origin wait, otherwise None.
     origin: str | None
     reason: Reason
     #: The reason in one sentence.
@@ -75,7 +77,7 @@ class Hold:
     began_ms: int
     #: When the engine checks the condition again, in Unix milliseconds. 0: only when the condition changes.
     next_check_ms: int
-    #: The number of held tasks.
+    #: The number of tasks that wait.
     tasks: int
 
     @property
@@ -90,7 +92,8 @@ class Hold:
 
 @dataclass(frozen=True)
 class Network:
-    """A network with its settings. ``set_network`` stores the fields before ``kind``, and ignores all other fields."""
+    """A network with its settings. ``set_network`` stores ``name``, ``metered``, ``month_starts_on`` and ``budget``,
+    and ignores all other fields."""
 
     #: The name of the connection in NetworkManager. Without NetworkManager, the name of the interface that the default
     #: route uses. Conditions and listings show the same name.

@@ -53,7 +53,7 @@ def has_more(batch: BatchHandle) -> bool:
 
 
 def released(batch: BatchHandle, read: Callable[[BatchHandle], Result]) -> Result:
-    """Reads the batch, and releases it."""
+    """Reads the batch, which is a list of the library, and releases it."""
     try:
         return read(batch)
     finally:

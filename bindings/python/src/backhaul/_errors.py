@@ -46,8 +46,8 @@ class BackhaulError(Exception):
         self.detail = detail
         #: If an argument was a list, the index of its first invalid item. Otherwise None.
         self.index = index
-        #: If the call timed out, the ticket of its verb. The verb continues, so do not call it again: read its result
-        #: from the ticket.
+        #: If the call timed out, the ticket that gives the result later. The engine continues the command, so do not
+        #: repeat the call: read the result from the ticket.
         self.ticket: Outcome | None = None
         #: If the engine refused a request of an enqueue: the results of the requests that were applied, in the order of
         #: the requests.
@@ -91,7 +91,7 @@ class AlreadyExists(Conflict, FileExistsError):
 
 
 class InUse(BackhaulError):
-    """Another consumer is attached to the session."""
+    """Another consumer (a reader of the session's events) is attached to the session."""
 
     @property
     def process(self) -> int | None:
@@ -100,11 +100,12 @@ class InUse(BackhaulError):
 
 
 class Timeout(BackhaulError, TimeoutError):
-    """The call timed out before its verb ended. The verb continues, and ``ticket`` returns the verb's result later."""
+    """The call timed out before its command ended. The engine continues the command, and ``ticket`` returns the result
+    later."""
 
 
 class WrongState(BackhaulError):
-    """The state of the session or task, or the role of the handle, does not allow the call."""
+    """The state of the session or task, or the role in which this program is attached, does not allow the call."""
 
 
 class EventsOutstanding(WrongState):
@@ -112,7 +113,7 @@ class EventsOutstanding(WrongState):
 
 
 class Invalidated(WrongState):
-    """The session was invalidated."""
+    """The session was ended by ``invalidate``."""
 
 
 class Completed(WrongState):
@@ -130,7 +131,7 @@ class EngineError(BackhaulError):
     @property
     def process(self) -> int | None:
         """The process id of the engine if the engine does not reply, otherwise None. If the error has a ``ticket``, the
-        verb continues when the engine runs again."""
+        command continues when the engine runs again."""
         return self.detail if self.domain is Domain.PROCESS else None
 
 

@@ -1,4 +1,4 @@
-"""Events: durable facts for hosts."""
+"""Events: stored messages of the engine for the host, which is the program that uses this package."""
 
 from __future__ import annotations
 
@@ -22,7 +22,11 @@ class Acknowledging(Protocol):
 
 @dataclass(frozen=True)
 class Event:
-    """A durable fact for the host: a task, group or round has ended, a challenge was opened, or an activity is due."""
+    """A stored message for the host: a task, group or round has ended, a challenge was opened, or an activity is due.
+
+    A round begins when a task is added to a session without unfinished tasks. It ends when all tasks of the session
+    have ended. A challenge is a demand to the host, for example for a credential. An activity is work that repeats.
+    """
 
     #: The id. Ids increase, and a store never uses an id twice.
     id: int
@@ -45,8 +49,8 @@ class Event:
     #: The URL after redirects. None if there was no response.
     final_url: str | None
     #: If a download succeeded, the path of the complete, synced file. If the task did not succeed and the engine has
-    #: consumed its body file, the path of this body file in the store. The host gets the body file back when the event
-    #: is acknowledged. Otherwise None.
+    #: moved its body file into the store ("consume"), the path of this body file in the store. The host gets the body
+    #: file back when the event is acknowledged. Otherwise None.
     path: str | None
     media_type: str | None
     #: The idempotency key.
@@ -133,5 +137,6 @@ class Event:
 
     def acknowledge(self, *, timeout: float | None = None) -> None:
         """Acknowledges the event. Call this method after the host has processed the event. The event is then not
-        delivered again. If the host has not claimed the kept file of the event, the engine removes this file."""
+        delivered again. If the downloaded file is still in the store, because no ``claim`` has moved it to another
+        path, the engine removes this file."""
         self._session.acknowledge([self], timeout=timeout)

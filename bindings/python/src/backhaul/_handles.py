@@ -1,4 +1,5 @@
-"""Owners of C handles. Each object owns one handle and closes it once. A closed object does not return its handle."""
+"""Owners of C handles, which are references to objects of the library. Each object owns one handle and closes it once.
+A closed object does not return its handle."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ def call(function: Callable[..., int], *arguments: Any) -> None:
 
 
 def start(function: Callable[..., int], *arguments: Any) -> TicketHandle:
-    """Starts a verb: calls its function with BH_START as the time-out, and with NULL for each result."""
+    """Sends a command to the engine without a wait for the result: calls the function with BH_START as the time-out,
+    and with NULL for each result."""
     details = new_error()
     # In all functions, the parameters for results and for the error follow the time-out.
     results = len(function.argtypes) - len(arguments) - 2  # type: ignore[attr-defined]

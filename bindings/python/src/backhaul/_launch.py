@@ -13,8 +13,9 @@ from ._values import SessionInfo
 
 @dataclass(frozen=True)
 class LaunchCommand:
-    """A program that the engine launches when a session needs its host and no host is connected. The engine starts the
-    program without a shell. In each field that is a number, 0 means the default."""
+    """A program that the engine launches when a session needs its host, and no host is connected. A host is a program
+    that uses this package. The engine starts the program without a shell. In each field that is a number, 0 means the
+    default."""
 
     #: The absolute path of an executable file. For a script, the path of its interpreter, such as ``sys.executable``.
     program: Path
@@ -24,14 +25,14 @@ class LaunchCommand:
     environment: Mapping[str, str] = field(default_factory=dict)
     #: The absolute path of the working directory. None: the user's home directory.
     working_directory: Path | None = None
-    #: If a launched host has attached no session after this time, the engine sends SIGTERM to it, and launches a host
-    #: again.
+    #: If a launched program has attached to no session after this time, the engine sends SIGTERM to it, and launches
+    #: the program again.
     attach_timeout_ms: int = 0
     #: The delay after the first failed launch. It doubles after each further failed launch, up to ``longest_delay_ms``.
     first_delay_ms: int = 0
     longest_delay_ms: int = 0
-    #: After this number of failed launches in a row, the engine stops launching. It begins again when a host connects
-    #: that the engine did not launch.
+    #: After this number of failed launches in a row, the engine stops launching. It begins again when a program that
+    #: the engine did not launch connects.
     maximum_launches: int = 0
 
 
@@ -46,7 +47,7 @@ class LaunchInfo:
     environment: Mapping[str, str]
     working_directory: str | None
     state: LaunchState
-    #: The number of launches in a row that have not completed a session.
+    #: The number of launches in a row in which no session was completed (``Session.complete``).
     launches: int
     #: The time of the next launch in Unix milliseconds. 0 if no launch is due.
     next_launch_ms: int
@@ -72,12 +73,12 @@ class Launch:
 
     #: The id. It increases with each launch of the store.
     id: int
-    #: The number of launches in a row that have not completed a session, including this launch. 1 if the previous
-    #: launch has completed a session.
+    #: 1 for this launch, plus the number of launches directly before it in which no session was completed
+    #: (``Session.complete``).
     launches: int
     #: The reasons why the sessions of the launch need their host: FINISHED, CHALLENGE and ACTIVITY of ``Attention``.
     attention: Attention
-    #: The sessions that need their host and that are not completed yet.
+    #: The sessions that need their host, and for which ``Session.complete`` was not called yet.
     sessions: tuple[SessionInfo, ...]
 
 

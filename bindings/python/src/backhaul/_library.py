@@ -50,7 +50,8 @@ def _declare(loaded: ctypes.CDLL) -> None:
 
 
 def differences(manifest: Mapping[str, Any]) -> list[str]:
-    """Returns the differences between a layout manifest (``bh_abi_json``) and the declarations of this package."""
+    """Returns the differences between the declarations of this package and a manifest (``bh_abi_json``), which
+    describes the structs and constants of a loaded library."""
     found: list[str] = []
     structs: dict[str, Any] = manifest.get("structs", {})
     for declared in (*_ctypes.GROWING, *_ctypes.FIXED):

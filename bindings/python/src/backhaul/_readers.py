@@ -156,7 +156,8 @@ def _by_position(value: Any) -> Any:
 
 
 def items(batch: BatchHandle, kind: ItemKind, read: Reader[Value], *more: Any) -> list[Value]:
-    """Returns the items of a batch. ``more`` has the values of fields that are not read from the struct."""
+    """Returns the items of a batch, which is a list of the library. ``more`` has the values of fields that are not read
+    from the struct."""
     pointer, struct, size = batch.pointer, read.struct, sizeof(read.struct)
     addresses = [library.bh_batch_item(pointer, index, kind, size) for index in range(library.bh_batch_count(pointer))]
     return [read(struct.from_address(address), *more) for address in addresses]

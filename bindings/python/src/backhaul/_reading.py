@@ -1,4 +1,5 @@
-"""Converts structs of the library to Python objects. All data is copied, so the batch can be released afterwards."""
+"""Converts structs of the library to Python objects. All data is copied, so the memory of the library can be released
+afterwards."""
 
 from __future__ import annotations
 

@@ -35,17 +35,18 @@ class Request:
 
     #: An http or https URL without user name and password.
     url: str
-    #: The absolute path at which the file is placed. None: the request is an upload, or the file is kept in the store
-    #: until the host claims it.
+    #: The absolute path at which the file is placed. None: the request is an upload, or the file stays in the store
+    #: until ``claim`` moves it to another path.
     destination: Path | None = None
     #: The idempotency key. If a later request has the same key, the enqueue returns the earlier task. After a success,
-    #: the key is free when the event at the end of the round is acknowledged. After a failure or cancellation, the key
-    #: is free when the task's event is acknowledged.
+    #: the key is free when the host has acknowledged the event that all tasks of the session have ended. After a
+    #: failure or cancellation, the key is free when the task's event is acknowledged.
     key: str | None = None
-    #: The header fields, which are sent only to the URL's origin. ``repr`` does not show them, because they may contain
-    #: secrets.
+    #: The header fields. They are sent only to the URL's origin (scheme, host name and port). ``repr`` does not show
+    #: them, because they may contain secrets.
     headers: Headers = field(default=(), repr=False)
-    #: Bytes of the host. The event at the end of the task and each listing of the task return these bytes.
+    #: Bytes that the host (the program that uses this package) chooses. The event at the end of the task and each
+    #: listing of the task return these bytes.
     user_data: bytes = b""
     #: What happens if the destination exists: "fail", "replace" or "skip".
     if_exists: str | IfExists = IfExists.FAIL
@@ -89,11 +90,12 @@ class Request:
     ignores_digests: bool = False
     #: The task does not start before this time.
     earliest_start: Moment | None = None
-    #: After this time, the presets of the task and of its session do not hold the task any more. This time must not be
-    #: before ``earliest_start``.
+    #: After this time, the presets of the task and of its session (such as "discretionary") do not delay the task any
+    #: more. This time must not be before ``earliest_start``.
     latest_start: Moment | None = None
-    #: An upper bound of the received bytes. While fewer bytes than this bound are left of a budget, the task waits.
-    #: None: the bound is ``expected_size``. If both fields are None, the bound is unknown.
+    #: An upper bound of the received bytes. The task waits while a budget (a limit on bytes in a day or month) has
+    #: fewer bytes left than this bound. None: the bound is ``expected_size``. If both fields are None, the bound is
+    #: unknown.
     expected_bytes_received: int | None = None
     #: An upper bound of the sent bytes. None: the size of the body.
     expected_bytes_sent: int | None = None

@@ -86,7 +86,7 @@ class Constraints:
     #: The same, for waits for memory.
     maximum_memory_pressure_percent: int = 0
     #: If an origin or the network is slower than this for ``slow_after_ms``, tasks are held. After ``slow_pause_ms``,
-    #: the engine starts one task, the slow probe*, to measure the throughput again. Both times are set in
+    #: the engine starts one task to measure the throughput again: a slow probe. Both times are set in
     #: ``SessionConfiguration``. Default: no minimum.
     minimum_bytes_per_second: int = 0
     #: Hours of local time in which tasks are held: "22:00-06:30", or several with days: "mon-fri 08:00-18:00, sat

@@ -32,8 +32,8 @@ ENQUEUE_CHUNK = 10_000
 
 
 class Session(SessionTasks):
-    """A session of an application. ``close`` detaches this program from the session. The session's transfers continue,
-    and its events are kept.
+    """A session of an application. ``close`` detaches this program (the *host*) from the session. The session's
+    transfers continue, and its events are kept.
 
     Each method waits for the engine up to ``timeout`` seconds (30 by default). ``session.start`` has the same methods,
     and each one returns a Ticket immediately: ``await session.start.cancel([task])``.
@@ -45,7 +45,7 @@ class Session(SessionTasks):
         self._handle = handle
         self._events = EventSource(self, application, handle)
         self.identifier = identifier
-        #: The role in which this object is attached.
+        #: The role in which this object is attached. It determines which methods may be called.
         self.role = role
         #: Whether the call that returned this object created the session. False if the session existed before.
         self.created = created
@@ -139,9 +139,9 @@ class Session(SessionTasks):
     def complete(self, *, timeout: float | None = None) -> None:
         """States that the host has processed all delivered events. The host must acknowledge these events first.
 
-        This call ends the launch for this session. If this object was attached for that launch, later calls of this
-        object raise Completed. The program can attach to the session again immediately. Without a launch, this call has
-        no effect.
+        If the engine has launched this program for this session, this call ends the launch for this session. If this
+        object was attached for that launch, later calls of this object raise Completed. The program can attach to the
+        session again immediately. Without a launch, this call has no effect.
         """
         self.start.complete().result(timeout)
 
@@ -153,7 +153,8 @@ class Session(SessionTasks):
     # Credentials
 
     def challenges(self, *, timeout: float | None = None) -> list[Challenge]:
-        """Returns the open challenges. A task that waits for a challenge has Reason.CREDENTIAL."""
+        """Returns the open challenges. A challenge is a demand to the host for a credential, for new headers or for a
+        new URL. A task that waits for a challenge has Reason.CREDENTIAL."""
         return self.start.challenges().result(timeout)
 
     def respond(
@@ -177,7 +178,7 @@ class Session(SessionTasks):
         - ``user`` and ``password``, for the schemes Basic and Digest. For the scheme Negotiate, pass empty texts for
           both: the engine then uses the user's Kerberos ticket.
         - ``headers`` such as ``{"Authorization": "Bearer …"}``.
-        - ``url``, for the refresh of a URL.
+        - ``url``, if the challenge demands a new URL.
         - ``refuse=True``: the waiting tasks fail.
         - ``default=True``: the waiting tasks continue without a credential.
 

@@ -58,11 +58,12 @@ class SessionTasks:
         return self.start.attempts(task).result(timeout)
 
     def waits(self, task: Identity, *, timeout: float | None = None) -> list[Wait]:
-        """Returns the wait records of a task that is in the list or in the history, oldest first. If there are more
-        than 1,000 records, only the newest 1,000 are returned.
+        """Returns the wait records of a task that is in the list or in the history, oldest first. A wait record is a
+        period in which the task did not run, with the reason. If there are more than 1,000 records, only the newest
+        1,000 are returned.
 
-        The engine does not record waits for a slot, for a rate limit or for a response, because these waits are short
-        and frequent. Raises NotFound if neither the list nor the history has the task.
+        The engine does not record when a task waits for other running tasks to end, for a rate limit or for a response,
+        because these waits are short and frequent. Raises NotFound if neither the list nor the history has the task.
         """
         return self.start.waits(task).result(timeout)
 
@@ -81,8 +82,8 @@ class SessionTasks:
     def cancel(
         self, tasks: Iterable[Identity] | None = None, *, timeout: float | None = None, **among: Unpack[Among]
     ) -> int:
-        """Cancels these tasks (None: all tasks), and removes their part files. ``states`` and ``group`` restrict the
-        selection in this method and in the methods below. Returns how many tasks changed."""
+        """Cancels these tasks (None: all tasks), and removes their partly downloaded files. ``states`` and ``group``
+        restrict the selection in this method and in the methods below. Returns how many tasks changed."""
         return self.start.cancel(tasks, **among).result(timeout)
 
     def suspend(
@@ -130,9 +131,9 @@ class SessionTasks:
         timeout: float | None = None,
         **among: Unpack[Among],
     ) -> int:
-        """Replaces the tasks' own constraints (``tasks`` is None: of all tasks). If ``constraints`` is None, the tasks
-        no longer have their own constraints. The constraints of the session still apply. Returns how many tasks
-        changed."""
+        """Replaces these tasks' own constraints (``tasks`` is None: those of all tasks). A constraint is a demand on
+        the system, such as external power. If ``constraints`` is None, the tasks no longer have their own constraints.
+        The constraints of the session still apply. Returns how many tasks changed."""
         return self.start.set_constraints(constraints, tasks, **among).result(timeout)
 
     def reschedule(
@@ -162,6 +163,6 @@ class SessionTasks:
         if_exists: str | IfExists = IfExists.FAIL,
         timeout: float | None = None,
     ) -> None:
-        """Moves the kept file of a succeeded task to ``destination``, and syncs it. The destination may be on another
-        file system."""
+        """Moves the file of a succeeded download, which has stayed in the store, to ``destination``, and syncs it. The
+        destination may be on another file system."""
         self.start.claim(task, destination, if_exists=if_exists).result(timeout)

@@ -1,5 +1,5 @@
-"""Methods of a session. Each one returns a Ticket. Blocking methods wait for the Ticket. asyncio code awaits the
-Ticket."""
+"""Methods of a session. Each one returns a Ticket, which gives the result later. Blocking methods wait for the Ticket.
+asyncio code awaits the Ticket."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ PAGE = 1_000
 
 
 class Host(Acknowledging, Controlling, Protocol):
-    """The methods of a session that returned tasks and events call."""
+    """The methods of a session that Task and Event objects call."""
 
 
 class SessionVerbs:
@@ -102,7 +102,8 @@ class SessionVerbs:
         array = _writing_transfers.requests(requests, first)
 
         def read(ticket: TicketHandle) -> Result:
-            # Even a refused enqueue has a batch. The batch has the results of the requests that were applied.
+            # Even a refused enqueue returns a batch (a list in C). The batch has the results of the requests that were
+            # applied.
             batch, details = bh_batch(), new_error()
             status = library.bh_ticket_batch(ticket.pointer, byref(batch), byref(details))
             results = released(BatchHandle(batch), _reading_transfers.enqueued) if batch else []

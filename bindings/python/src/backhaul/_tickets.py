@@ -1,4 +1,5 @@
-"""Tickets. Each ticket stands for a started verb. Blocking code calls ``result``. asyncio code awaits the ticket."""
+"""Tickets. Each ticket stands for a command that was sent to the engine. Blocking code calls ``result``. asyncio code
+awaits the ticket."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ _REPLY_SECONDS = 5.0
 
 
 class Ticket(Generic[Result]):
-    """A started verb. The verb continues even if the program drops its ticket."""
+    """A command that was sent to the engine. The engine performs the command even if the program drops the ticket."""
 
     def __init__(
         self, application: ApplicationHandle, handle: TicketHandle, read: Callable[[TicketHandle], Result]
@@ -46,7 +47,8 @@ class Ticket(Generic[Result]):
         function: Callable[..., int],
         *arguments: Any,
     ) -> Ticket[Result]:
-        """Starts the verb of a library function. ``read`` converts the result of the verb."""
+        """Calls a function of the library, which sends a command to the engine. ``read`` converts the result of the
+        command."""
         return cls(application, start(function, *arguments), read)
 
     def _has_reply(self, wait_ms: int = 0) -> bool:
@@ -58,8 +60,8 @@ class Ticket(Generic[Result]):
         return bool(status != Status.TIMEOUT)
 
     def _has_failed(self) -> bool:
-        # BH_ENGINE_UNRESPONSIVE has two meanings: the verb has failed with this status, or the engine's process is
-        # stopped and has not replied yet. If the verb has failed, bh_ticket_wait returns immediately.
+        # BH_ENGINE_UNRESPONSIVE has two meanings: the command has failed with this status, or the engine's process is
+        # stopped and has not replied yet. If the command has failed, bh_ticket_wait returns immediately.
         start = time.monotonic()
         library.bh_ticket_wait(self._handle.pointer, _STATUS_WAIT_MS, None)
         return time.monotonic() - start < _STATUS_WAIT_MS / 2000
@@ -89,8 +91,8 @@ class Ticket(Generic[Result]):
         return self._has_reply()
 
     def result(self, timeout: float | None = None) -> Result:
-        """Waits for the reply up to ``timeout`` seconds (30 by default). Returns the result of the verb, or raises its
-        error. The method can be called more than one time."""
+        """Waits for the reply up to ``timeout`` seconds (30 by default). Returns the result of the command, or raises
+        its error. The method can be called more than one time."""
         deadline = Deadline(DEFAULT_SECONDS if timeout is None else timeout)
         while not self._has_reply(deadline.slice_ms()):
             if deadline.is_over:
@@ -98,7 +100,7 @@ class Ticket(Generic[Result]):
         return self._take()
 
     def result_soon(self, deadline: Deadline) -> Result:
-        """Waits for the reply to a verb that the engine can perform immediately.
+        """Waits for the reply to a command that the engine can perform immediately.
 
         The method waits at least five seconds for a slow engine, even if the deadline is earlier. So a call with a
         time-out of 0 returns the available data. If the process of the engine is stopped, the wait ends at the
@@ -146,14 +148,14 @@ def _fetch(application: ApplicationHandle) -> int:
 
 
 class CompletedTicket(Ticket[Result]):
-    """A ticket whose result is already known, because its verb has nothing to do."""
+    """A ticket whose result is already known, because there is nothing to do."""
 
     def __init__(self, result: Result) -> None:
         self._outcome = lambda: result
 
 
 def from_batch(read: Callable[[BatchHandle], Result]) -> Callable[[TicketHandle], Result]:
-    """Returns a reader for tickets of verbs whose reply is a batch."""
+    """Returns a reader for tickets of commands whose reply is a batch, which is a list in C."""
 
     def reader(ticket: TicketHandle) -> Result:
         return released(BatchHandle(take(bh_batch, library.bh_ticket_batch, ticket.pointer)), read)
@@ -162,14 +164,14 @@ def from_batch(read: Callable[[BatchHandle], Result]) -> Callable[[TicketHandle]
 
 
 def count_only(ticket: TicketHandle) -> int:
-    """Reads the result of a verb that returns a count."""
+    """Reads the result of a command that returns a count."""
     count = c_uint64()
     call(library.bh_ticket_count, ticket.pointer, byref(count))
     return count.value
 
 
 def wait_only(ticket: TicketHandle) -> None:
-    """Reads the outcome of a verb without a result. Raises the error if the verb failed."""
+    """Reads the outcome of a command without a result. Raises the error if the command failed."""
     details = new_error()
     status = library.bh_ticket_wait(ticket.pointer, 0, byref(details))
     if status != Status.OK:

@@ -21,11 +21,11 @@ class TaskInfo:
     #: The reason why the task does not run.
     reason: Reason
     reason_text: str | None
-    #: The time, in Unix milliseconds, at which the engine starts the next attempt or checks the condition again. 0 if
-    #: there is no such time.
+    #: The time, in Unix milliseconds, at which the engine starts the next attempt or checks again the condition for
+    #: which the task waits. 0 if there is no such time.
     next_attempt_ms: int
     url: str
-    #: The path at which the file is placed. None if the task is an upload, or if the file is kept in the store.
+    #: The path at which the file is placed. None if the task is an upload, or if the file stays in the store.
     destination: str | None
     key: str | None
     user_data: bytes
@@ -55,8 +55,8 @@ class TaskInfo:
     path: str | None
     #: The earliest start in Unix milliseconds. 0 if the task has no earliest start.
     earliest_start_ms: int
-    #: The latest start in Unix milliseconds. After this time no preset holds the task. 0 if the task has no latest
-    #: start.
+    #: The latest start in Unix milliseconds. After this time, no preset (such as "discretionary") delays the task. 0 if
+    #: the task has no latest start.
     latest_start_ms: int
     #: The largest number of bytes that the task will receive and send, as the request states it. None if it is not
     #: known.
@@ -117,16 +117,17 @@ class Progress(NamedTuple):
 
 @dataclass(frozen=True)
 class Challenge:
-    """A demand for a credential for one protection space, which is an origin and a realm. A challenge of kind REFRESH
-    demands a new URL or new headers instead.
+    """A demand for a credential for one protection space, which is an origin (scheme, host name and port) and a realm.
+    A challenge of kind REFRESH demands a new URL or new headers instead, because the URL or the headers of a request
+    have expired.
 
-    A challenge stays open until the host responds with ``session.respond``, or until no task waits for the challenge.
-    The acknowledgement of its event does not close the challenge.
+    A challenge stays open until the host (the program that uses the session) responds with ``session.respond``, or
+    until no task waits for the challenge. The acknowledgement of its event does not close the challenge.
     """
 
     #: The id. Ids increase, and a store never uses an id twice.
     id: int
-    #: The source of the demand: a server, a proxy, or a request that needs a refresh.
+    #: The source of the demand: a server, a proxy, or a request whose URL or headers have expired.
     kind: ChallengeKind
     #: The authentication schemes that the server or proxy offers.
     schemes: Scheme
@@ -139,9 +140,9 @@ class Challenge:
     time_ms: int
     #: The number of tasks that waited for the challenge when this object was made.
     waiting_tasks: int
-    #: For the refresh of a URL: the id of the task that needs the new URL. Otherwise 0.
+    #: If the challenge demands a new URL: the id of the task that needs this URL. Otherwise 0.
     task_id: int = 0
-    #: For the refresh of a URL: the current URL. ``repr`` does not show it, because it may have a signature.
+    #: If the challenge demands a new URL: the current URL. ``repr`` does not show it, because it may have a signature.
     url: str | None = field(default=None, repr=False)
 
     @property
@@ -154,7 +155,8 @@ class SessionInfo:
     """A session in a listing."""
 
     identifier: str
-    #: The number of the current round, or of the last round. 0 before the first enqueue.
+    #: The number of the current round, or of the last round. A round begins when a task is added to a session without
+    #: unfinished tasks. It ends when all tasks of the session have ended. This field is 0 before the first enqueue.
     round: int
     #: The number of tasks that have not ended.
     live_tasks: int
@@ -163,7 +165,7 @@ class SessionInfo:
     attention: Attention
     #: Whether the session was invalidated. Such a session still has tasks or events.
     is_invalidated: bool
-    #: The process id of the consumer. None if the session has no consumer.
+    #: The process id of the consumer, which reads the session's events. None if the session has no consumer.
     consumer: int | None
     #: When the session was created, in Unix milliseconds.
     created_ms: int

@@ -48,8 +48,8 @@ _loops: WeakKeyDictionary[asyncio.AbstractEventLoop, _Waiters] = WeakKeyDictiona
 
 
 def _wake(loop: asyncio.AbstractEventLoop, descriptor: int) -> None:
-    """Wakes all waiters of a descriptor. The event loop then stops watching the descriptor, because it stays readable
-    until the waiters have read their data."""
+    """Wakes all waiters of a descriptor. The event loop then stops watching the descriptor, because the descriptor
+    stays readable until the waiters have read their data."""
     loop.remove_reader(descriptor)
     for future in _loops[loop].pop(descriptor, set()):
         if not future.done():

@@ -1,6 +1,7 @@
 internal import CBackhaul
 
-/// Methods for the conditions of the system, for the tasks that these conditions hold, and for networks.
+/// Methods for the conditions of the system (such as power), for the tasks that wait because of a condition, and for
+/// networks.
 extension Application {
     /// Returns the present conditions, one of each kind. If no task depends on a condition, the engine reads the
     /// condition during this call.
@@ -8,7 +9,8 @@ extension Application {
         try await listing(bh_store_conditions) { $0.conditions() }
     }
 
-    /// Returns the holds of all sessions of the store.
+    /// Returns the holds of all sessions of the store. A hold describes the tasks of one session that wait because of
+    /// one condition.
     public func holds() async throws -> [Hold] { try await listing(bh_store_holds) { $0.holds() } }
 
     /// Returns the current network, and all networks that have settings or were used in this month.

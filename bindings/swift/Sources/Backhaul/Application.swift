@@ -1,6 +1,7 @@
 internal import CBackhaul
 
-/// An open application. An application is the identity under which a host acts in a store.
+/// An open application. An application is the identity under which a *host*, a process that uses the library, acts in a
+/// store.
 ///
 /// The application is closed when `close` is called, or when its last reference is released. Each `Session` has a
 /// reference to its application. All methods may be called from any Swift task. No method blocks the calling thread.
@@ -10,8 +11,8 @@ public final class Application: Sendable {
     /// The path of the store that was passed to `open`. Nil means the user's default store. The method `engine` returns
     /// the path of that store.
     public let store: String?
-    /// Yields each session when it begins to need attention. Only one reader may iterate over this stream. The stream
-    /// buffers the newest 256 sessions.
+    /// Yields each session when it begins to need attention, for example because it has events. Only one reader may
+    /// iterate over this stream. The stream buffers the newest 256 sessions.
     public let attention: AsyncStream<SessionInfo>
     let driver: Driver
 
@@ -39,8 +40,8 @@ public final class Application: Sendable {
     ///     /usr/local and /usr.
     ///   - launch: A launch command to register, as with `setLaunch`. If it is nil, the registered command does not
     ///     change.
-    ///   - observes: Whether the program only reads. If it is true, the engine launches the application's host even
-    ///     while this object is open.
+    ///   - observes: Whether the program only reads. If it is true, this object does not count as a connected host: the
+    ///     engine launches the application's host even while this object is open.
     ///   - timeout: The longest wait for an engine, at most a day. It is also the longest wait of each later call. For
     ///     later calls, a time-out below one second counts as one second.
     /// - Throws: `BackhaulError` with `.invalidArgument`, `.timeout`, `.outOfResources`, `.daemonUnavailable`, or a

@@ -9,7 +9,7 @@ extension Session {
 
     /// Returns one task with its live progress.
     ///
-    /// - Throws: `BackhaulError` with `.notFound` if the list does not have the task.
+    /// - Throws: `BackhaulError` with `.notFound` if the session's list of tasks does not have the task.
     public func task(_ id: TaskID) async throws -> TaskInfo {
         let tasks = try await verb {
             bh_session_task($0, id, BH_START, nil, $1)
@@ -87,9 +87,10 @@ extension Session {
     }
 
     /// Returns the attempts of a task, oldest first. If the task had more than 100 attempts, the method returns the
-    /// first one and the 99 newest ones. The task may be in the history.
+    /// first one and the 99 newest ones. The task may be in the history (see `history`).
     ///
-    /// - Throws: `BackhaulError` with `.notFound` if neither the list nor the history has the task.
+    /// - Throws: `BackhaulError` with `.notFound` if the task is not in the session's list of tasks, and not in the
+    ///   history.
     public func attempts(_ task: TaskID) async throws -> [Attempt] {
         try await verb {
             bh_task_attempts($0, task, BH_START, nil, $1)
@@ -141,7 +142,8 @@ extension Session {
         }
     }
 
-    /// Moves the kept file of a succeeded download to `destination`, and syncs the file.
+    /// Moves the file of a succeeded download out of the store to `destination`, and syncs the file. The store keeps
+    /// the file of a download without a destination.
     ///
     /// - Parameter destination: The absolute path of the file. The path may be on another file system than the store.
     public func claim(_ task: TaskID, to destination: String, ifExists: ExistsPolicy = .fail) async throws {

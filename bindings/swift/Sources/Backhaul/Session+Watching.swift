@@ -11,8 +11,8 @@ extension Session {
 
     /// Responds to an open challenge, and acknowledges its event.
     ///
-    /// One of the waiting tasks uses the response first. The other waiting tasks follow. The role of this object must
-    /// be consumer or producer.
+    /// First, one of the waiting tasks uses the response. The other waiting tasks then use it as well. The role of this
+    /// object must be `Role.consume` or `Role.produce`.
     ///
     /// - Parameters:
     ///   - isKept: Whether the store keeps the credential, so that an engine that starts later can use it. The file of

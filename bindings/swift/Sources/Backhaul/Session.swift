@@ -165,13 +165,15 @@ public final class Session: Sendable {
         }
     }
 
-    /// Acknowledges the event. The event is not delivered again. If its kept file was not claimed, the file is removed.
+    /// Acknowledges the event. The event is not delivered again. If the store keeps the task's file, and the file was
+    /// not claimed, the file is removed.
     public func acknowledge(_ event: Event) async throws { try await acknowledge([event]) }
 
-    /// Acknowledges events. The events are not delivered again. Their kept files that were not claimed are removed.
+    /// Acknowledges events. The events are not delivered again. Files that the store keeps for their tasks, and that
+    /// were not claimed, are removed.
     ///
-    /// - Returns: The number of events that were removed. Events that no longer exist are skipped, so the call may be
-    ///   repeated.
+    /// - Returns: The number of events that were removed. Events that no longer exist are skipped. Therefore, the call
+    ///   may be repeated.
     @discardableResult
     public func acknowledge(_ events: [Event]) async throws -> UInt64 { try await acknowledge(ids: events.map(\.id)) }
 
@@ -196,7 +198,8 @@ public final class Session: Sendable {
         }
     }
 
-    /// States that the host has processed all events that it received. This call ends the launch for this session.
+    /// States that the host has processed all events that it received. If the engine launched the host for this
+    /// session, this call ends the launch for this session.
     ///
     /// - Throws: `BackhaulError` with `.eventsOutstanding` if this handle has received events that the host has not
     ///   acknowledged.

@@ -34,7 +34,8 @@ public final class BackgroundActivityScheduler: NSObject, Sendable {
         var tolerance: TimeInterval = 0
         var block: (@Sendable (@escaping CompletionHandler) -> Void)?
         var error: (any Error)?
-        /// The number of calls of `schedule` so far. `schedulesAtRun` is that number at the start of the last run.
+        /// The number of calls of `schedule` so far. `schedulesAtRun` is the value of this number at the start of the
+        /// last run.
         var schedules = 0
         var schedulesAtRun = 0
     }
@@ -47,8 +48,9 @@ public final class BackgroundActivityScheduler: NSObject, Sendable {
 
     /// The conditions for which the work waits within its window.
     ///
-    /// With `.background`, the default, the work waits for the conditions of discretionary transfers. With `.utility`
-    /// or `.default`, it waits for an unmetered network. With a higher quality, the work starts when its window opens.
+    /// With `.background`, the default, the work waits for the conditions of discretionary transfers
+    /// (`BackgroundURLSessionConfiguration.isDiscretionary`). With `.utility` or `.default`, it waits for an unmetered
+    /// network. With a higher quality, the work starts when its window opens.
     public var qualityOfService: QualityOfService {
         get { settings.with { $0.qualityOfService } }
         set { settings.with { $0.qualityOfService = newValue } }

@@ -10,9 +10,9 @@ public import FoundationNetworking
 /// until it is completed.
 ///
 /// If the process makes a second session object with the same identifier, the new object belongs to the first session.
-/// It has the delegate and the queue of the first session, as on Apple's systems. While another process consumes the
-/// session, this process can make and control tasks. When the other process has released the session, the delegate of
-/// this process is called.
+/// It has the delegate and the queue of the first session, as on Apple's systems. While another process gets the
+/// session's events, this process can make and control tasks. When the other process has released the session, the
+/// delegate of this process is called.
 ///
 /// All methods may be called from any thread. `resume`, `suspend` and `cancel` of a task, and the invalidating methods,
 /// wait for the engine, usually for a few milliseconds.
@@ -110,9 +110,9 @@ public final class BackgroundURLSession: NSObject, Sendable {
         core.makeUpload(request, .bytes(Array(body)))
     }
 
-    /// All tasks for which `didCompleteWithError` was not called yet. These include tasks that were not resumed yet,
-    /// and tasks that have ended already. Until this property returns, no delegate method is called for the end of a
-    /// task.
+    /// All tasks for which `didCompleteWithError` was not called yet. The list includes tasks that were not resumed
+    /// yet, and tasks that have already ended. Until this property returns, no delegate method is called for the end of
+    /// a task.
     public var allTasks: [BackgroundURLSessionTask] {
         get async {
             await withCheckedContinuation { continuation in

@@ -19,7 +19,7 @@ public protocol BackgroundURLSessionDelegate: NSObjectProtocol, Sendable {
     /// `application(_:handleEventsForBackgroundURLSession:completionHandler:)`.
     ///
     /// The method is called only if the program has that handler. While the program has not called the handler yet, the
-    /// method is called again at the end of each further round of tasks, and after each further challenge.
+    /// method is called again each time when all tasks have ended, and after each further challenge.
     func urlSessionDidFinishEvents(forBackgroundURLSession session: BackgroundURLSession)
 }
 
@@ -46,8 +46,8 @@ public protocol BackgroundURLSessionTaskDelegate: BackgroundURLSessionDelegate {
         _ session: BackgroundURLSession, task: BackgroundURLSessionTask,
         didFinishCollecting metrics: BackgroundURLSessionTaskMetrics)
 
-    /// Called when a server or proxy demands a credential. It is called once for each protection space, with one of the
-    /// tasks that wait for the credential.
+    /// Called when a server or proxy demands a credential. It is called once for each protection space (a server or
+    /// proxy, with a realm). Its argument is one of the tasks that wait for the credential.
     ///
     /// The program may call the handler later, and on any thread. The response applies to all tasks that wait for the
     /// credential. If the delegate does not have this method, the `async` form is called.

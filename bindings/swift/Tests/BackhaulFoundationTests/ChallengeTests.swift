@@ -116,7 +116,7 @@ struct ChallengeTests {
 
     private static let session = "func urlSession(_ session: BackgroundURLSession, "
 
-    @Test("a delegate's method for challenges of the session does not compile", arguments: [
+    @Test("a delegate does not compile if it has the method for challenges of the session", arguments: [
         "didReceive challenge: URLAuthenticationChallenge, completionHandler: @escaping "
             + "(BackgroundURLSession.AuthChallengeDisposition, URLCredential?) -> Void) {}",
         "didReceive challenge: URLAuthenticationChallenge, completionHandler: @Sendable @escaping "
@@ -128,7 +128,7 @@ struct ChallengeTests {
         #expect(try await !compiles(ChallengeTests.session + method))
     }
 
-    @Test("a delegate's method for challenges of a task compiles with a handler, and as an async method", arguments: [
+    @Test("a delegate's method for challenges of a task compiles with a handler and as async", arguments: [
         "task: BackgroundURLSessionTask, didReceive challenge: URLAuthenticationChallenge, completionHandler: "
             + "@escaping (BackgroundURLSession.AuthChallengeDisposition, URLCredential?) -> Void) {}",
         "task: BackgroundURLSessionTask, didReceive challenge: URLAuthenticationChallenge) async -> Answer "

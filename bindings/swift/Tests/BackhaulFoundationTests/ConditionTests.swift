@@ -5,10 +5,11 @@ import FoundationNetworking
 import TestSupport
 import Testing
 
+/// A *constraint* is a demand on the system, such as external power. Tasks wait while the system does not meet the
+/// demand.
 @Suite("Constraints of background sessions")
 struct ConditionTests {
-    /// Makes a session with this configuration, and returns the configuration that the engine has stored for the
-    /// session.
+    /// Makes a session with this configuration. Returns the configuration that the engine has stored for this session.
     private func remembered(_ configuration: BackgroundURLSessionConfiguration) async throws -> SessionConfiguration {
         let session = BackgroundURLSession(configuration: configuration, delegate: nil, delegateQueue: nil)
         // The listing opens the session.
@@ -29,7 +30,7 @@ struct ConditionTests {
         #expect(remembered.isDiscretionaryIfLaunched != true)
     }
 
-    @Test("Apple's flags become constraints of the engine's session")
+    @Test("Apple's flags of a configuration become constraints that the engine stores for the session")
     func flags() async throws {
         let configuration = World.configuration("discretionary")
         configuration.isDiscretionary = true
@@ -117,9 +118,10 @@ struct ConditionTests {
     }
 }
 
+/// A scheduler calls its block one time in each *window*, which is a period of time.
 @Suite("Activity schedulers")
 struct ActivitySchedulerTests {
-    /// Returns the engine's activities, which the schedulers of this process have made.
+    /// Returns the engine's activities. Each activity is the stored schedule of a scheduler of this process.
     private func activities() async throws -> [ActivityInfo] {
         let application = try await Application.open(
             "org.example.tests", store: World.server.path("store"), hosting: .embedded)
@@ -128,7 +130,7 @@ struct ActivitySchedulerTests {
         return found
     }
 
-    @Test("a scheduler calls its block again after the result deferred, but not after the result finished")
+    @Test("a scheduler calls a block again if the block's result is deferred, but not if the result is finished")
     func calls() async throws {
         _ = World.configuration("unused")
         let (calls, call) = AsyncStream<BackgroundActivityScheduler.CompletionHandler>.makeStream()

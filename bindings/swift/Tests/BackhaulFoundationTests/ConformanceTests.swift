@@ -55,7 +55,7 @@ struct ConformanceTests {
         return request
     }
 
-    @Test("a download follows redirects, and its response has the last URL", arguments: [301, 302, 303, 307, 308])
+    @Test("a download follows redirects, and the response has the last URL", arguments: [301, 302, 303, 307, 308])
     func redirects(status: Int) async throws {
         _ = try World.server.serve("target", content(10))
         let ended = try await end("redirect-\(status)", try request("redirect/\(status)/target"))
@@ -78,7 +78,7 @@ struct ConformanceTests {
         #expect(ended.error?.code == .httpTooManyRedirects)
     }
 
-    @Test("a redirected upload is sent again or becomes a GET, depending on the status", arguments: [
+    @Test("a redirected upload is sent again or becomes a GET, which depends on the redirect's status", arguments: [
         (303, "PUT", "GET /in/r None\n"), (307, "PUT", "PUT /in/r None\nbody"), (308, "POST", "POST /in/r None\nbody"),
         (302, "POST", "GET /in/r None\n"),
     ])
@@ -95,7 +95,7 @@ struct ConformanceTests {
         #expect(ended.task.countOfBytesExpectedToSend == 0)
     }
 
-    @Test("a cookie that a redirect has set is sent with later requests")
+    @Test("a cookie from a redirect's response is sent with later requests")
     func cookies() async throws {
         let recorder = Recorder()
         let session = BackgroundURLSession(
@@ -123,7 +123,7 @@ struct ConformanceTests {
         #expect(ended.error == nil && ended.text.contains("Cookie: own=1\n"))
     }
 
-    @Test("a request is sent with its own Authorization header, and no challenge is opened")
+    @Test("a request is sent with its own Authorization header, and the delegate gets no challenge")
     func ownAuthorization() async throws {
         _ = try World.server.serve("a", content(10))
         var asked = try request("secret/a")

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Download tasks")
 struct DownloadTests {
-    @Test("the delegate gets a download's file before the last call; after that call, the file is removed")
+    @Test("the delegate gets the file before didCompleteWithError; after didCompleteWithError, the file is removed")
     func download() async throws {
         let bytes = content(300_000)
         _ = try World.server.serve("picture.jpg", bytes)
@@ -40,7 +40,7 @@ struct DownloadTests {
         #expect(!FileManager.default.fileExists(atPath: location.path))
     }
 
-    @Test("a file that the delegate has moved is not removed")
+    @Test("a downloaded file that the delegate has moved is not removed")
     func moved() async throws {
         _ = try World.server.serve("moved.jpg", content(10))
         let recorder = Recorder(movingTo: World.server.folder.path)
@@ -68,7 +68,7 @@ struct DownloadTests {
         session.invalidateAndCancel()
     }
 
-    @Test("a request has the session's headers, but its own header replaces a header of the same name")
+    @Test("a request is sent with the session's headers, except those that the request has itself")
     func headers() async throws {
         let configuration = World.configuration("headers")
         configuration.httpAdditionalHeaders = ["X-Session": "session", "x-task": "session"]
@@ -125,7 +125,7 @@ struct DownloadTests {
         session.invalidateAndCancel()
     }
 
-    @Test("if a download is not supported, its last delegate call has the error unsupportedURL",
+    @Test("if a download is not supported, didCompleteWithError has the error unsupportedURL",
         arguments: ["ftp", "GET", "POST"])
     func refused(what: String) async throws {
         let recorder = Recorder()

@@ -5,6 +5,8 @@ import FoundationNetworking
 import TestSupport
 import Testing
 
+/// The last delegate call for a task is `didCompleteWithError`. The last one for a session is
+/// `didBecomeInvalidWithError`.
 @Suite("Last delegate calls")
 struct LastMessageTests {
     private func ended(_ identifier: String) async throws -> (session: BackgroundURLSession, recorder: Recorder) {
@@ -13,12 +15,12 @@ struct LastMessageTests {
             configuration: World.configuration(identifier), delegate: recorder, delegateQueue: nil)
         session.invalidateAndCancel()
         _ = await recorder.messages { if case .invalid = $0 { true } else { false } }
-        // A second call has no effect.
+        // A second call of `invalidateAndCancel` has no effect.
         session.invalidateAndCancel()
         return (session, recorder)
     }
 
-    @Test("if a task is resumed after the end of its session, the task gets its last delegate call", arguments: 0..<5)
+    @Test("if a task is resumed after its session has ended, the task gets didCompleteWithError", arguments: 0..<5)
     func resumedLate(round: Int) async throws {
         let (session, recorder) = try await ended("late-\(round)")
         let task = session.downloadTask(with: try World.url("slow"))
@@ -28,7 +30,7 @@ struct LastMessageTests {
         #expect(message.error?.code == .backgroundSessionWasDisconnected)
     }
 
-    @Test("if a task is cancelled after the end of its session, the task gets its last delegate call")
+    @Test("if a task is cancelled after its session has ended, the task gets didCompleteWithError")
     func cancelledLate() async throws {
         let (session, recorder) = try await ended("late-cancel")
         let task = session.uploadTask(with: URLRequest(url: try World.url("in/1")), from: Data("x".utf8))
@@ -37,7 +39,7 @@ struct LastMessageTests {
         #expect(message.task === task && message.error?.code == .cancelled)
     }
 
-    @Test("while a session finishes, a new task fails, but an earlier task can still be resumed")
+    @Test("after finishTasksAndInvalidate, a new task fails, but an earlier task can still be resumed")
     func finishing() async throws {
         _ = try World.server.serve("made-before", content(10))
         let recorder = Recorder()
@@ -59,7 +61,7 @@ struct LastMessageTests {
         }
     }
 
-    @Test("if a session cannot be opened, the last call for its task precedes the last call for the session")
+    @Test("if a session cannot be opened, didCompleteWithError precedes didBecomeInvalidWithError")
     func notOpened() async throws {
         let recorder = Recorder()
         let session = BackgroundURLSession(configuration: World.configuration("\u{7}"), delegate: recorder)
@@ -74,7 +76,7 @@ struct LastMessageTests {
         #expect(messages.count == 2)
     }
 
-    @Test("if the first session object has no delegate, the second object's delegate gets the last calls")
+    @Test("if the first session object has no delegate, the second object's delegate gets didCompleteWithError")
     func adopted() async throws {
         _ = try World.server.serve("adopted", content(10))
         let configuration = World.configuration("adopted")
@@ -89,7 +91,7 @@ struct LastMessageTests {
         other.invalidateAndCancel()
     }
 
-    @Test("if a session has no delegate, its refused task has the state completed and an error")
+    @Test("if a session has no delegate, a refused task of the session has the state completed and an error")
     func noDelegate() async throws {
         let session = BackgroundURLSession(
             configuration: World.configuration("no-delegate"), delegate: nil, delegateQueue: nil)

@@ -3,9 +3,11 @@ import Foundation
 import TestSupport
 import Testing
 
+/// The engine *launches* a program: it starts the program when one of the program's sessions needs it, for example
+/// because a download has ended.
 @Suite("Launched programs")
 struct LaunchedProgramTests {
-    @Test("a launched program completes its session, immediately enqueues in a new one, and is launched again")
+    @Test("a launched program completes its session, uses a new session immediately, and is launched again")
     func story() async throws {
         let told = ["launched", "called for pictures"]
         let end = ["completed with no error", "all is delivered", "invalid with no error"]
@@ -41,7 +43,8 @@ struct LaunchedProgramTests {
         }
     }
 
-    /// Runs the program, which enqueues the server's file `first`. Reads the program's log until `isWhole` is true.
+    /// Runs the program, which enqueues a download of the server's file `first`. Reads the program's log until
+    /// `isWhole` is true.
     private func run(
         _ first: String, second: String?, isWhole: ([String]) -> Bool, verify: ([String]) throws -> Void
     ) async throws {
@@ -65,8 +68,8 @@ struct LaunchedProgramTests {
 
         let onlooker = try await Application.open("org.example.launched", store: folder + "/store", observes: true)
         var (log, launches, sessions) = ([String](), try await onlooker.launches(), try await onlooker.sessions())
-        // Between two rounds, there are no tasks and no events for a moment. So the loop also reads the log to see
-        // whether the test has ended.
+        // After the end of the first download and before the second download, there are no tasks and no events for a
+        // moment. Therefore the loop also reads the log, to see whether the test has ended.
         for _ in 0..<15_000 {
             let text = try? String(contentsOfFile: folder + "/log", encoding: .utf8)
             log = text?.split(separator: "\n").map(String.init) ?? []
@@ -86,7 +89,7 @@ struct LaunchedProgramTests {
         #expect(sessions.map(\.openChallenges) == [0])
     }
 
-    /// The path of the program. It is in the same directory as the program that runs the tests.
+    /// The path of LaunchedProgram. The program is in the same directory as the program that runs the tests.
     private static func program() throws -> String {
         let tests = URL(fileURLWithPath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
         return tests.deletingLastPathComponent().appendingPathComponent("LaunchedProgram").path

@@ -24,7 +24,8 @@ final class Recorder: NSObject, BackgroundURLSessionDownloadDelegate, Background
 
     private let messages: AsyncStream<Message>
     private let continuation: AsyncStream<Message>.Continuation
-    /// The folder to which the delegate moves finished files. If it is nil, the delegate does not move them.
+    /// The folder to which the delegate moves finished files. If this property is nil, the delegate does not move
+    /// files.
     private let folder: String?
     private let reply: @Sendable () -> Reply
 
@@ -34,8 +35,8 @@ final class Recorder: NSObject, BackgroundURLSessionDownloadDelegate, Background
         self.reply = reply
     }
 
-    /// Returns the calls, until `isLast` is true for a call. The list includes that last call. Other calls for progress
-    /// and metrics are left out.
+    /// Waits for a call for which `isLast` is true. Returns the calls up to this call. Earlier calls for progress and
+    /// metrics are left out.
     func messages(through isLast: (Message) -> Bool) async -> [Message] {
         var found: [Message] = []
         for await message in messages {

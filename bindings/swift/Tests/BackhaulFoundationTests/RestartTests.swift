@@ -7,7 +7,8 @@ import Testing
 
 @Suite("Restarts after an invalidation")
 struct RestartTests {
-    /// Runs the program with the command, and then runs it with the command `again`. Returns the log of the second run.
+    /// Runs the program KilledProgram with the command, and then runs it with the command `again`. Returns the log of
+    /// the second run.
     private func log(after command: String, _ name: String) async throws -> [String] {
         let server = try Server()
         _ = try server.serve("first", content(1000))
@@ -24,13 +25,13 @@ struct RestartTests {
         return text.split(separator: "\n").map(String.init)
     }
 
-    /// The path of the program. It is in the same directory as the program that runs the tests.
+    /// The path of KilledProgram. The program is in the same directory as the program that runs the tests.
     private static func program() throws -> String {
         let tests = URL(fileURLWithPath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
         return tests.deletingLastPathComponent().appendingPathComponent("KilledProgram").path
     }
 
-    @Test("if a program is killed after finishTasksAndInvalidate, its next run gets the file and can enqueue")
+    @Test("if a program is killed after finishTasksAndInvalidate, its next run gets the file and can add a task")
     func finish() async throws {
         #expect(
             try await log(after: "finish", "first") == [
@@ -38,7 +39,7 @@ struct RestartTests {
             ])
     }
 
-    @Test("after invalidateAndCancel, the next run gets the cancelled task's last call and can enqueue",
+    @Test("after invalidateAndCancel, the program's next run gets the end of the cancelled task and can add a task",
         arguments: ["cancel", "leave"])
     func cancel(command: String) async throws {
         #expect(
@@ -47,7 +48,7 @@ struct RestartTests {
             ])
     }
 
-    @Test("after another host has removed a session, new tasks are enqueued in a new session",
+    @Test("after another program has removed a session, new tasks are added to a new session",
         arguments: [true, false])
     func removedByAnotherHost(hasDelegate: Bool) async throws {
         let name = "removed-\(hasDelegate)"
@@ -70,7 +71,7 @@ struct RestartTests {
         await application.close()
     }
 
-    @Test("if another host invalidates a session, its file is delivered, and a new task gets a new session")
+    @Test("if another program invalidates a session, its last file is delivered, and a new task gets a new session")
     func byAnotherHost() async throws {
         _ = World.configuration("ended")
         let application = try await Application.open(

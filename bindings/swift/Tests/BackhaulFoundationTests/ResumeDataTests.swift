@@ -43,7 +43,7 @@ struct ResumeDataTests {
         #expect(ended === task && content == whole && task.taskDescription == "both halves")
     }
 
-    @Test("a task that is made with resume data continues at the offset of the cancelled task")
+    @Test("a task that is made with resume data continues at the byte at which the cancelled task stopped")
     func goesOn() async throws {
         let (session, recorder) = session("parked")
         let data = try await resumeData(session, recorder)
@@ -54,7 +54,7 @@ struct ResumeDataTests {
         session.invalidateAndCancel()
     }
 
-    @Test("resume data can be used after their session object has become invalid", arguments: [true, false])
+    @Test("resume data can be used after the cancelled task's session has become invalid", arguments: [true, false])
     func outlives(cancels: Bool) async throws {
         let (session, recorder) = session("parked-\(cancels)")
         let data = try await resumeData(session, recorder)
@@ -67,7 +67,7 @@ struct ResumeDataTests {
         next.invalidateAndCancel()
     }
 
-    @Test("if a task with resume data is cancelled, the engine's task ends, and the data become invalid")
+    @Test("if a task that was made with resume data is cancelled, the resume data become invalid")
     func cancelledForGood() async throws {
         let (session, recorder) = session("parked-cancelled")
         let data = try await resumeData(session, recorder)
@@ -96,7 +96,7 @@ struct ResumeDataTests {
         other.invalidateAndCancel()
     }
 
-    @Test("a task that was not resumed has no resume data")
+    @Test("a task that was never resumed has no resume data")
     func notResumed() async throws {
         let (session, recorder) = session("parked-new")
         let task = session.downloadTask(with: try World.url("halves/a"))

@@ -29,7 +29,7 @@ struct SessionTests {
         session.invalidateAndCancel()
     }
 
-    @Test("the first delegate gets the calls for tasks of a second session object with the same identifier")
+    @Test("if two session objects have one identifier, the first object's delegate gets the calls for all tasks")
     func sameIdentifier() async throws {
         _ = try World.server.serve("same", content(10))
         let (first, second) = (Recorder(), Recorder())
@@ -43,7 +43,7 @@ struct SessionTests {
         session.invalidateAndCancel()
     }
 
-    @Test("after invalidateAndCancel, all tasks get their last call, and the identifier can be used again")
+    @Test("after invalidateAndCancel, all tasks get didCompleteWithError, and the identifier can be used again")
     func cancels() async throws {
         let recorder = Recorder()
         let configuration = World.configuration("invalid")
@@ -76,7 +76,7 @@ struct SessionTests {
         next.invalidateAndCancel()
     }
 
-    @Test("after finishTasksAndInvalidate, the tasks get their last calls before the session becomes invalid")
+    @Test("after finishTasksAndInvalidate, the tasks get didCompleteWithError before the session becomes invalid")
     func finishes() async throws {
         _ = try World.server.serve("rest", content(10))
         let recorder = Recorder()
@@ -92,7 +92,7 @@ struct SessionTests {
         }
     }
 
-    @Test("an unsupported proxy dictionary is listed as unhonored")
+    @Test("the property `unhonored` of a configuration names an unsupported proxy dictionary")
     func unhonored() {
         let configuration = World.configuration("unhonored")
         #expect(configuration.unhonored.isEmpty)
@@ -102,7 +102,7 @@ struct SessionTests {
         #expect(configuration.unhonored == ["connectionProxyDictionary"])
     }
 
-    @Test("a session copies its configuration")
+    @Test("a session copies its configuration, so later changes do not change the session")
     func copies() async throws {
         let configuration = World.configuration("copy")
         configuration.timeoutIntervalForRequest = 7

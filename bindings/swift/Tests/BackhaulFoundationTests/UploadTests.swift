@@ -18,7 +18,7 @@ struct UploadTests {
         return file
     }
 
-    @Test("an upload sends its file with the request's method; the response's body precedes the last call")
+    @Test("an upload uses the request's method; the delegate gets the response's body before didCompleteWithError")
     func upload() async throws {
         let recorder = Recorder()
         let session = BackgroundURLSession(configuration: World.configuration("upload"), delegate: recorder)
@@ -64,7 +64,7 @@ struct UploadTests {
         session.invalidateAndCancel()
     }
 
-    @Test("an upload that ends immediately makes one delegate call for its progress", arguments: ["in/6", "full"])
+    @Test("if an upload ends immediately, the delegate gets one progress call", arguments: ["in/6", "full"])
     func fast(name: String) async throws {
         let recorder = Recorder()
         let configuration = World.configuration("fast-\(name)")
@@ -93,7 +93,7 @@ struct UploadTests {
         session.invalidateAndCancel()
     }
 
-    @Test("an upload's metrics are delivered before the last delegate call")
+    @Test("the delegate gets an upload's metrics before didCompleteWithError")
     func metrics() async throws {
         let recorder = Recorder()
         let session = BackgroundURLSession(configuration: World.configuration("metrics"), delegate: recorder)
@@ -118,7 +118,7 @@ struct UploadTests {
         session.invalidateAndCancel()
     }
 
-    @Test("an upload task is listed as an upload task only, not as a data task or a download task")
+    @Test("an upload task is listed only among the upload tasks, not among the data tasks or download tasks")
     func listed() async throws {
         let session = BackgroundURLSession(configuration: World.configuration("listed"), delegate: nil)
         let task = session.uploadTask(with: try request("in/4"), from: Data("x".utf8))
@@ -129,6 +129,7 @@ struct UploadTests {
     }
 }
 
+/// A configuration lists a property as *unhonored* if the property has no effect.
 @Suite("Configurations of background sessions")
 struct ConfigurationTests {
     private func isUnhonored(_ dictionary: [AnyHashable: Any]?) -> Bool {
@@ -137,7 +138,7 @@ struct ConfigurationTests {
         return configuration.unhonored.contains("connectionProxyDictionary")
     }
 
-    @Test("a proxy dictionary is unhonored if it has several proxies, a script, or a proxy without a host")
+    @Test("a proxy dictionary with several proxies, a script, or a proxy without a host name is unhonored")
     func proxies() {
         let honored: [[AnyHashable: Any]?] = [
             nil, [:], ["HTTPEnable": 1, "HTTPProxy": "p", "HTTPPort": 3128], ["HTTPEnable": 0, "HTTPProxy": "p"],

@@ -5,6 +5,7 @@ import FoundationNetworking
 import TestSupport
 import Testing
 
+/// A *waiting event* was stored during an earlier run of the program, and was not acknowledged by this run.
 @Suite("Events of earlier runs")
 struct WaitingEventTests {
     /// Acts as an earlier run of the program: downloads a file and reads the events, but does not acknowledge them.
@@ -25,7 +26,7 @@ struct WaitingEventTests {
         return (try #require(path), task)
     }
 
-    @Test("a waiting event is delivered to the next session object, with the task's description")
+    @Test("the delegate of the next session object gets a waiting event, and the task has its description")
     func delivered() async throws {
         let left = try await leave("waited", "waited.bin")
         let recorder = Recorder()
@@ -45,7 +46,7 @@ struct WaitingEventTests {
         #expect(session.finishedRound == 1)
     }
 
-    @Test("if an earlier delegate has moved a task's file, the task gets only its last delegate call")
+    @Test("if an earlier delegate has moved a task's file, the task gets only didCompleteWithError")
     func movedBefore() async throws {
         let left = try await leave("moved-before", "moved-before.bin")
         try FileManager.default.moveItem(atPath: left.file, toPath: World.server.path("mine.bin"))
@@ -62,7 +63,7 @@ struct WaitingEventTests {
         #expect(FileManager.default.fileExists(atPath: World.server.path("mine.bin")))
     }
 
-    @Test("an ended task is listed, and its end is delivered after the handler of the listing has returned")
+    @Test("if an ended task is listed, the listing's handler returns before the delegate gets the task's end")
     func listedFirst() async throws {
         let left = try await leave("listed-first", "listed-first.bin")
         let recorder = Recorder()
@@ -79,7 +80,7 @@ struct WaitingEventTests {
         session.invalidateAndCancel()
     }
 
-    @Test("a session without a delegate does not consume waiting events")
+    @Test("a session without a delegate leaves waiting events to later sessions")
     func noDelegate() async throws {
         _ = try await leave("left", "left.bin")
         let session = BackgroundURLSession(
@@ -91,7 +92,7 @@ struct WaitingEventTests {
         await application.close()
     }
 
-    @Test("while another process consumes a session, tasks can be made; their events are delivered later")
+    @Test("while another process gets a session's events, this process can make tasks, and gets their events later")
     func contended() async throws {
         _ = World.configuration("contended")
         let application = try await Application.open(
@@ -104,7 +105,7 @@ struct WaitingEventTests {
         let task = session.downloadTask(with: try World.url("contended.bin"))
         task.resume()
         #expect(task.engineTaskIdentifier != nil)
-        // The other consumer gets the event.
+        // The other process, which consumes the session, gets the event.
         #expect(try await other.events.first { _ in true } != nil)
         let bad = session.downloadTask(with: try #require(URL(string: "ftp://example.org/a")))
         bad.resume()

@@ -27,7 +27,7 @@ struct ConcurrencyTests {
         await application.close()
     }
 
-    @Test("a verb in a cancelled Swift task throws CancellationError, and the application can still be used")
+    @Test("a method in a cancelled Swift task throws CancellationError, and the application can still be used")
     func cancelledVerb() async throws {
         let application = try await open()
         for _ in 0..<200 {
@@ -40,7 +40,7 @@ struct ConcurrencyTests {
         await application.close()
     }
 
-    @Test("a Swift task can run although more Swift tasks wait than the machine has processors")
+    @Test("if more Swift tasks wait than the machine has processors, a further Swift task can still run")
     func cooperativeThreadsStayFree() async throws {
         let application = try await open()
         let count = ProcessInfo.processInfo.activeProcessorCount * 4
@@ -63,7 +63,7 @@ struct ConcurrencyTests {
         await application.close()
     }
 
-    @Test("a thousand concurrent verbs all return their results")
+    @Test("a thousand concurrent calls of methods all return their results")
     func manyVerbs() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "s"))
@@ -86,7 +86,7 @@ struct ConcurrencyTests {
         await application.close()
     }
 
-    @Test("verbs return although a session has events that were not polled")
+    @Test("methods return even if a session has events that the program has not polled")
     func verbsBesideUnreadEvents() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "s"))

@@ -3,6 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
+/// A task is *held* while the system does not meet one of the task's constraints. A *hold* is a list entry for held
+/// tasks. A *wait record* says when and why a task waited. Up to its *latest start*, a task may wait for a preset,
+/// which is a predefined set of constraints.
 @Suite("Constraints, conditions and starts")
 struct ConditionTests {
     let server: Server
@@ -162,7 +165,7 @@ struct ConditionTests {
         await application.close()
     }
 
-    @Test("each condition is listed with its source; if there are no tasks, no hold is listed")
+    @Test("each condition is listed with its source; while there are no tasks, no hold is listed")
     func conditions() async throws {
         let application = try await open()
         let found = try await application.conditions()
@@ -172,7 +175,7 @@ struct ConditionTests {
         await application.close()
     }
 
-    @Test("while a task waits for its earliest start, its reason has that time, and its wait record has no end")
+    @Test("while a task waits for its earliest start, its reason has this time, and its wait record has no end")
     func waits() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))

@@ -22,7 +22,7 @@ struct ErrorTests {
         #expect(error?.message.isEmpty == false)
     }
 
-    @Test("if one of many requests is invalid, the error has its index, and no task is made")
+    @Test("if one of many requests is invalid, the error has this request's index, and no task is made")
     func badRequest() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "s"))
@@ -53,7 +53,7 @@ struct ErrorTests {
         await application.close()
     }
 
-    @Test("an attempt to attach a session that does not exist fails with notFound")
+    @Test("attaching a session that does not exist fails with notFound")
     func absentSession() async throws {
         let application = try await open()
         let error = await #expect(throws: BackhaulError.self) { try await application.attachSession("absent") }
@@ -61,7 +61,7 @@ struct ErrorTests {
         await application.close()
     }
 
-    @Test("after the application is closed, waiting calls fail, and later calls fail with invalidHandle")
+    @Test("when the application is closed, waiting calls fail; later calls fail with invalidHandle")
     func closed() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "s"))

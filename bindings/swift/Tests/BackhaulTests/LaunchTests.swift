@@ -3,6 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
+/// *Hosting* says where the engine, which runs the tasks, runs: in a daemon or in this process. The engine *launches* a
+/// program: it starts the program's launch command when a session needs the program.
 @Suite("Hosting and launches")
 struct LaunchTests {
     let server: Server
@@ -14,7 +16,7 @@ struct LaunchTests {
             "org.example.tests", store: server.path("store"), hosting: .embedded, launch: launch)
     }
 
-    @Test("an application returns the process, hosting, store and connections of its engine")
+    @Test("an application returns its engine's process id, kind of hosting, store and number of connections")
     func engine() async throws {
         let application = try await open()
         let engine = try await application.engine()
@@ -25,7 +27,7 @@ struct LaunchTests {
         await application.close()
     }
 
-    @Test("a launch command is listed as registered, is replaced by the next one, and is removed by nil")
+    @Test("a launch command is listed as registered, is replaced by the next command, and is removed by nil")
     func launchCommand() async throws {
         let variables = ["A": "b=c", "EMPTY": ""]
         var command = LaunchCommand(
@@ -49,7 +51,7 @@ struct LaunchTests {
         await application.close()
     }
 
-    @Test("a launch command is refused if its program is a relative path or a variable's name has a '='")
+    @Test("a launch command with a relative program path, or with a '=' in a variable's name, is refused")
     func badLaunchCommand() async throws {
         let application = try await open()
         let relative = await #expect(throws: BackhaulError.self) {
@@ -63,14 +65,14 @@ struct LaunchTests {
         await application.close()
     }
 
-    @Test("a program that was not launched has no current launch")
+    @Test("a program that the engine has not launched has no current launch")
     func noLaunch() async throws {
         let application = try await open()
         #expect(try await application.currentLaunch() == nil)
         await application.close()
     }
 
-    @Test("if the daemon does not exist, the application is not opened, and the error has the daemon's path")
+    @Test("if the daemon's file does not exist, no application is opened, and the error has the file's path")
     func absentDaemon() async throws {
         let path = server.path("no-daemon")
         let error = await #expect(throws: BackhaulError.self) {

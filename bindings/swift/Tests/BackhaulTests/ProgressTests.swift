@@ -30,7 +30,7 @@ struct ProgressTests {
         await application.close()
     }
 
-    @Test("if the interval for progress is out of range, it is refused")
+    @Test("an interval between progress readings that is out of range is refused")
     func badInterval() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "s"))

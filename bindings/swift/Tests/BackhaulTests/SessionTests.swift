@@ -3,6 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
+/// A *round* is the tasks of a session from the first enqueue until all tasks have ended. The *consumer* is the one
+/// program that reads the session's events. To *claim* a file is to move it out of the store.
 @Suite("Sessions")
 struct SessionTests {
     let server: Server
@@ -13,7 +15,7 @@ struct SessionTests {
         try await Application.open("org.example.tests", store: server.path("store"), hosting: .embedded)
     }
 
-    @Test("a session downloads a file, delivers the events of the task and of the round, and completes")
+    @Test("a session downloads a file, delivers an event for the task and one for the round, and completes")
     func downloads() async throws {
         let bytes = content(300_000)
         let url = try server.serve("picture.jpg", bytes)
@@ -47,11 +49,11 @@ struct SessionTests {
         await application.close()
     }
 
-    @Test("an enqueue returns whether the task with the same key is new, live, ended or acknowledged")
+    @Test("an enqueue returns whether the task is new, suspended or ended, and whether its end was acknowledged")
     func keysAgain() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))
-        // This suspended task has not ended, so the round does not end.
+        // This suspended task does not end, so the round does not end.
         let living = Request(
             url: "http://127.0.0.1:9/", destination: server.path("b"), idempotencyKey: "living", startsSuspended: true)
         let url = try server.serve("a", content(10))
@@ -71,7 +73,7 @@ struct SessionTests {
         await application.close()
     }
 
-    @Test("an attached session still has its configuration and its waiting events")
+    @Test("a session that is attached later still has its configuration and its waiting events")
     func attaches() async throws {
         let url = try server.serve("a", content(10))
         var configuration = SessionConfiguration(identifier: "gallery")
@@ -97,7 +99,7 @@ struct SessionTests {
         await application.close()
     }
 
-    @Test("a file without a destination is kept until it is claimed")
+    @Test("a download without a destination keeps its file until the program claims the file")
     func claims() async throws {
         let bytes = content(5000)
         let url = try server.serve("kept", bytes)
@@ -153,7 +155,7 @@ struct SessionTests {
         await application.close()
     }
 
-    @Test("until the first consumer is closed, a second one is refused with the first one's process id")
+    @Test("while a session has a consumer, a second consumer is refused with the first consumer's process id")
     func isConsumedOnce() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))
@@ -169,7 +171,7 @@ struct SessionTests {
         await application.close()
     }
 
-    @Test("an application lists its sessions with their consumers")
+    @Test("an application lists its sessions with the process ids of their consumers")
     func isListed() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))

@@ -72,7 +72,7 @@ struct TransferTests {
         await application.close()
     }
 
-    @Test("a session has no tolerances by default, and unknown tolerances are refused")
+    @Test("by default, a session tolerates no faults of servers, and unknown tolerances are refused")
     func tolerances() async throws {
         let application = try await open()
         var given = SessionConfiguration(identifier: "gallery")
@@ -88,7 +88,7 @@ struct TransferTests {
         await application.close()
     }
 
-    @Test("the store's limits are stored for later engines")
+    @Test("limits that apply to all sessions of a store are kept when the engine restarts")
     func limits() async throws {
         let application = try await open()
         var limits = try await application.limits()
@@ -103,7 +103,7 @@ struct TransferTests {
         await again.close()
     }
 
-    @Test("a file, bytes and a form are uploaded, and their events have the responses")
+    @Test("a file, bytes and a form are uploaded, and the events of the uploads have the responses")
     func uploads() async throws {
         let path = server.path("sent.bin")
         try Data("from a file".utf8).write(to: URL(fileURLWithPath: path))
@@ -160,7 +160,7 @@ struct TransferTests {
         await application.close()
     }
 
-    @Test("a group of tasks is controlled as a unit, and has one event at its end")
+    @Test("all tasks of a group can be controlled together, and the group has one event at its end")
     func groups() async throws {
         let url = try server.serve("a", content(10))
         let application = try await open()
@@ -182,7 +182,7 @@ struct TransferTests {
         await application.close()
     }
 
-    @Test("attempts are listed with their measurements, even after the task's event is acknowledged")
+    @Test("attempts of a task are listed with their measurements, even after the task's event is acknowledged")
     func attempts() async throws {
         let url = try server.serve("a", content(1000))
         let application = try await open()

@@ -3,6 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
+/// The *consumer* of a session is the one program that reads the session's events.
 @Suite("Waiting for another consumer")
 struct WaitingTests {
     let server: Server
@@ -28,7 +29,7 @@ struct WaitingTests {
         await application.close()
     }
 
-    @Test("a waiting consumer gets the session when the present consumer closes the session")
+    @Test("a consumer that waits for a session gets it when the present consumer closes the session")
     func consumerWaits() async throws {
         let (first, second) = (try await open(), try await open())
         let present = try await first.createSession(SessionConfiguration(identifier: "s"))
@@ -44,7 +45,7 @@ struct WaitingTests {
         await second.close()
     }
 
-    @Test("if a Swift task that waits for a session is cancelled, the engine's wait ends, too")
+    @Test("if a Swift task that waits for a session is cancelled, the engine ends the wait as well")
     func cancelledConsumer() async throws {
         let (first, second) = (try await open(), try await open())
         _ = try await first.createSession(SessionConfiguration(identifier: "s"), role: .produce)

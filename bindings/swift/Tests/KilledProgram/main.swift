@@ -53,8 +53,8 @@ final class Program: NSObject, BackgroundURLSessionDownloadDelegate {
     func urlSession(
         _ session: BackgroundURLSession, task: BackgroundURLSessionTask, didCompleteWithError error: (any Error)?
     ) {
-        // The first run does not return from this call. So the task's event is not acknowledged before the program
-        // ends.
+        // The first run does not return from this delegate call. Therefore, the task's event is not acknowledged before
+        // the program ends.
         if command != "again" { while true { sleep(60) } }
         log("completed with \((error as? URLError).map { "error \($0.code.rawValue)" } ?? "no error")")
         ended.signal()
@@ -62,7 +62,7 @@ final class Program: NSObject, BackgroundURLSessionDownloadDelegate {
 
     func urlSession(_ session: BackgroundURLSession, didBecomeInvalidWithError error: (any Error)?) {
         log("invalid with \(error.map { "\($0)" } ?? "no error")")
-        // No further call follows, so both waits must end.
+        // No further delegate call follows, so both waits must end.
         for _ in 0..<2 { ended.signal() }
     }
 }

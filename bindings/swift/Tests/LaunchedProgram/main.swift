@@ -1,4 +1,5 @@
-// The engine launches this program for its session. The program logs its delegate calls. See LaunchedProgramTests.
+// The engine launches this program when the program's session needs it. The program logs its delegate calls. See
+// LaunchedProgramTests.
 //
 //   LaunchedProgram get FOLDER URL SECOND   enqueues the first download and exits immediately
 //   LaunchedProgram launched FOLDER SECOND  the launch command. After the first download has ended, enqueues the second
@@ -50,7 +51,8 @@ final class Program: NSObject, BackgroundApplicationDelegate {
     private let path: String
     private var handler: (() -> Void)?
     private var running: BackgroundURLSession?
-    /// Whether the session has finished only its first round, with the first file.
+    /// Whether the session has finished only its first round, which downloads the first file. A round lasts until all
+    /// tasks have ended.
     private(set) var isFirstRound = false
 
     init(folder: String) { path = folder + "/log" }

@@ -1,7 +1,7 @@
 import Foundation
 
 /// A server with its folder. The server is written in Python, and uses a free port of the loopback interface. When this
-/// object is deinitialized, the server is stopped and the folder is removed.
+/// object is freed, the server is stopped and the folder is removed.
 public final class Server: Sendable {
     public let folder: URL
     private let process: pid_t
@@ -101,8 +101,8 @@ public final class Server: Sendable {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    /// Starts the script, and reads the port that it prints. It uses posix_spawn, because Foundation's `Process` may
-    /// wait forever if many processes are started at the same time.
+    /// Starts the script, and reads the port that it prints. The function uses posix_spawn, because Foundation's
+    /// `Process` may wait forever if many processes are started at the same time.
     private static func start(_ script: String, _ served: String) throws -> (process: pid_t, port: Int) {
         var ends: [Int32] = [0, 0]
         guard pipe(&ends) == 0 else { throw CocoaError(.fileReadUnknown) }
@@ -140,7 +140,7 @@ public final class Server: Sendable {
 
     public func url(_ name: String) -> String { "http://127.0.0.1:\(port)/\(name)" }
 
-    /// The path for a file or a store of a test, in the server's folder.
+    /// Returns the path of a file or a store of a test, in the server's folder.
     public func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
 }
 

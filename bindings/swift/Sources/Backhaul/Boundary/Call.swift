@@ -17,7 +17,8 @@ func check(_ call: Call) throws(BackhaulError) {
     throw BackhaulError(status, error)
 }
 
-/// Makes a call with BH_START, which starts a verb. Returns the ticket of the verb.
+/// Makes a call with BH_START, which starts a verb (a command to the engine). Returns the ticket, by which the result
+/// of the verb is read later.
 func start(_ call: Call) throws(BackhaulError) -> Handle {
     let (status, error) = result(of: call)
     guard Int(status) == BH_STARTED, let ticket = error.ticket else { throw BackhaulError(status, error) }
@@ -43,7 +44,7 @@ extension BackhaulError {
     }
 }
 
-/// The batch that a listing or poll returned. The batch is released when this value is deinitialized.
+/// The batch (a list) that a listing or poll returned. The batch is released when this value is deinitialized.
 struct Batch: ~Copyable {
     private let pointer: OpaquePointer?
 

@@ -5,8 +5,8 @@ internal import Synchronization
 /// The one thread of an open application.
 ///
 /// The thread waits for the library's event descriptors, and resumes the Swift tasks whose results or events are
-/// available. So Swift's cooperative threads never block. A few functions of the library may block: they open and close
-/// the application, and check the files of requests and claims. These functions also run on this thread.
+/// available. Therefore, Swift's cooperative threads never block. A few functions of the library may block: they open
+/// and close the application, and check the files of requests and claims. These functions also run on this thread.
 final class Driver: Sendable {
     typealias Job = @Sendable (_ application: Handle) -> Void
 
@@ -53,7 +53,7 @@ final class Driver: Sendable {
         return driver
     }
 
-    /// The application's handle, with which verbs are started.
+    /// The application's handle. Verbs (functions that send commands to the engine) are started with this handle.
     var application: Handle {
         get throws(BackhaulError) {
             guard let application = state.withLock({ $0.isStopping ? nil : $0.application }) else {

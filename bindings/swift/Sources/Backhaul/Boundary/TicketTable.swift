@@ -1,7 +1,8 @@
 internal import CBackhaul
 internal import Synchronization
 
-/// The Swift tasks that wait for started verbs.
+/// The Swift tasks that wait for started verbs. A *verb* is a function of the library that sends a command to the
+/// engine. A *ticket* stands for a started verb, and returns its result.
 final class TicketTable: Sendable {
     private enum Entry {
         /// A Swift task waits for the ticket until this time. The time is nil if the verb itself waits until another

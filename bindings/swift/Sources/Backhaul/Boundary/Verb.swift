@@ -2,10 +2,12 @@ internal import CBackhaul
 
 extension Driver {
     // Unsafe: handles are opaque and are never dereferenced. Pointers to results are valid during the call.
-    /// A function that makes a call with BH_START, which starts a verb. Its arguments are the handle of the application
+    /// A *verb* is a function of the library that sends a command to the engine. This function makes a call with
+    /// BH_START, which starts a verb and does not wait for its result. Its arguments are the handle of the application
     /// or session, and the error.
     typealias Start = (OpaquePointer, UnsafeMutablePointer<bh_error>) -> bh_status
-    /// A function that returns a batch. Its arguments are the handle, the time-out, the batch and the error.
+    /// A function that returns a batch, which is a list. Its arguments are the handle, the time-out, the batch and the
+    /// error.
     typealias Listing = (
         OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?, UnsafeMutablePointer<bh_error>?
     ) -> bh_status

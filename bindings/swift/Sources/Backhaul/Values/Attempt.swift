@@ -1,6 +1,6 @@
 internal import CBackhaul
 
-/// One attempt of a task, including all redirects of the attempt.
+/// One attempt of a task. An attempt is one run of the task, with all its redirects.
 ///
 /// Each duration is the time from the start of the attempt to a step. A duration is nil if the attempt did not reach
 /// the step. A duration is also nil if the attempt reused a connection, and so did not need the step.

@@ -11,8 +11,8 @@ public struct Challenge: Hashable, Sendable, Identifiable {
         case server = 1
         /// A proxy demands the credential by a response with status 407.
         case proxy = 2
-        /// The engine demands new headers or a new URL, as `Request.refresh` says. The present ones have expired, or a
-        /// server has refused them with status 401 or 403.
+        /// The engine demands new headers or a new URL, as `Request.refresh` says. The present headers or URL have
+        /// expired, or a server has refused the request with status 401 or 403.
         case refresh = 3
     }
 
@@ -38,8 +38,8 @@ public struct Challenge: Hashable, Sendable, Identifiable {
     /// The origin of the server or the proxy, such as "https://example.org:443".
     public let origin: String
     public let realm: String?
-    /// The number of the host's credentials that were refused one after the other. After a few refusals, the host
-    /// should give up.
+    /// How many credentials of the host were refused one after the other. After a few refusals, the host should give
+    /// up.
     public let failures: Int
     /// When the challenge was opened, as Unix time in milliseconds.
     public let timeMilliseconds: Int64

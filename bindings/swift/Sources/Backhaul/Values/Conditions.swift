@@ -38,7 +38,8 @@ public struct Condition: Hashable, Sendable {
 
     /// Nil if the kind is from a newer version of the library. `text` then describes the condition.
     public let kind: Kind?
-    /// The value. Its meaning depends on `kind`. Nil if the condition cannot be read. The condition then holds no task.
+    /// The value. Its meaning depends on `kind`. Nil if the condition cannot be read. Then no task waits because of
+    /// this condition.
     public let value: Int64?
     /// The name of the network, for `Kind.network`. Otherwise nil.
     public let name: String?
@@ -60,7 +61,7 @@ public struct Condition: Hashable, Sendable {
     }
 }
 
-/// The tasks of a session that are held for one reason.
+/// The tasks of a session that are *held* for one reason. A task is held while a condition prevents it from running.
 public struct Hold: Hashable, Sendable {
     public let application: String
     /// The session's identifier.

@@ -1,7 +1,8 @@
 internal import CBackhaul
 
-/// A program that the engine launches when a session needs its host and no host is connected. The engine starts the
-/// program without a shell. A property that is nil has its default value.
+/// A program that the engine launches when a session needs its host and no host is connected. A *host* is a process
+/// that uses the application. The engine starts the program without a shell. A property that is nil has its default
+/// value.
 public struct LaunchCommand: Hashable, Sendable {
     /// The absolute path of an executable file.
     public var program: String
@@ -114,7 +115,7 @@ public struct Launch: Hashable, Sendable, Identifiable {
     public let id: UInt64
     /// 1 plus the number of failed launches immediately before this launch.
     public let launches: Int
-    /// Whether one of the sessions has finished a round.
+    /// Whether one of the sessions has finished a round, because all its tasks have ended.
     public let hasFinished: Bool
     /// Whether one of the sessions has an open challenge.
     public let hasChallenge: Bool

@@ -121,7 +121,7 @@ public struct Constraints: Hashable, Sendable {
     /// The same, for waits for memory.
     public var maximumMemoryPressurePercent: Int?
     /// If an origin or the network is slower than this for `slowAfter`, tasks are held. After `slowPause`, the engine
-    /// starts one task, the slow probe*, to measure the throughput again. Both times are set in `SessionConfiguration`.
+    /// starts one task to measure the throughput again: a slow probe. Both times are set in `SessionConfiguration`.
     /// Default: no minimum.
     public var minimumBytesPerSecond: UInt64?
     /// Hours of local time in which tasks are held: "22:00-06:30", or several with days: "mon-fri 08:00-18:00, sat

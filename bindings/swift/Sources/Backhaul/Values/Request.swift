@@ -65,12 +65,13 @@ public struct Request: Hashable, Sendable {
     /// in the store until the host claims the file (`Session.claim`).
     public var destination: String?
     /// The idempotency key, 1 to 255 bytes. A later request with the same key finds the same task. If the task has
-    /// succeeded, a new task can use the key after the event at the end of the round is acknowledged. If the task has
+    /// succeeded, a new task can use the key after the next event `.sessionFinished` is acknowledged. If the task has
     /// failed or was cancelled, a new task can use the key after the event of the task is acknowledged.
     public var idempotencyKey: String?
     /// The header fields. They are sent only to the URL's origin, and are stored with mode 0600.
     public var headers: [Header]
-    /// Bytes of the host. Each event and each listing of the task returns them.
+    /// Any bytes that the host wants to store with the task. Each event and each listing of the task returns these
+    /// bytes.
     public var userData: [UInt8]?
     public var ifExists: ExistsPolicy
     /// The priority: -100 to 100, or `Request.priorityNow`. In a session, tasks with a higher priority start first.

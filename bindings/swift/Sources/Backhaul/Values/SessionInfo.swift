@@ -3,7 +3,8 @@ internal import CBackhaul
 /// A session in a listing.
 public struct SessionInfo: Hashable, Sendable {
     public let identifier: String
-    /// The number of the current or last round; 0 before the first enqueue.
+    /// The number of the current or last round; 0 before the first enqueue. A round lasts from an enqueue until all
+    /// tasks have ended.
     public let round: UInt64
     /// The number of tasks that have not ended.
     public let liveTasks: UInt64
@@ -15,20 +16,20 @@ public struct SessionInfo: Hashable, Sendable {
     public let hasFinished: Bool
     /// Whether a challenge is open.
     public let hasChallenge: Bool
-    /// Whether another handle waits to consume the session. If true, the present consumer should finish its work,
-    /// complete the session and close it.
+    /// Whether another handle (an open session object) waits to consume the session. If true, the present consumer
+    /// should finish its work, complete the session and close it.
     public let asksToYield: Bool
     /// Whether one of the unacknowledged events is `Event.activity`.
     public let hasActivity: Bool
     /// Whether the session was invalidated (`Session.invalidate`).
     public let isInvalidated: Bool
-    /// The process id of the consumer. Nil if there is no consumer.
+    /// The process id of the consumer, which is the handle that gets the events. Nil if there is no consumer.
     public let consumer: Int64?
     /// When the session was created, as Unix time in milliseconds.
     public let createdMilliseconds: Int64
     public let openChallenges: UInt64
-    /// When the engine found that the consumer's process is stopped (by SIGSTOP, a debugger or the freezer), as Unix
-    /// time in milliseconds. Nil if the process is not stopped.
+    /// The time at which the engine found that the consumer's process is stopped (by SIGSTOP, a debugger or the
+    /// freezer), as Unix time in milliseconds. Nil if the process is not stopped.
     public let consumerStoppedMilliseconds: Int64?
     /// The number of attached handles that wait to become the consumer (`Role.consumeWhenFree`).
     public let waitingConsumers: Int

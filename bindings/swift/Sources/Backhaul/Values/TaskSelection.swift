@@ -2,11 +2,11 @@ internal import CBackhaul
 
 /// A selection of tasks. A task is selected if it matches all three properties.
 public struct TaskSelection: Hashable, Sendable {
-    /// The ids of the tasks. Empty: all ids.
+    /// The ids of the tasks. An empty list matches all ids.
     public var ids: [TaskID]
-    /// The states of the tasks. Empty: all states.
+    /// The states of the tasks. An empty set matches all states.
     public var states: Set<TaskState>
-    /// The group of the tasks. Nil: all tasks, with or without a group.
+    /// The group of the tasks. Nil matches all tasks, with or without a group.
     public var group: String?
 
     public init(ids: [TaskID] = [], states: Set<TaskState> = [], group: String? = nil) {

@@ -1,8 +1,8 @@
 internal import Backhaul
 internal import Foundation
 
-/// Calls the block of each scheduler of this process when the scheduler's activity is due. Activities have a separate
-/// session, and one thread consumes its events.
+/// Calls the block of each scheduler of this process when the scheduler's activity is due. An activity is the schedule
+/// that the engine stores. Activities have a separate session, and one thread consumes its events.
 final class ActivityHost: Sendable {
     /// The identifier of the session for activities. The program's own sessions have other identifiers.
     static let session = "backhaul-activities"

@@ -2,8 +2,8 @@ internal import Backhaul
 internal import Foundation
 internal import FoundationNetworking
 
-/// The thread of a session that has a delegate. For each event of the session, it makes a delegate call, one call after
-/// the other. It acknowledges the event after the call has returned.
+/// The thread of a session that has a delegate. For each event of the session, the thread makes a delegate call, one
+/// call after the other. It acknowledges the event after this call has returned.
 final class Delivery {
     typealias Job = @Sendable (Delivery) -> Void
 
@@ -81,7 +81,8 @@ final class Delivery {
         wait.wait([consumer.eventDescriptor, opened.progressDescriptor], milliseconds: -1)
     }
 
-    /// Attaches as consumer, and then delivers the waiting events and the open challenges.
+    /// Attaches to the engine's session as its consumer, the one process that gets its events. Then delivers the
+    /// waiting events and the open challenges.
     private func begin(_ opened: BlockingSession) throws(BackhaulError) {
         let application = try BackgroundApplication.shared.opened()
         if BackgroundApplication.isLaunched && BackgroundApplication.shared.isCalled(for: core.identifier) {
@@ -124,7 +125,7 @@ final class Delivery {
             owesFinish = false
             onQueue { [session, delegate] in delegate.urlSessionDidFinishEvents(forBackgroundURLSession: session) }
         } else if BackgroundApplication.shared.isCalled(for: core.identifier) {
-            // The application's delegate is being called. The event at the end of the round is acknowledged later.
+            // The application's delegate is being called. The `sessionFinished` events are acknowledged later.
             return
         }
         unacknowledged += finished
@@ -213,8 +214,8 @@ final class Delivery {
         }
         isToBeCompleted = false
         BackgroundApplication.shared.isCompleted(core.identifier)
-        // If the handle was attached for a launch, the completion has ended the handle, and this poll throws
-        // `.completed`.
+        // If the engine launched this program for the session, `complete()` has ended the handle `consumer`. In this
+        // case, the poll throws `.completed`.
         _ = try consumer.poll(after: cursor, maximum: 1)
     }
 
@@ -230,8 +231,8 @@ final class Delivery {
         return true
     }
 
-    /// Opens a new session with the same identifier, after another host has removed the engine's session. But if this
-    /// process has invalidated the session itself, ends the session.
+    /// If another program has removed the engine's session, opens a new session with the same identifier. If this
+    /// process has invalidated the session itself, ends the session instead.
     private func endOrRenew() {
         if isOver || core.isInvalidating { return end(nil) }
         consumer?.close()

@@ -2,8 +2,9 @@ internal import Backhaul
 internal import Foundation
 internal import FoundationNetworking
 
-/// A latest start with which this module marks a task that the program has cancelled with resume data. The engine keeps
-/// such a task suspended, and `allTasks` omits it. The time is in the far future, so it has no other effect.
+/// The value with which this module marks a task that the program has cancelled with resume data. It is the task's
+/// latest start, the time after which no preset delays the task. The engine keeps such a task suspended, and `allTasks`
+/// omits it. The time is in the far future, so it has no other effect.
 private let keptTaskMark: Int64 = 253_402_300_799_998
 
 extension TaskInfo {
@@ -58,8 +59,8 @@ extension SessionCore {
         return data
     }
 
-    /// Suspends and marks the engine's task, and returns the resume data. Throws if the task has already ended. In this
-    /// case, the last delegate call for the task follows.
+    /// Suspends the engine's task, marks it as cancelled with resume data, and returns the resume data. Throws if the
+    /// task has already ended. In this case, the last delegate call for the task follows.
     private func park(_ task: BackgroundURLSessionTask, _ id: TaskID) throws -> Data {
         let session = try opened()
         try session.suspend(id)

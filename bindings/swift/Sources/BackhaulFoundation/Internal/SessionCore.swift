@@ -203,8 +203,8 @@ final class SessionCore: @unchecked Sendable {
         }
     }
 
-    /// Invalidates the session in this process. In the engine, only cancels tasks. The engine's session is not
-    /// invalidated: if the program were killed after that, a later run could not use the session.
+    /// Invalidates the session in this process, and cancels its tasks if `cancellingTasks` is true. The engine's
+    /// session stays valid, so that a later run can use this session if the program is killed now.
     func invalidate(cancellingTasks: Bool) {
         if isOver { return }
         let unknown = inner.with { inner in

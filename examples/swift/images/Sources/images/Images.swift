@@ -60,7 +60,7 @@ final class Images: NSObject, BackgroundApplicationDelegate {
     func show() async {
         for name in folder.pictures { folder.print("there: \(name)") }
         for task in await session.allTasks { show(task) }
-        // When all tasks have ended and all events are delivered, the last delegate call for the session is made.
+        // When all tasks have ended and all events are delivered, the session makes its last delegate call.
         session.finishTasksAndInvalidate()
         for await isOver in signs {
             if isOver { return sayFinishedRound() }

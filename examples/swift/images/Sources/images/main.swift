@@ -2,7 +2,7 @@
 //
 //   images get URL...   enqueues the pictures and exits
 //   images              shows complete pictures and running downloads, until all downloads are complete
-//   images launched     the command with which the engine launches the program when the pictures are complete
+//   images launched     the command with which Backhaul launches the program when the pictures are complete
 //
 // The pictures and the file images.log are in ~/Pictures/Backhaul. See examples/README.md.
 import BackhaulURLSession
@@ -20,8 +20,8 @@ do {
     let folder = try Folder()
     switch arguments.first {
     case "get" where arguments.count > 1:
-        // `get` needs no delegate calls. Another process gets the delegate calls. The user opens that process, or the
-        // engine launches it.
+        // `get` needs no delegate calls. Another process gets the delegate calls. The user opens that process, or
+        // Backhaul launches it.
         let images = Images(folder, receivesEvents: false)
         try await images.register()
         var failed = false
@@ -35,7 +35,7 @@ do {
         }
         exit(failed ? 1 : 0)
     case "launched" where arguments.count == 1:
-        // This process handles the delegate calls, completes the session, and exits, because there is no user.
+        // This process handles the delegate calls, calls the completion handlers, and exits, because there is no user.
         folder.isLaunched = true
         try await Images(folder, receivesEvents: true).register()
     case nil:
@@ -48,7 +48,7 @@ do {
     }
 } catch {
     complain(error)
-    exit(1)  // if the engine launched the program, it repeats the failed launch later
+    exit(1)  // if Backhaul launched this program, Backhaul launches it again later
 }
 
 func complain(_ error: any Error) { FileHandle.standardError.write(Data("images: \(error)\n".utf8)) }

@@ -1,4 +1,4 @@
-// A small host with an embedded engine: it downloads the files of a list.
+// A small program that downloads the files of a list. Backhaul's engine, which makes the transfers, runs inside it.
 //
 //   photos STORE LIST   enqueues the files of LIST and waits for them. Each line is "URL<tab>destination"
 //   photos STORE        attaches to the session of an earlier run, and waits for the remaining files
