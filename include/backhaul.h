@@ -128,7 +128,8 @@
  * Fork
  *   Handles belong to the process that made them. In a forked child, functions that return a status return BH_FORKED
  *   for an inherited handle. Functions that read a batch return 0 or NULL; close and release functions free the handle.
- *   The child may open the application again.
+ *   The child may open the application again. If another thread of the parent was inside SQLite at the time of the
+ *   fork, a child that itself runs the engine can hang; a child whose engine is in the daemon or in its parent cannot.
  *
  * Ownership
  *   Arguments are copied before a call returns. The caller owns error->ticket, and each object that a function returns

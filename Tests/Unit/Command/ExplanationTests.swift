@@ -26,7 +26,8 @@ struct ExplanationTests {
             explained.lines == [
                 "Download 12 (large.iso from example.org, 0 B of ?) waits for external power since 21:04 (6 min).",
                 "  to:        /home/ann/large.iso",
-                "  why:       the machine is on battery, and the transfer waits for external power",
+                "  why:       the machine is on battery, and the transfer waits for external\n"
+                    + "             power",
                 "  continues: by itself, 10 seconds after the machine is plugged in",
                 "  latest:    tomorrow at 06:10 (in 9 h): then presets no longer hold it",
                 "",

@@ -162,8 +162,8 @@ struct HoldTests {
         }
         #expect(
             situation.sentences == [
-                "the network eth0 is metered (data may cost money), as set with `backhaul networks`, and it waits "
-                    + "for an unmetered one"
+                "the network eth0 is metered (data may cost money), as set with `backhaul networks`, and the "
+                    + "transfer waits for an unmetered one"
             ])
     }
 
