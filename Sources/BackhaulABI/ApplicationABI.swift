@@ -35,8 +35,9 @@ public func bh_application_open(
     }
 }
 
-/// Sends the launch command, with which the engine can start the host's program, and waits until the engine has stored
-/// it. If the deadline is nil, the function does not wait for the reply.
+/// Sends the launch command to the engine, which runs the tasks. With this command, the engine can start the host's
+/// program. The function waits until the engine has stored the command. If the deadline is nil, the function does not
+/// wait.
 private func register(
     _ launch: LaunchCommand, _ client: ApplicationClient, until deadline: Deadline?
 ) throws(Failure) {

@@ -6,8 +6,9 @@ public import CBackhaul
 // Unsafe: until the call returns, the host (the calling program) keeps its arguments readable and its out parameters
 // writable.
 
-/// Checks all requests, and then sends them to the engine. A call that waits copies a large array in chunks, and sends
-/// each chunk before it copies the next one. A call that only starts the operation copies the whole array first.
+/// Checks all requests, and then sends them to the engine, which stores them as tasks. A call that waits copies a large
+/// array in chunks, and sends each chunk before it copies the next one. A call that only starts the operation copies
+/// the whole array first.
 private func enqueue(
     _ session: OpaquePointer?, _ requests: UnsafePointer<bh_request>?, _ count: Int, until deadline: Deadline?
 ) throws(Failure) -> StartedVerb {

@@ -8,7 +8,8 @@ public import CBackhaul
 
 // MARK: Poll
 
-/// Polls for events. If the deadline is nil, the poll does not wait, and returns the available events.
+/// Polls for events, which are stored messages of the engine for the host. If the deadline is nil, the poll does not
+/// wait, and returns the available events.
 private func poll(
     _ session: OpaquePointer?, _ after: UInt64, _ maximum: Int, until deadline: Deadline?
 ) throws(Failure) -> StartedVerb {

@@ -5,8 +5,8 @@ public import CBackhaul
 // Unsafe: until the call returns, the host (the calling program) keeps its arguments readable and its out parameters
 // writable.
 
-/// Converts the argument `role`. `waits`: whether the call waits until the present consumer, the handle that may read
-/// the session's events, releases the session.
+/// Converts the argument `role`. `waits`: whether the call waits until another handle has given up the right to read
+/// the session's events.
 private func role(_ number: Int32) throws(Failure) -> (role: Role, waits: Bool) {
     if Int(number) == BH_ROLE_CONSUME_WHEN_FREE { return (.consume, true) }
     let names = "BH_ROLE_CONSUME, BH_ROLE_PRODUCE, BH_ROLE_OBSERVE or BH_ROLE_CONSUME_WHEN_FREE"

@@ -3,7 +3,8 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 public import CBackhaul
 
-// Unsafe: the host (the calling program) keeps its out parameters writable until the call returns.
+// A *ticket* stands for a command that was sent to the engine. With the ticket, the host (the calling program) reads
+// the result later. Unsafe: the host keeps its out parameters writable until the call returns.
 
 @c @implementation
 public func bh_application_next_ticket(
@@ -87,8 +88,8 @@ public func bh_ticket_release(_ ticket: OpaquePointer?) {
     verb?.release()
 }
 
-/// The verb of the ticket (the function call that sent a command), and the outcome of this verb. Throws if the verb has
-/// a result of another kind.
+/// The verb of the ticket (the function call that sent the command), and the outcome of this verb. Throws if the verb
+/// has a result of another kind.
 private func completedOutcome(
     _ ticket: OpaquePointer?, _ isRight: (StartedVerb.Kind) -> Bool
 ) throws(Failure) -> (StartedVerb, Ticket.Outcome) {

@@ -3,8 +3,8 @@ internal import Glibc
 
 /// The addresses of message buses (D-Bus specification, "Server Addresses").
 public enum BusAddress {
-    /// The address of the user's bus: the one in the environment, or else the socket in the runtime directory. Nil if
-    /// both are missing. sd_bus_open_user(3) finds the address in the same way.
+    /// The address of the user's bus. It comes from the environment. If the environment has no address, it is the
+    /// socket in the runtime directory. Nil if both are missing. sd_bus_open_user(3) finds the address in the same way.
     public static var user: String? { user(environment: variable) }
 
     static func user(environment: (String) -> String?) -> String? {
@@ -13,8 +13,8 @@ public enum BusAddress {
         return "unix:path=" + escaped(directory + "/bus")
     }
 
-    /// Whether the private socket of a user manager exists in the runtime directory. If so, a user manager probably
-    /// runs.
+    /// Whether the runtime directory has the private socket of a user manager, which is the systemd process that runs a
+    /// user's services. If so, a user manager probably runs.
     public static var hasManagerSocket: Bool {
         variable("XDG_RUNTIME_DIR").map { access($0 + "/systemd/private", F_OK) == 0 } ?? false
     }
@@ -24,8 +24,8 @@ public enum BusAddress {
         variable("DBUS_SYSTEM_BUS_ADDRESS").flatMap(local) ?? "unix:path=/run/dbus/system_bus_socket"
     }
 
-    /// The alternatives of the address that are Unix sockets. Other alternatives would start a child process of this
-    /// process ("unixexec:", "x-machine-unix:") or wait for a name server ("tcp:").
+    /// An address may list several alternatives. Returns those that are Unix sockets. Other alternatives would start a
+    /// child process ("unixexec:", "x-machine-unix:") or wait for a name server ("tcp:").
     public static func local(_ address: String) -> String? {
         let alternatives = address.split(separator: ";").filter { $0.hasPrefix("unix:") }
         return alternatives.isEmpty ? nil : alternatives.joined(separator: ";")

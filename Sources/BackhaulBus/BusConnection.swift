@@ -61,8 +61,8 @@ public final class BusConnection {
         return bhl_systemd_load(&functions) == 1 ? functions : nil
     }()
 
-    /// The process that listens on the socket (unix(7), SO_PEERCRED). If the user manager made the socket of the bus,
-    /// this is the user manager.
+    /// The process that listens on the socket (unix(7), SO_PEERCRED). If systemd's user manager made the socket of the
+    /// bus, this process is the user manager.
     public var listener: (processID: Int32, userID: UInt32)? {
         var peer = bhl_peer()
         return bhl_peer_credential(socket.number, &peer) == 0 ? (peer.pid, peer.uid) : nil
@@ -126,7 +126,7 @@ public final class BusConnection {
     }
 
     /// Waits until another step is possible.
-    /// - deadline: nil waits without a limit, which only the library's own threads may do.
+    /// - deadline: if it is nil, the call waits without a limit. Only the library's own threads may wait so long.
     /// - other: descriptors that end the wait when they are readable.
     public func wait(until deadline: Deadline?, or other: [Int32] = []) throws(CallError) {
         try requireSocket()

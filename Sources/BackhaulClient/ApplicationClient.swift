@@ -4,18 +4,19 @@ internal import BackhaulEngine
 internal import BackhaulStore
 internal import Glibc
 
-/// An application that a host has opened. A *host* is a process that embeds the library. The client finds the engine,
-/// which runs the tasks of a store, or starts an engine, and sends commands to the engine. If an engine dies, the
-/// client sends the commands that have no reply yet to the next engine. The client buffers events, progress and replies
-/// until the host reads them. Any thread may use the client.
+/// An application that a host has opened. A *host* is a process that embeds the library. A *store* is a directory with
+/// all durable data, and its *engine* runs the tasks. The client finds the engine of its store, or starts one. Then the
+/// client sends commands to the engine. If an engine dies, the client sends the commands that have no reply yet to the
+/// next engine. The client buffers events, progress and replies until the host reads them. Any thread may use the
+/// client.
 public final class ApplicationClient: Sendable {
     let state: Lock<ClientState>
     private let descriptor: EventFD
     public let storePath: String
     private let thread: Lock<Thread?> = Lock(nil)
 
-    /// Opens the store and, with a deadline, waits for the first reply of an engine. Without a deadline, the call does
-    /// not wait. If no engine can be found in this case, the first command reports this.
+    /// Opens the store. If there is a deadline, waits for the first reply of an engine. If the deadline is nil, the
+    /// call does not wait. If no engine can be found later, the first command reports this.
     public static func open(
         _ options: ApplicationOptions, until deadline: Deadline?
     ) throws(Failure) -> ApplicationClient {
@@ -88,10 +89,10 @@ public final class ApplicationClient: Sendable {
 
     public func engine() -> Ticket { submit(.engine) }
 
-    /// Registers the launch command of the application; nil removes it.
+    /// Registers the launch command, with which the engine starts the host's program; nil removes the command.
     public func setLaunch(_ command: LaunchCommand?) -> Ticket { submit(.setLaunch(command)) }
 
-    /// Lists the launches of all applications of the store.
+    /// Lists the launches (starts of hosts' programs by the engine) of all applications of the store.
     public func launches() -> Ticket { submit(.launches) }
 
     /// Sets the limits of the whole store.
@@ -99,10 +100,11 @@ public final class ApplicationClient: Sendable {
 
     public func limits() -> Ticket { submit(.limits) }
 
-    /// Lists the present conditions.
+    /// Lists the present conditions of the system, such as power and network.
     public func conditions() -> Ticket { submit(.conditions) }
 
-    /// Lists the holds of all sessions of the store. A *hold* is a demand of tasks on the system that is not met now.
+    /// Lists the holds of all sessions of the store. A *hold* is a demand of tasks, such as external power, that the
+    /// system does not meet now.
     public func holds() -> Ticket { submit(.holds) }
 
     public func setNetwork(_ settings: NetworkSettings) -> Ticket { submit(.setNetwork(settings)) }
@@ -112,7 +114,7 @@ public final class ApplicationClient: Sendable {
     /// Returns the launch that started this process.
     public func currentLaunch() -> Ticket { submit(.currentLaunch) }
 
-    /// Waits until sessions need attention that were not reported yet. Returns these sessions.
+    /// Waits until there are sessions that need attention and have not been reported yet. Returns these sessions.
     public func poll(until deadline: Deadline) throws(Failure) -> [SessionInfo] {
         while true {
             let wanted: Result<Attention.Unreported, Failure>? = state.wait(until: deadline) { state in
@@ -192,7 +194,7 @@ public final class ApplicationClient: Sendable {
             unread: unread, waitingFor: waitingFor)
     }
 
-    /// Returns a ticket with a reply that needs no engine.
+    /// Returns a ticket that already has this reply as its outcome. No command is sent to the engine.
     func completedTicket(_ reply: Reply) -> Ticket {
         let ticket = makeTicket()
         ticket.complete(with: .reply(reply))

@@ -7,10 +7,11 @@ public struct ApplicationOptions: Sendable {
     /// The absolute path of the store.
     public var storePath: String
     public var hosting: Hosting
-    /// Whether the process is a tool that only observes. Such a process is not a *host*, which is a process of the
-    /// application that embeds the library. So the engine may start the host's program although the tool is connected.
+    /// Whether the process is a tool that only observes. A *host* is a process of the application itself; such a tool
+    /// is not a host. So the engine may start the host's program although the tool is connected.
     public var isObserver = false
-    /// The launch, by which the engine started this process or one of its ancestors; nil if there is none.
+    /// The token of the launch by which the engine started this process or one of its ancestors. Nil if the engine
+    /// started none of them.
     public var launch: LaunchToken?
 
     public init(application: String, storePath: String, hosting: Hosting) {

@@ -1,8 +1,8 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// The client's state of a session handle. Such a handle is the reference of a host (a program that embeds the library)
-/// to a session.
+/// What the client stores about a session handle. Such a handle is the reference of a host (a program that embeds the
+/// library) to a session.
 struct AttachedSession: Sendable {
     let identifier: String
     let role: Role
@@ -13,10 +13,10 @@ struct AttachedSession: Sendable {
     var failure: Failure?
     private(set) var newest = EventID.zero
     private(set) var returnedThrough = EventID.zero
-    /// The events that were pushed and that no poll has returned yet.
+    /// The events that the engine has pushed (sent without a poll) and that no poll has returned yet.
     var pushed = EventCache()
-    /// The progress that the host has not read yet. `progressMilliseconds`: the interval in which the host has
-    /// requested progress; 0 if the host has not requested progress.
+    /// The progress that the host has not read yet. `progressMilliseconds`: the interval between readings that the host
+    /// has requested; 0 if the host has not requested progress.
     var progress = ProgressTable()
     var progressMilliseconds: UInt32 = 0
     var progressDescriptor: EventFD?

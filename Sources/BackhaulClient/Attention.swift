@@ -58,8 +58,8 @@ struct Attention: Sendable {
         known[name]?.reported = min(reported, id)
     }
 
-    /// Notes that the host got a listing. The content of the listing then counts as reported. If a handle began to wait
-    /// after the listing was made, this wait is not reported yet.
+    /// Notes that the host got a listing of the sessions. The content of the listing then counts as reported. If a
+    /// handle began to wait after the listing was made, this wait is not reported yet.
     mutating func reported(_ unreported: Unreported, _ infos: [SessionInfo]) {
         var gone = unreported.newest
         for info in infos {
@@ -72,7 +72,7 @@ struct Attention: Sendable {
         }
         for (name, newest) in gone {
             // The listing does not have these sessions, so they were deleted. But if a session was created again after
-            // the listing was made, it stays: it has newer events, or a handle waits for it.
+            // the listing was made, it stays known: it has newer events, or a handle waits for it.
             guard let now = known[name], now.newest == newest,
                 !now.isYieldRequested || unreported.yieldRequested.contains(name)
             else {

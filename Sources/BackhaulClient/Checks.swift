@@ -10,7 +10,7 @@ public struct RequestIntake {
 
     public init() {}
 
-    /// Checks the URL, the headers, the key and the sizes.
+    /// Checks the URL, the headers, the idempotency key (which marks repeated requests) and the sizes.
     public mutating func check(_ request: Request) throws(Failure) { _ = try intake.check(request) }
 }
 

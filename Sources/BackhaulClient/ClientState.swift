@@ -1,8 +1,8 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// The state of a client, which is one open application in this process. The lock of `ApplicationClient.state` protects
-/// the state.
+/// The state of a client, which is one open application in this process. The client sends commands to the *engine*,
+/// which runs the tasks of the store. The lock of `ApplicationClient.state` protects the state.
 struct ClientState: Sendable {
     enum Link: Sendable {
         /// No engine replies yet, so commands wait.
@@ -31,8 +31,8 @@ struct ClientState: Sendable {
     var hasConnected: Bool { engineProcess != nil }
     private(set) var isLocal = false
     private var transport: (any ClientTransport)?
-    /// The connection over which the first message of the client (the hello) was sent, until the first message of the
-    /// engine (the welcome) comes. `openingProcess`: the process of the engine that got the hello.
+    /// A connection over which the client has sent its first message (the hello). Nil after the first message of the
+    /// engine (the welcome) has come. `openingProcess`: the process of the engine that got the hello.
     private var openingTransport: (any ClientTransport)?
     private var openingProcess: Int32?
     private var lastSequence: UInt64 = 0
@@ -191,7 +191,7 @@ struct ClientState: Sendable {
     }
 
     /// Closes the client. Returns the call-backs of all waiting commands, and the transport to close. The caller uses
-    /// them after it has released the lock: when an engine stops, it takes this lock to deliver its last replies.
+    /// them after it has released the lock, because an engine that stops takes this lock to deliver its last replies.
     mutating func close() -> (waiting: [ReplyHandler], transport: (any ClientTransport)?) {
         guard !isClosed else { return ([], nil) }
         link = .closed
@@ -272,8 +272,8 @@ struct ClientState: Sendable {
         updateDescriptors()
     }
 
-    /// Removes a ticket that the host has released. If the ticket stayed in the list, the descriptor would stay
-    /// readable for ever.
+    /// Removes a ticket that the host has released from `announced`. If the ticket stayed there, the descriptor would
+    /// stay readable for ever.
     mutating func withdraw(_ ticket: Ticket) {
         announced.removeAll { $0 === ticket }
         updateDescriptors()

@@ -2,12 +2,12 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulUserManager
 
-/// A daemon that this process has started.
+/// A daemon that this process has started. A *daemon* is a process that only runs an engine.
 enum DaemonProcess {
     /// A process in the same control group as this process. It is no child of this process.
     case detached(DetachedProcess)
-    /// A service of the user manager. The manager restarts the daemon after a failure. If this process belongs to
-    /// another service, the daemon continues when that service is stopped.
+    /// A service of the user manager, the systemd process that runs a user's services. The manager restarts the daemon
+    /// after a failure. If this process belongs to another service, the daemon continues when that service is stopped.
     case service(StartedService)
 
     var processID: Int32? {
@@ -42,8 +42,8 @@ enum DaemonProcess {
             arguments: ["--store", store])
         service.environment = DaemonEnvironment.current
         service.workingDirectory = "/"
-        // A restart does not help against a store that cannot be served (exit code 1) or a wrong command line (exit
-        // code 2). The next client gets these errors.
+        // If the store cannot be served (exit code 1) or the command line is wrong (exit code 2), a restart does not
+        // help. The next client gets these errors.
         service.restart = .init(
             delayMilliseconds: 1_000, attempts: 5, startLimitIntervalMilliseconds: 60_000,
             restartPreventExitCodes: [1, 2])

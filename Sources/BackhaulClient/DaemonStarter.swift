@@ -54,7 +54,7 @@ struct DaemonStarter {
     /// if there is no program, or if the program cannot be run. If the started daemon has ended, throws the error that
     /// it has logged.
     mutating func supervise(_ directory: StoreDirectory) throws(Failure) {
-        // If the store is locked, no daemon is needed now: one has started, or another engine is still ending.
+        // If the store is locked, no daemon is needed now: a daemon has started, or another engine is still ending.
         guard !directory.isLocked else { return }
         if let (program, process, logError) = started {
             guard process.hasEnded else { return }

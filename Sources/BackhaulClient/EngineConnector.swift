@@ -8,8 +8,8 @@ internal import BackhaulWire
 /// the engine is another process, the thread sends and receives the messages. When the engine has ended, the thread
 /// searches for an engine again.
 struct EngineConnector: Sendable {
-    /// How long an engine that has the lock may take to reply. After this time, commands fail with the engine's process
-    /// id.
+    /// How long an engine that has the store's lock may take to reply. After this time, commands fail with the engine's
+    /// process id.
     private static let replyTimeoutMilliseconds: Int64 = 5_000
     private static let pauseMilliseconds: Int64 = 20
     /// The pause between two attempts to find the engine while a daemon starts. The start takes about ten milliseconds.
@@ -80,7 +80,7 @@ struct EngineConnector: Sendable {
             // If the path leads to another store or to none now, `run` opens the path again.
             guard directory.isAtPath else { return }
             // The process of the engine may be starting or ending. Its lock and its socket do not change at the same
-            // moment.
+            // moment, so both are tried again after a pause.
             let pause = starter.isStarting ? Self.startingPauseMilliseconds : Self.pauseMilliseconds
             _ = state.wait(until: .after(milliseconds: pause)) { $0.isClosed ? true : nil }
         }
@@ -88,8 +88,8 @@ struct EngineConnector: Sendable {
 
     /// Returns a lease of the store's engine in this process; nil if another process runs the engine, or if no engine
     /// runs. The engine runs as long as it has a lease. If the host has requested an embedded engine, the call starts
-    /// the engine. If the host has requested a daemon, another client of this process may have started an embedded
-    /// engine.
+    /// the engine. If the host has requested a daemon, the call returns a lease only if another client of this process
+    /// has started an embedded engine.
     private func lease(_ directory: StoreDirectory) throws(Failure) -> EngineLease? {
         switch hosting {
         case .embedded: try LocalEngines.current.lease(directory)

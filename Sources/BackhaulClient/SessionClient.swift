@@ -125,8 +125,8 @@ public final class SessionClient: Sendable {
         return ticket
     }
 
-    /// How long an engine may take to reply, even if the host's deadline is earlier. An engine may be syncing to a slow
-    /// disk, and for the host a late empty reply is better than an error.
+    /// How long an engine may take to reply, even if the host's deadline is earlier. For example, an engine may be
+    /// syncing to a slow disk. For the host, a late empty reply is better than an error.
     private static let replyTimeoutMilliseconds: Int64 = 5_000
 
     /// Waits until an event after `after` exists, or the deadline passes. If the engine replies in time, the returned

@@ -84,7 +84,8 @@ final class SocketClientTransport: ClientTransport {
             }
             let (isClosed, isDrained) = outgoing.withLock { ($0.isClosed, $0.bytes.isEmpty) }
             if isClosed, isDrained, sent == pending.count { return .closed }
-            // A stopped engine reads nothing. So after `close`, the last messages are sent for a limited time only.
+            // An engine whose process is stopped (SIGSTOP) reads nothing. So after `close`, this thread tries to send
+            // the last messages only for a limited time.
             if isClosed, !isClosing {
                 isClosing = true
                 deadline = .after(milliseconds: Self.closeMilliseconds)

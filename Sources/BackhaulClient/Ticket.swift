@@ -2,7 +2,8 @@ public import BackhaulModel
 public import BackhaulPlatform
 
 /// An object that stands for a command that was sent to the engine. The ticket gets the outcome of the command one
-/// time, and keeps the outcome until the ticket is released.
+/// time, and keeps the outcome until the ticket is released. If the host *announces* a ticket, it is notified when the
+/// outcome comes.
 public final class Ticket: Sendable {
     public enum Outcome: Sendable {
         /// The engine's reply, unchanged.
@@ -50,7 +51,8 @@ public final class Ticket: Sendable {
         self.unread = unread
     }
 
-    /// Waits for the outcome; returns nil if there is no outcome yet. With a nil deadline, the call does not wait.
+    /// Waits for the outcome until the deadline. Returns nil if there is no outcome by then. If the deadline is nil,
+    /// the call does not wait.
     public func wait(until deadline: Deadline?) -> Outcome? {
         state.wait(until: deadline ?? .after(milliseconds: 0)) { state in
             guard let outcome = state.outcome else { return nil }
@@ -61,8 +63,8 @@ public final class Ticket: Sendable {
 
     public var isCompleted: Bool { state.withLock { $0.outcome != nil } }
 
-    /// Announces the outcome when it comes: the application's event descriptor becomes readable, and `nextTicket`
-    /// returns the ticket.
+    /// Requests a notification: when the outcome comes, the application's event descriptor becomes readable, and
+    /// `nextTicket` returns the ticket.
     public func announce() {
         state.withLock { state in
             state.isAnnounced = true

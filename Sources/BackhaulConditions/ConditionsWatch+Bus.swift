@@ -25,7 +25,7 @@ extension ConditionsWatch {
         }
     }
 
-    /// Subscribes to the needed conditions of the bus only. If no condition of the bus is needed, closes the
+    /// Subscribes only to those conditions of the bus that are needed. If no condition of the bus is needed, closes the
     /// connection. Otherwise the connection stays open: if it were closed while the system prepares for sleep, the
     /// delay of the sleep would end.
     func closeBus(except needs: ConditionSet) {

@@ -3,7 +3,7 @@ public import BackhaulModel
 internal import BackhaulPlatform
 
 extension ConditionsWatch {
-    /// Reads all conditions one time, for a listing. After that, sources of conditions that are not in `needs` are
+    /// Reads all conditions one time, for a listing. Afterwards, the sources of conditions that are not in `needs` are
     /// closed. Calls `then` on the thread of the event loop, in a later iteration and within two seconds. If a
     /// condition has no reading after two seconds, the listing shows it as unknown, with the reason.
     public func readAll(then: @escaping (Conditions) -> Void) {
@@ -13,7 +13,7 @@ extension ConditionsWatch {
         self.listing = listing
         let missing = ConditionSet.all.subtracting(needs).union(pendingNeeds)
         let files = missing.intersection(ConditionsWatch.readNeeds)
-        // The listing does not wait for conditions whose reading already hangs.
+        // If an earlier reading of a condition still hangs, the listing does not wait for this condition.
         listing.unread = files.subtracting(readers.stuck)
         read(listing.unread)
         if isUnreadable { listing.unread = [] }

@@ -15,9 +15,10 @@ public final class ConditionsWatch {
         didSet { if needs != oldValue { needsChanged(from: oldValue) } }
     }
 
-    /// The readings as the system reports them. Only thermal states are smoothed: a zone leaves a state only at a
-    /// temperature that is clearly lower than the temperature at which it reached the state. If the source of a reading
-    /// changes but the value does not, `current` has the new source, and `onChange` is not called.
+    /// The readings as the system reports them. Only thermal states are smoothed: a thermal zone leaves a state only at
+    /// a temperature that is clearly lower than the temperature at which the zone reached the state. If the source of a
+    /// reading (a text for users) changes but the value does not, `current` has the new source, and `onChange` is not
+    /// called.
     public private(set) var current = Conditions()
 
     /// Whether no needed condition is `pending`.
@@ -65,7 +66,8 @@ public final class ConditionsWatch {
     var routes: (changes: RouteWatch, watch: Watch)?
     var triggers: [PressureResource: (trigger: PressureTrigger, watch: Watch)] = [:]
     var systemBus: (bus: any SystemBus, subscriptions: ConditionSet, watch: Watch)?
-    /// The resources whose pressure has begun since the last reading at intervals.
+    /// The resources, such as memory, whose pressure has begun since the last of the readings that follow every 30
+    /// seconds.
     var triggeredResources: Set<PressureResource> = []
     /// Whether the bus has replied to all subscriptions.
     var isBusSettled = true
@@ -84,8 +86,8 @@ public final class ConditionsWatch {
     /// How long changes of the network are collected before one reading, in milliseconds. Several changes often come
     /// together.
     static let routeDelay: Int64 = 100
-    /// The delay between the kernel's report of a pressure and its reading, in milliseconds. An earlier reading may not
-    /// show the pressure, because the kernel updates the averages only every two seconds.
+    /// The delay in milliseconds from the kernel's report of a pressure to the reading of this pressure. An earlier
+    /// reading may not show the pressure, because the kernel updates the averages only every two seconds.
     static let pressureDelay: Int64 = 2_000
 
     /// `log` and `onChange` are called on the thread of the event loop. `onChange` is called when a value of `current`
@@ -112,7 +114,7 @@ public final class ConditionsWatch {
         self.onChange = onChange
     }
 
-    /// Ends the delay of a prepared sleep, because the bytes of running transfers are synced.
+    /// Ends the delay of the coming sleep, because the bytes of running transfers are synced.
     public func readyToSleep() { systemBus?.bus.readyToSleep() }
 
     /// Stops all reading and all calls of `onChange`. An unfinished listing does not call its `then`.

@@ -116,7 +116,7 @@ extension EngineLoop {
         apply(tasks.deadlines.calendarStepped(by: step))
         for runner in base.transfers.all { runner.attempt.task.enqueuedMilliseconds += step }
         hosts.activities.check()
-        // Earliest starts are times of the wall clock, so tasks may be due after the step.
+        // Earliest starts are times of the wall clock. So after the clock was set, tasks may be due.
         if step != 0 { tasks.scheduler.releaseDue() }
     }
 
@@ -153,8 +153,8 @@ extension EngineLoop {
         clients.claims.released(NamedSession(change))
     }
 
-    /// Passes the ended tasks to the activities (repeated work), checks whether a program must be launched for its
-    /// events, and notifies clients of the application about new events.
+    /// Passes the ended tasks to the activities (repeated work). If a session needs its program, checks whether the
+    /// program must be launched. Notifies clients of the application about new events.
     func announce(_ change: Change) {
         hosts.activities.tasksEnded(change.tasks)
         guard change.newestEvent > .zero else { return }
@@ -265,7 +265,7 @@ extension EngineLoop {
 
     // MARK: End
 
-    /// The remaining work that the engine knows without the store. Nil while the engine ends.
+    /// The remaining work that the engine knows without a read of the store. Nil while the engine ends.
     func exitFacts() -> IdleExitPolicy.Facts? {
         guard !lifecycle.isEnding else { return nil }
         var facts = IdleExitPolicy.Facts()

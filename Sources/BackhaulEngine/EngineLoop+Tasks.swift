@@ -65,8 +65,8 @@ extension EngineLoop {
         housekeeping.idle.noteWork()
     }
 
-    /// Loads the task's lane if waiting tasks of its lane group (the lane's tasks with the same constraints) are held.
-    /// Only a load can find that no such task waits any more. The hold then ends.
+    /// If waiting tasks of the task's lane group (the lane's tasks with the same constraints) are held, loads the lane
+    /// from the store. Only a load can show that no such task waits any more. The hold then ends.
     private func reloadIfHeld(_ task: StoredTask) {
         let holds = conditionParts.holds
         guard holds.isHeld(LaneGroup(of: task), in: holds.group(of: task)) else { return }

@@ -5,7 +5,8 @@ internal import CBackhaul
 // Unsafe: each item is read as the type with which it was written. The items stay in memory until the batch is
 // released.
 
-/// A `bh_batch`: an array of C structs with everything that they point to. It does not change after `init`.
+/// A `bh_batch`: a list that the host (the calling program) gets. It is an array of C structs with everything that they
+/// point to. The list does not change after `init`.
 final class Batch: @unchecked Sendable {
     // Unchecked: only `resized` changes after `init`, and a mutex protects it. Any thread may read the items.
     let count: Int
@@ -14,7 +15,7 @@ final class Batch: @unchecked Sendable {
     private let kind: Int32
     private let itemSize: Int
     private let arena: Arena
-    /// Copies of items, for programs in which the struct has another size than in this library.
+    /// Copies of items, for hosts whose version of the struct has another size than this library's version.
     private let resized = Lock<[ItemSize: UInt]>([:])
 
     private struct ItemSize: Hashable {
@@ -86,7 +87,7 @@ extension Batch {
         }
     }
 
-    /// Copies the results of the applied requests of an enqueue.
+    /// Copies the results of an enqueue, which stores requests as tasks. Requests that were not applied are left out.
     convenience init(_ enqueued: EnqueuedList) {
         let applied = enqueued.enumerated().filter { $0.element.disposition != .notApplied }
         self.init(applied) { item, _ in bh_enqueued(item.element, of: item.offset) }

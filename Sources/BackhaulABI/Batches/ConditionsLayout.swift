@@ -98,7 +98,8 @@ extension bh_budget {
 }
 
 extension bh_constraints {
-    /// Writes the constraints as the host set them. A preset is not replaced by the constraints that it stands for.
+    /// Writes the constraints (demands on the system) as the program set them. A preset stays a preset: the constraints
+    /// that it stands for are not written.
     init(_ constraints: Constraints, in arena: inout Arena) {
         self.init()
         var constraints = constraints

@@ -6,8 +6,9 @@ internal import CBackhaul
 // Unsafe: out parameters are written once, before the call returns. The host (the calling program) promises that they
 // are writable until the call returns.
 
-/// Runs the bodies of the exported functions. A function that sends commands to the engine is called a *verb*. A
-/// failure that a body throws becomes the returned status, and is written into the host's `bh_error`.
+/// Runs the bodies of the exported functions. A function that sends commands to the engine, which runs the tasks, is
+/// called a *verb*. A failure that a body throws becomes the returned status, and is written into the host's
+/// `bh_error`.
 enum Call {
     typealias ErrorPointer = UnsafeMutablePointer<bh_error>
     typealias HandlePointer = UnsafeMutablePointer<OpaquePointer?>
@@ -25,7 +26,7 @@ enum Call {
 
     /// Runs a call that waits for the engine. With `BH_START` the deadline is nil: the call only starts its operation.
     /// `deliver` passes the results to the host. If the operation has not ended by the deadline, the host gets a
-    /// ticket.
+    /// *ticket*, with which it can read the result later.
     static func verb(
         _ timeout: Int32, _ error: ErrorPointer?, _ start: (Deadline?) throws(Failure) -> StartedVerb,
         deliver: (StartedVerb, Ticket.Outcome) throws(Failure) -> Void = { _, _ in }
@@ -114,7 +115,7 @@ enum Call {
         do throws(Failure) {
             let ticket = try handle(of: verb)
             let status = ErrorReport.report(failure, ticket: ticket, to: error)
-            // This is the last step, because another thread may get and release the ticket after the announcement.
+            // This is the last step: after the announcement, another thread may get the ticket and release it.
             verb.ticket.announce()
             return status
         } catch let failure {
@@ -128,7 +129,8 @@ extension Batch {
 }
 
 extension StartedVerb {
-    /// Makes a handle for the session in the outcome, and returns the handle to the host. Only the first call succeeds.
+    /// Makes a handle (a pointer that stands for an object) for the session in the outcome, and returns the handle to
+    /// the host. Only the first call succeeds.
     func deliverSession(
         _ outcome: Ticket.Outcome, to session: Call.HandlePointer, _ disposition: Call.DispositionPointer?
     ) throws(Failure) {

@@ -2,7 +2,7 @@ internal import BackhaulModel
 internal import CBackhaul
 
 // This file lists the fields of a session's configuration and of a request's policy. In each line, the first argument
-// is the field in the header, and the second one is the field in the model.
+// is the field of the C struct, and the second argument is the field of the Swift value.
 
 extension FieldExchange {
     /// The size of the first version of `bh_session_configuration`.

@@ -40,7 +40,8 @@ enum NetworkArgument {
         ByteBudget(daily: bytes(given.daily), monthly: bytes(given.monthly))
     }
 
-    /// Converts a budget of the header to bytes. `BH_BUDGET_NOTHING` becomes 0 bytes, and 0 becomes nil: no limit.
+    /// Converts a budget (a limit on the bytes in a day or month) from the header's form. `BH_BUDGET_NOTHING` becomes 0
+    /// bytes. 0 becomes nil, which means no limit.
     private static func bytes(_ given: UInt64) -> UInt64? {
         switch given {
         case 0: nil

@@ -1,8 +1,8 @@
 internal import CLinux
 internal import Glibc
 
-/// The umask of the host, which is the calling program. It is read from /proc, because umask(2) always changes the
-/// umask, and the change affects other threads.
+/// The umask of the host, which is the calling program. It is read from /proc, because a call of umask(2) would change
+/// the umask, and this would affect other threads.
 enum FileCreationMask {
     /// The umask of most systems. It is used if /proc is not mounted, or if the kernel is older than 4.7.
     static let fallback: UInt32 = 0o022

@@ -80,7 +80,8 @@ enum RequestArgument {
     }
 }
 
-/// Copies the requests of one call. The umask and the directories of the destinations are read once for all requests.
+/// Copies the requests of one call. The umask is read only one time for all requests, and so is each directory of a
+/// destination.
 private struct RequestReader {
     private var intake = RequestIntake()
     private var destinations = DestinationChecker()
@@ -108,8 +109,9 @@ private struct RequestReader {
         if !isChecked { try intake.check(request) }
         // The destination is checked in the file system after all other checks.
         if let path {
-            // If the file exists, a request with an idempotency key is not refused here: the file may belong to an
-            // earlier task with the same key. The engine checks this later.
+            // If a file exists at the destination, a request with an idempotency key (a text that marks repeated
+            // requests) is not refused here. The file may belong to an earlier task with the same key. The engine
+            // checks this later.
             let policy = request.idempotencyKey == nil ? request.ifExists : .replace
             request.destination =
                 isDirectory

@@ -12,8 +12,7 @@ enum StructArgument {
     static let largestSize = 65_536
 
     /// A copy of the host's struct. Fields that the host's version lacks have the values of `empty`, which are zero.
-    /// `minimumSize`: the size of the struct's first version. `available`: the bytes that belong to the struct, if
-    /// known.
+    /// `minimumSize`: the size of the struct's first version. `available`: the largest valid struct_size here.
     static func read<Struct: BitwiseCopyable>(
         _ pointer: UnsafeRawPointer, _ name: String, into empty: Struct, minimumSize: Int, available: Int = largestSize
     ) throws(Failure) -> Struct {

@@ -23,7 +23,7 @@ enum Timeout {
         .after(milliseconds: try milliseconds(argument))
     }
 
-    /// The deadline of a call, or nil if the call only starts its operation (`BH_START`).
+    /// The deadline of a call. Nil if the call only starts its operation (`BH_START`).
     static func deadlineOrAsync(_ argument: Int32) throws(Failure) -> Deadline? {
         argument == BH_START ? nil : try deadline(argument)
     }

@@ -12,9 +12,9 @@ internal import Synchronization
 /// Each handle has a number that no earlier handle of the process had. So the use of a closed handle is always
 /// detected.
 ///
-/// A forked child does not use the parent's table, because a thread of the parent may have locked it. This thread does
-/// not exist in the child. The child makes its own table, and reads only `nextNumber` of the parent's table. Handles
-/// with lower numbers belong to the parent.
+/// A forked child does not use the parent's table. A thread of the parent may have locked the table, and this thread
+/// does not exist in the child. The child makes its own table, and reads only `nextNumber` of the parent's table.
+/// Handles with lower numbers belong to the parent.
 final class HandleTable: Sendable {
     private struct State {
         var targets: [HandleNumber: HandleTarget] = [:]

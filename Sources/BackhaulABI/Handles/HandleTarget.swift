@@ -4,7 +4,9 @@ internal import CBackhaul
 
 // Unsafe: the pointers are handles, which are never dereferenced.
 
-/// The object that a handle stands for.
+/// The object that a handle stands for. A *handle* is the pointer that a program gets for an application, a session, a
+/// ticket or a batch. A *ticket* stands for a function call whose result the program reads later (`StartedVerb`). A
+/// *batch* is a list.
 enum HandleTarget: Sendable {
     case application(ApplicationClient)
     case session(SessionClient, ApplicationHandle)
@@ -57,7 +59,8 @@ struct SessionHandle {
 }
 
 extension StartedVerb {
-    /// The verb of a ticket. Nil if the ticket is released, or belongs to the parent process.
+    /// The function call (the verb) that a ticket stands for. Nil if the ticket is released, or belongs to the parent
+    /// process.
     static func find(_ pointer: OpaquePointer?) -> StartedVerb? {
         do throws(Failure) { return try of(pointer) } catch { return nil }
     }

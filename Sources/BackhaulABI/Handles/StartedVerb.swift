@@ -69,8 +69,8 @@ final class StartedVerb: Sendable {
         } catch {}
     }
 
-    /// The failure of a call that ended before its verb had an outcome. For example, the engine is slow, or its process
-    /// is stopped.
+    /// The failure of a call that ended before its verb had an outcome. For example, the engine may be slow, or its
+    /// process may be stopped.
     var notCompletedFailure: Failure {
         let failure = application.client.timeoutFailure()
         guard let waitingFor = ticket.waitingFor, failure.status == .timeout else { return failure }

@@ -13,7 +13,7 @@ enum BusName: CaseIterable, Hashable {
         }
     }
 
-    /// The service's name in messages and in the sources of readings.
+    /// The service's name in messages and in the texts that explain readings.
     var title: String {
         switch self {
         case .networkManager: "NetworkManager"
@@ -54,7 +54,7 @@ enum BusName: CaseIterable, Hashable {
         }
     }
 
-    /// The calls that are sent on a new connection, and when the service is needed again, before all other calls.
+    /// The calls that are sent before all other calls: on a new connection, and when the service is needed again.
     var initialRequests: [BusRequest] { rules.map { .addRule($0) } + [.owner(self)] }
 
     var need: ConditionSet {

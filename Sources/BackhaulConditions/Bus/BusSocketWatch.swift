@@ -47,7 +47,8 @@ final class BusSocketWatch {
     }
 
     private func check() {
-        // The path may change between the check and the new watch. So this repeats until the path has not changed.
+        // The path may change between the check and the new watch. So these steps are repeated until the path has not
+        // changed.
         for _ in 0..<16 {
             let now = BusSocketWatch.nearest(to: path)
             if now == found { return }

@@ -2,7 +2,8 @@ public import BackhaulModel
 internal import BackhaulBus
 internal import BackhaulPlatform
 
-/// Watches NetworkManager and logind on the system bus, and delays system sleep until running transfers are written.
+/// Watches NetworkManager and logind on the system bus, and delays system sleep until the bytes of running transfers
+/// are on the disk.
 ///
 /// The watch's own thread calls the services at the start and after changes. Otherwise the thread waits for signals and
 /// for `close`. If there is no bus, the thread tries to connect again after pauses that grow to 30 s. If the directory

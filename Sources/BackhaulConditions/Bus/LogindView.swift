@@ -1,9 +1,9 @@
 internal import BackhaulBus
 internal import BackhaulModel
 
-/// What is known about logind. Like `NetworkManagerView`, this type performs no I/O: its methods take replies and
-/// signals, and return the calls to send next.
-/// https://www.freedesktop.org/software/systemd/man/latest/org.freedesktop.login1.html
+/// What is known about logind, the login service of systemd. It reports when the system prepares for sleep. Like
+/// `NetworkManagerView`, this type performs no I/O: its methods take replies and signals, and return the calls to send
+/// next. https://www.freedesktop.org/software/systemd/man/latest/org.freedesktop.login1.html
 struct LogindView {
     private(set) var presence = BusPresence.pending
     /// Whether logind prepares for sleep; nil if unknown.

@@ -7,7 +7,7 @@ struct NetworkManagerView {
     private enum PropertyState {
         case pending
         case properties([String: BusValue])
-        /// The end of a sentence that begins with NetworkManager's name.
+        /// Why the properties are unknown, as the end of a sentence that begins with NetworkManager's name.
         case failureText(String)
     }
 

@@ -6,7 +6,7 @@ final class SleepInhibitor: Sendable {
     private struct State {
         var descriptor: Descriptor?
         var isPreparing = false
-        /// Whether the work before the prepared sleep is done.
+        /// Whether the work before the coming sleep is done.
         var isReady = false
     }
 
@@ -14,7 +14,7 @@ final class SleepInhibitor: Sendable {
 
     var isHeld: Bool { state.withLock { $0.descriptor != nil } }
 
-    /// Stores the descriptor of a new delay, and ends an earlier delay. If the work before the prepared sleep is done
+    /// Stores the descriptor of a new delay, and ends an earlier delay. If the work before the coming sleep is done
     /// already, the new delay ends at once.
     func hold(_ descriptor: Descriptor) {
         let unused: Descriptor? = state.withLock { state in
@@ -34,8 +34,8 @@ final class SleepInhibitor: Sendable {
         }
     }
 
-    /// Ends the delay, because the work before the sleep is done. If no sleep is prepared, the call has no effect,
-    /// because it was meant for an earlier sleep.
+    /// Ends the delay, because the work before the sleep is done. If the system does not prepare for sleep, the call
+    /// has no effect, because it was meant for an earlier sleep.
     func ready() {
         let done: Descriptor? = state.withLock { state in
             guard state.isPreparing else { return nil }

@@ -44,9 +44,8 @@ struct ThermalZone: Equatable, Sendable {
         }
     }
 
-    /// Returns the highest level of the zone. `before`: the level of the zone until now. The zone leaves this level,
-    /// and each lower level, only when the temperature falls to the `temperature` of the level's threshold minus the
-    /// `hysteresis` of this threshold.
+    /// Returns the present level of the zone. `before`: the level of the zone until now. The zone leaves a level that
+    /// it has reached only when its temperature falls to the level's threshold minus the hysteresis.
     func level(after before: ThermalState) -> ThermalState {
         let reached = thresholds.filter { threshold in
             temperature >= threshold.temperature

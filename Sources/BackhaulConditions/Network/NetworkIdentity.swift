@@ -42,8 +42,8 @@ struct NetworkIdentity {
             return Decision(
                 bus: bus.merged(lastReport), nextCheck: isShort ? since + NetworkIdentity.networkManagerTimeout : nil)
         }
-        // No earlier report applies: there is no earlier report, or NetworkManager is running and has not repeated it
-        // in time.
+        // No earlier report applies: there is none, or NetworkManager is running and has not repeated the report in
+        // time.
         lastReport = nil
         guard bus.isNetworkManaged, let beganAt, now - beganAt < NetworkIdentity.networkManagerTimeout else {
             return Decision(bus: bus)

@@ -73,7 +73,7 @@ final class BodyIngest {
         guard let named = try files.status(in: AT_FDCWD, path), named.isRegular else {
             throw SystemError(code: ELOOP, messageStart: "Cannot consume by way of a symbolic link")
         }
-        // The engine removes the old name later, and then needs write access to the directory.
+        // The engine removes the old name of the file later. For this, it needs write access to the directory.
         try files.checkAccess(SplitPath(path).directory, W_OK | X_OK)
         let directory = try files.openDirectory(folder)
         do {

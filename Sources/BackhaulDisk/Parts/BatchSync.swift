@@ -18,7 +18,8 @@ struct BatchSyncDecision {
 
     private var isAllowed = true
 
-    /// `bytes`: the size of the batch's files. `dirty`: the bytes of all dirty pages; nil if they are not known.
+    /// Returns whether the new files of a batch are synced together. `bytes`: the size of the batch's files. `dirty`:
+    /// the bytes of all dirty pages; nil if they are not known.
     mutating func syncsTogether(files: Int, bytes: UInt64, dirty: UInt64?) -> Bool {
         guard let dirty else { return false }
         let others = dirty - min(dirty, bytes)

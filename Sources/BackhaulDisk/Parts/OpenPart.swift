@@ -45,8 +45,8 @@ final class OpenPart {
     }
 
     /// Opens an existing part file, and returns the length from which the download continues. `fingerprints` are the
-    /// values by which the database recognises the file. If `isUnverified` is true afterwards, the caller must first
-    /// call `verifyNext` until it returns a length.
+    /// values, stored in the database, by which the engine recognises the file. If `isUnverified` is true afterwards,
+    /// the caller must first call `verifyNext` until it returns a length.
     func resume(
         trusting trusted: TrustedLength, as fingerprints: [PartFingerprint], _ directories: inout DirectoryCache
     ) throws(Failure) -> UInt64 {
@@ -64,8 +64,8 @@ final class OpenPart {
             }
             if status.size > known.length {
                 try files.truncate(file.number, to: known.length)
-                // After the truncation the footprint does not match the file any more. Only `fingerprints` still match
-                // the file.
+                // After the truncation, the footprint (the known state of the closed file) does not match the file any
+                // more. Only `fingerprints` still match the file.
                 footprint = nil
             }
             descriptor = file

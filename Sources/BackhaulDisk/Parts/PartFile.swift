@@ -8,7 +8,7 @@ internal import BackhaulPlatform
 public final class PartFile: Sendable {
     public let location: PartLocation
     private let id: UInt64
-    /// The worker for a file that is written in several steps.
+    /// The worker (a disk thread) for a file that is written in several steps.
     private let writer: Worker<DiskContext>
     /// The worker for all files of this directory that are written in one step, and for all renames in this directory.
     /// Therefore, one sync serves many files and names.
@@ -38,9 +38,10 @@ public final class PartFile: Sendable {
     /// this user, with only one hard link. Shortens the file to the trusted length, and calls `then` with this length.
     /// If no byte is trusted, the length is 0, and no file is created yet.
     ///
-    /// If the present engine has closed the file, the engine recognizes the file by its size and times. If only the
-    /// times differ, the engine compares the checksum of the file. If an earlier engine, which has ended, wrote the
-    /// file, only the bytes that match a checksum in `fingerprints` or in the journal are kept.
+    /// An engine is a process that runs downloads. If the present engine has closed the file, it recognizes the file by
+    /// its size and times. If only the times differ, the engine compares the checksum of the file. If an earlier
+    /// engine, which has ended, wrote the file, only the bytes that match a checksum in `fingerprints` or in the
+    /// journal are kept.
     public func openResuming(
         trusting trusted: TrustedLength, as fingerprints: [PartFingerprint] = [],
         then: @escaping @Sendable (Result<UInt64, Failure>) -> Void

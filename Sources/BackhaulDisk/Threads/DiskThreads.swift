@@ -52,8 +52,8 @@ public final class DiskThreads: Sendable {
             placer: worker(for: location.destination.directory, at: location.destination))
     }
 
-    /// Removes a file, and syncs its directory. Such a file is, for example, a kept file (a finished download in the
-    /// store) after the host has acknowledged its event. It is not an error if the file is missing.
+    /// Removes a file, and syncs its directory. For example, the engine removes a kept file (a finished download in the
+    /// store) after the host has processed the event of this download. It is not an error if the file is missing.
     public func remove(path: String, then: @escaping @Sendable (Result<Void, Failure>) -> Void) {
         worker(for: path).post { context in context.remove(path: path, then: then) }
     }

@@ -22,8 +22,7 @@ final class ActivityController {
     private var timer: (any RuntimeTimer)?
     /// Whether a check is under way: the read of the store, and the starts that follow it.
     private var state = CheckState.idle
-    /// The tasks of activities, without tasks that have ended. An activity starts again only after its last task has
-    /// ended.
+    /// The unfinished tasks of activities. An activity starts again only after its last task has ended.
     private var livingTasks: Set<TaskID> = []
     /// Activities whose window is open and which wait for better conditions.
     private var held: [OpenActivity] = []
@@ -118,9 +117,9 @@ final class ActivityController {
     }
 
     /// Returns whether the activity may start now. If a `background` activity has a request, its task is made when the
-    /// window opens. This task waits until its constraints are met, and shows the reason. For other qualities of
-    /// service, the constraints are checked only before the start, because they must not delay the task beyond the
-    /// window.
+    /// window opens. This task waits until its constraints are met, and shows the reason. If an activity has another
+    /// quality of service, its constraints are checked only before the start. As constraints of the task, they could
+    /// delay the task beyond the window.
     private func mayStart(_ activity: OpenActivity, now: Int64) -> Bool {
         let window = activity.window(now: now)
         guard now < window.end, let constraints = constraints(of: activity) else { return now >= window.begin }

@@ -3,8 +3,8 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// A connected client, which is the library in a program that uses it, as the engine sees the client: the identity, the
-/// attached sessions, and the function that sends messages to the client.
+/// What the engine knows about a connected client: its identity, its attached sessions, and the function that sends
+/// messages to it. A *client* is the library in a program that uses the library.
 final class ClientConnection {
     let id: ConnectionID
     let deliver: (EngineMessage) -> Void

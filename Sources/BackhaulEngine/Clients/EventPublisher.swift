@@ -1,10 +1,10 @@
 internal import BackhaulModel
 internal import BackhaulStore
 
-/// Sends events to clients after their commit in the database. The session's consumer, which is the one client that
-/// reads the session's events, gets the contents of the events. The consumer gets only as many as its credit permits:
-/// the number of events and bytes that it accepts before it demands more. Every other client of the application gets
-/// the id of the newest event.
+/// Sends events (stored messages for a program) to clients, after the database has committed the events. The session's
+/// consumer, which is the one client that reads the session's events, gets the contents of the events. The consumer
+/// gets only as many as its credit permits: the number of events and bytes that it accepts before it demands more.
+/// Every other client of the application gets the id of the newest event.
 ///
 /// Each engine has one object of this type. Events of one iteration of the loop are announced together.
 final class EventPublisher {
@@ -65,7 +65,8 @@ final class EventPublisher {
         return effects
     }
 
-    /// Pushes the events within the consumer's credit. Returns the consumer's connection if all events were pushed.
+    /// Pushes as many events as the consumer's credit permits. Returns the consumer's connection if all events were
+    /// pushed.
     private func push(_ announcement: Announcement) -> ConnectionID? {
         guard let (connection, handle) = clients.consumer(of: announcement.session),
             var pushCredit = connection.handles[handle]?.pushCredit
@@ -103,7 +104,7 @@ final class EventPublisher {
         for (handle, attached) in connection.handles where attached.role == .consume { readAhead(connection, handle) }
     }
 
-    /// Reads events from the store and pushes them, within the consumer's credit.
+    /// Reads events from the store and pushes them, as far as the consumer's credit permits.
     private func readAhead(_ connection: ClientConnection, _ handle: HandleID) {
         guard let attached = connection.handles[handle], attached.pushCredit.wantsMore, !attached.isReadingAhead,
             !connection.isBackpressured()

@@ -73,8 +73,8 @@ final class ProgressPublisher {
         if let due { timer?.start(milliseconds: max(0, due - runtime.now)) }
     }
 
-    /// Adds the last reading of a task that does not run any more. `reading` returns this reading. It is called only if
-    /// a handle watches progress.
+    /// Adds the last reading of a task that does not run any more. The closure `reading` returns this reading. It is
+    /// called only if a handle watches progress.
     func ended(_ task: TaskID, of session: SessionID, _ reading: () -> Progress) {
         guard !watches.isEmpty else { return }
         let last = reading()

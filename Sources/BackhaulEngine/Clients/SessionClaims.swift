@@ -62,8 +62,8 @@ final class SessionClaims {
 
     private struct Queue {
         var waiting: [SessionOpening] = []
-        /// `isAttempting`: the transaction for the first opening runs. `isDue`: another attempt follows this
-        /// transaction.
+        /// `isAttempting`: whether the transaction for the first opening runs. `isDue`: whether another attempt follows
+        /// this transaction.
         var isAttempting = false
         var isDue = false
     }

@@ -3,7 +3,8 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulWire
 
-/// A client on the socket. This object reads and writes the client's frames.
+/// A client that is connected over the engine's socket. This object reads and writes the client's frames. A *frame* is
+/// a message that begins with its length.
 ///
 /// The memory for a peer is bounded. While many commands of the peer are under way, no further command is read. The
 /// same applies while the peer does not read its replies. If a peer has too many unread bytes, it is *backpressured*:
@@ -133,7 +134,7 @@ final class SocketPeer {
         }
     }
 
-    /// Handles the received messages, as far as the command budget permits.
+    /// Handles the received messages, as far as the limits on unfinished commands and unread replies permit.
     private func take() {
         do {
             while !isOver, mayReceive {

@@ -59,7 +59,8 @@ final class CommandCall {
         engine.clients.registry.reply(connection.id, sequence, result)
     }
 
-    /// Replies with the value that `body` reads. `reply` makes the reply from the value, on the loop.
+    /// Replies with the value that `body` reads. `reply` makes the reply from the value, on the thread of the event
+    /// loop.
     func read<Value: Sendable>(
         _ body: @escaping @Sendable (Transaction) throws(Failure) -> Value, reply: @escaping (Value) -> Reply
     ) {

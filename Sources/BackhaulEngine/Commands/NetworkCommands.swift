@@ -17,8 +17,8 @@ struct NetworkCommands {
 
     func networks() {
         Clock.readTimeZone()
-        // The empty transaction ends after all earlier transactions. The first transaction, which the engine queues at
-        // its start, reads the settings of networks.
+        // The engine's first transaction reads the settings of networks. Transactions end in their order. So at the end
+        // of this empty transaction, the settings are known.
         engine.runtime.store({ _ in }, then: { _ in
             engine.readConditions { _ in
                 let (infos, effects) = engine.conditionParts.budgets.networkInfos()

@@ -47,7 +47,7 @@ struct SessionCommands {
         let address = HandleAddress(connection: call.connection.id, handle: handle)
         let opening = SessionOpening(address: address, sequence: call.sequence, name: name, role: role, open: body)
         let waits = waits && role == .consume
-        // Others wait for the right to read the session's events, so this opening is added to the queue.
+        // Other handles wait for the right to read the session's events, so this opening is added to the queue.
         if waits, engine.clients.claims.count(of: name) > 0 { return engine.clients.claims.wait(opening) }
         if waits { call.connection.startOpening(handle) }
         engine.runtime.store({ (transaction) throws(Failure) in
@@ -106,7 +106,8 @@ struct SessionCommands {
         let now = engine.base.calendar.milliseconds
         call.applyOnce({ (transaction) throws(Failure) in
             try transaction.sessions.update(session, configuration)
-            // Tasks that wait for a credential are due at the end of their resource time-out, which may have changed.
+            // A task that waits for a credential is due at the end of its resource time-out (the longest time from the
+            // enqueue to the end). This time-out may have changed.
             try transaction.challenges.rescheduleParked(of: session, bootMilliseconds: Clock.bootMilliseconds, now: now)
             try transaction.delays.rescheduleRetries(of: session, bootMilliseconds: Clock.bootMilliseconds, now: now)
             return (.done, nil)

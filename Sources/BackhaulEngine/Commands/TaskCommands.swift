@@ -60,8 +60,8 @@ struct TaskCommands {
         }, beforeReply: beforeReply)
     }
 
-    /// Returns the other paths of each destination, by the position of its request. The result does not contain
-    /// destinations with only one path.
+    /// Several paths may lead to one destination. Returns the other paths of each destination, by the position of its
+    /// request. A destination with only one path is not in the result.
     private func aliases(of items: [(Request, Origin)]) -> [Int: [String]] {
         var found: [Int: [String]] = [:]
         for (index, (request, _)) in items.enumerated() where !request.options.isNamedByServer {

@@ -36,8 +36,8 @@ final class BudgetAccounting {
     private var lastTransferTime: Int64?
     /// The time until which the network is read to count bytes, by the boot clock; nil if this is not needed.
     private(set) var readsNetworkUntil: Int64?
-    /// Sessions that need no exact count. At the last check, such a session had no budget, had a used-up budget, or had
-    /// at least `nearEndBytes` left of each budget.
+    /// Sessions that need no exact count. At the last check, such a session had no budget, or had a used-up budget, or
+    /// had at least `nearEndBytes` left of each budget.
     private var sessionsFarFromEnd: Set<SessionID> = []
     /// Set when a budget was used up in this iteration of the loop. No task transfers more bytes over a network until
     /// the engine has decided which tasks stop.
@@ -176,8 +176,8 @@ final class BudgetAccounting {
     // MARK: Budgets
 
     /// The current network. Nil if there is no network, if nothing depends on the network, or if the sources of
-    /// conditions disagree. They disagree for a moment when the kernel reports a network before the bus does, because
-    /// the kernel uses another name.
+    /// conditions disagree. They disagree for a moment when the kernel reports a network before NetworkManager does,
+    /// because the kernel uses another name.
     private var network: Network? { monitor.isNetworkKnown ? monitor.conditions.network.value : current }
 
     private var networksHaveBudgets: Bool { settings.values.contains { $0.budget != ByteBudget() } }

@@ -50,8 +50,8 @@ final class BudgetAdmission {
     /// their constraint groups (tasks with the same constraints).
     var hasDelayed: Bool { delayed == .some }
 
-    /// Returns those of the tasks that fit the budgets, and delays the other tasks. The tasks belong to one lane: they
-    /// are tasks of one session for one server.
+    /// Returns the tasks whose expected bytes fit the budgets, and delays the other tasks. The tasks belong to one
+    /// lane: they are tasks of one session for one server.
     func admit(_ tasks: [StoredTask], in lane: LaneID) -> [StoredTask] {
         guard let lane = scheduler.lanes[lane] else { return tasks }
         let budgets = lane.networkScope == .loopback ? [] : budgets.budgets(of: lane.session)
@@ -91,7 +91,7 @@ final class BudgetAdmission {
         runtime.store({ (transaction) throws(Failure) in
             try transaction.delays.begin(ids, until: due, for: .budget)
         }, then: { result in
-            // Without a pause, a store that is full or fails would return the same tasks again and again.
+            // The store is full or fails. Without a pause, it would return the same tasks again and again.
             guard case .success = result else { return [.reloadLater([lane.id])] }
             return [.due(at: due), .tasksWait(in: [lane.id], reload: false)]
         })

@@ -60,7 +60,7 @@ final class ConditionsController {
         if findings.isOtherNetwork {
             parts.throughput.networkChanged()
             parts.uplink.networkChanged()
-            // All groups are judged again, because this function is also called when only some groups are judged.
+            // The effect judges all groups again, because the caller may judge only some groups.
             effects += [.reevaluateDelayed, .reconsider]
         }
         effects += parts.uplink.connectivity(findings.connectivity)
@@ -109,7 +109,7 @@ final class ConditionsController {
         return (parts.holds.holds(constraints, of: session), effects)
     }
 
-    // MARK: Once at the end of an iteration of the loop
+    // MARK: The end of an iteration of the loop
 
     func scheduleReconsideration() { plan(.reconsider) { [unowned self] in reconsider() } }
 
@@ -138,7 +138,7 @@ final class ConditionsController {
             runningLanes.insert(LaneGroup(of: task))
         }
         holds.noteBusy(runningGroups)
-        // The results of the loads that are under way will show which groups wait.
+        // Waiting tasks are being loaded from the store. The results of these loads will show which groups wait.
         guard !holds.isLoading else { return [] }
         let lasting = holds.prune(running: runningGroups)
         for key in holds.slow.keys where !holds.waits(key) && !runningLanes.contains(key) {

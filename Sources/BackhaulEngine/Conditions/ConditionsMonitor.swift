@@ -93,7 +93,7 @@ final class ConditionsMonitor {
     }
 
     /// Whether the network is read and all sources agree on it. The sources disagree for a moment when the kernel
-    /// reports a network before the bus does, because the kernel uses another name.
+    /// reports a network before NetworkManager does, because the kernel uses another name.
     var isNetworkKnown: Bool {
         source.map { $0.needs.contains(.network) && !$0.pending.contains(.network) } ?? false
     }

@@ -4,7 +4,8 @@ internal import BackhaulStore
 
 /// Decides which tasks are held (may not run), and knows the reasons (holds). Each decision is for a whole group of
 /// tasks: a constraint group or a slow lane. A constraint group is tasks of one session with the same demands on the
-/// system (constraints). A lane is the tasks of one session for one server.
+/// system (constraints). A lane is the tasks of one session for one server. To *load* a lane is to read its next tasks
+/// from the store.
 ///
 /// Each engine has one object of this type. It knows the groups of all tasks that run, are ready, or wait in a lane
 /// that was loaded. Its decisions depend on constraints, conditions, budgets, the uplink (the route to other networks)
@@ -196,7 +197,8 @@ final class HoldController {
         held.holds = holds
         state.held = held
         groups[group] = state
-        // A probe tests one reason. If another reason begins to hold the group, the probe stops.
+        // A probe (a task that runs to test whether a hold is over) tests one reason. If another reason begins to hold
+        // the group, the probe stops.
         let isNew = before.map { !held.reasons.isSubset(of: $0.reasons) } ?? true
         guard isNew else { return [] }
         return [.tasksHeld(of: group.session)] + stop(.constraintGroup(group), for: first.reason)

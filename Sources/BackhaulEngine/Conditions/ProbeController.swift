@@ -24,7 +24,7 @@ final class ProbeController {
     private let hasCapacity: () -> Bool
     /// The lanes whose probe is being read from the store.
     private var loading: Set<LaneID> = []
-    /// Whether a probe is due and the limits on running tasks leave no free slot for it.
+    /// Whether a probe is due, but has no slot (the right to run), because the limits on running tasks are reached.
     private var waitsForSlot = false
     /// The running uplink probes.
     private var uplinkProbes: Set<TaskID> = []

@@ -6,8 +6,8 @@ internal import BackhaulStore
 ///
 /// Each engine has one object of this type.
 final class WaitJournal {
-    /// How long after the start a hold (a reason to wait) may continue an open record of an earlier engine, in
-    /// milliseconds. At the end of this time all present holds are known, because `ConditionsWatch` stops waiting for
+    /// For how many milliseconds after the engine's start a hold (a reason to wait) may continue an open record of an
+    /// earlier engine. At the end of this time all present holds are known, because `ConditionsWatch` stops waiting for
     /// missing readings.
     private static let inheritanceMilliseconds: Int64 = 5_000
 

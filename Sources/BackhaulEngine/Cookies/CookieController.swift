@@ -2,8 +2,8 @@ internal import BackhaulModel
 internal import BackhaulStore
 internal import BackhaulTransport
 
-/// The cookies of all sessions, with one jar for each session. For each jar, this object knows which cookies are in the
-/// store.
+/// The cookies of all sessions. The cookies of one session are in its *jar*. For each jar, this object knows which
+/// cookies are in the store.
 ///
 /// Each engine has one object of this type. Many servers set the same cookie with each response. So the changes of half
 /// a second are saved together, and a crash may lose them.

@@ -103,8 +103,8 @@ final class CredentialController {
     func setRepeats(_ value: CredentialRepeats?, of task: TaskID) { repeats[task] = value }
 
     /// Whether a challenge for the protection space (the place where a credential is valid) may be opened. If the
-    /// session has no state, no challenge is open, and a challenge may be opened. The state may have been removed just
-    /// before a second task opens its own challenge.
+    /// session has no state here, it has no open challenge, so a challenge may be opened. This happens if the state is
+    /// removed just before a second task opens its own challenge.
     func mayOpen(_ space: ProtectionSpace, of session: SessionID) -> Bool {
         credentials[session]?.mayOpen(space) ?? true
     }
