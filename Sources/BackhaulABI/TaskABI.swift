@@ -54,8 +54,9 @@ private func claim(
         throw Failure(.invalidArgument, "if_exists is BH_IF_EXISTS_SKIP, which is for requests only")
     }
     var checker = DestinationChecker()
-    // A claim moves a downloaded file from the store to the destination. If a file exists at the destination, this
-    // check accepts the claim: the file may come from an earlier claim of the same task. The engine checks this later.
+    // A claim moves a downloaded file from the store (the engine's directory) to the destination. If a file exists at
+    // the destination, this check accepts the claim: the file may come from an earlier claim of the same task. The
+    // engine checks this later.
     let destination = try checker.check(path: path, ifExists: .replace)
     return StartedVerb(session.client.claim(TaskID(hostValue: task), destination, policy), .empty, session.application)
 }

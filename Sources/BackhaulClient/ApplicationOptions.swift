@@ -4,11 +4,11 @@ internal import BackhaulPlatform
 /// The options of an application: `bh_application_options`, checked and with its defaults filled in.
 public struct ApplicationOptions: Sendable {
     public var application: String
-    /// The absolute path of the store.
+    /// The absolute path of the store, which is the directory with all durable data.
     public var storePath: String
     public var hosting: Hosting
     /// Whether the process is a tool that only observes. A *host* is a process of the application itself; such a tool
-    /// is not a host. So the engine may start the host's program although the tool is connected.
+    /// is not a host. So the engine, which runs the tasks, may start the host's program although the tool is connected.
     public var isObserver = false
     /// The token of the launch by which the engine started this process or one of its ancestors. Nil if the engine
     /// started none of them.

@@ -2,7 +2,8 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 
 /// What the client stores about a session handle. Such a handle is the reference of a host (a program that embeds the
-/// library) to a session.
+/// library) to a session. The *engine* runs the session's tasks, and sends the session's events (stored messages for
+/// the host).
 struct AttachedSession: Sendable {
     let identifier: String
     let role: Role

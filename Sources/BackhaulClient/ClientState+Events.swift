@@ -1,9 +1,9 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// The events for the host (the program that embeds the library). A poll returns pushed events if there are any.
-/// Otherwise the poll is sent to the engine. The engine pushes events up to a *credit*: a number of events and bytes.
-/// When polls have returned enough events, the engine gets a new credit.
+/// The events (stored messages) for the host, which is the program that embeds the library. A poll returns pushed
+/// events if there are any. Otherwise the poll is sent to the engine, which runs the tasks. The engine pushes events up
+/// to a *credit*: a number of events and bytes. When polls have returned enough events, the engine gets a new credit.
 extension ClientState {
     /// Returns pushed events for a poll; nil if the poll must be sent to the engine.
     mutating func takePushed(
@@ -39,8 +39,8 @@ extension ClientState {
     mutating func attached(_ handle: HandleID, newest: EventID, unacknowledged: UInt64) {
         sessions[handle]?.isAttached = true
         sessions[handle]?.record(newest: newest)
-        // If all events are acknowledged, no event waits for the host, even if the newest id is greater than the last
-        // polled id.
+        // If the host has acknowledged all events, no event waits for the host, even if the newest id is greater than
+        // the last polled id.
         sessions[handle]?.begin(at: unacknowledged == 0 ? newest : .zero)
         grantCredit(handle)
         updateDescriptors()

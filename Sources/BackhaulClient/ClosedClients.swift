@@ -1,10 +1,10 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// The closed clients of this process. A *client* is an application that the process has opened. When a client is
-/// closed, its connection ends, so the engine notices the close. But if no engine was running, or if the engine ended
-/// before it recorded the close, the next engine still reserves sessions for the client. So each hello, the first
-/// message to an engine, lists the closed clients.
+/// The closed clients of this process. A *client* is an application that the process has opened. It is connected to the
+/// engine, which runs the tasks. When a client is closed, its connection ends, so the engine notices the close. But if
+/// no engine was running, or if the engine ended before it recorded the close, the next engine still reserves sessions
+/// for the client. So each hello, the first message to an engine, lists the closed clients.
 final class ClosedClients: Sendable {
     private let list = Lock<[ClientID]>([])
     /// The most clients in the list. Earlier clients are dropped, because an engine has probably released them.

@@ -2,7 +2,8 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulUserManager
 
-/// A daemon that this process has started. A *daemon* is a process that only runs an engine.
+/// A daemon that this process has started. A *daemon* is a process that only runs the tasks of a *store*, which is a
+/// directory with all durable data.
 enum DaemonProcess {
     /// A process in the same control group as this process. It is no child of this process.
     case detached(DetachedProcess)

@@ -3,8 +3,9 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulUserManager
 
-/// Starts the daemon of a store if no process has the store's lock, and checks that the daemon starts to serve. The
-/// *daemon* is a process that only runs the engine of the store.
+/// Starts the daemon of a store if no process has the store's lock, and checks that the daemon starts to serve. A
+/// *store* is a directory with all durable data. Its *engine* runs the tasks. The *daemon* is a process that only runs
+/// the engine.
 struct DaemonStarter {
     private let path: String?
     private var started: (program: String, process: DaemonProcess, logError: DaemonLogError)?

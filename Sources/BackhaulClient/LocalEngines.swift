@@ -4,8 +4,9 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import Glibc
 
-/// The engines of this process, one for each store. All applications of the process with the same store share the
-/// engine of this store. Each client has a *lease* of its engine. The release of the last lease stops the engine.
+/// The engines of this process, one for each store. A *store* is a directory with all durable data. An *engine* runs
+/// the tasks of a store. All applications of the process with the same store share the engine of this store. Each
+/// client (open application) has a *lease* of its engine. The release of the last lease stops the engine.
 final class LocalEngines: Sendable {
     private enum Entry {
         /// A client of this process is starting the engine.

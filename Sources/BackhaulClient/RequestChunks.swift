@@ -1,6 +1,6 @@
 internal import BackhaulModel
 
-/// Divides requests into chunks that fit in a frame, which is one message to the engine.
+/// Divides requests into chunks that fit in a *frame*: one message to the engine, which stores the requests as tasks.
 struct RequestChunks {
     private var chunk: [Request] = []
     private var size = 0

@@ -1,8 +1,8 @@
 public import BackhaulModel
 public import BackhaulPlatform
 
-/// Enqueues requests in chunks. Each chunk is applied completely or not at all. A few chunks are sent before the first
-/// of them has a reply. The first refused chunk ends the enqueue.
+/// Sends requests in chunks to the engine, which stores them as tasks (enqueues them). Each chunk is applied completely
+/// or not at all. A few chunks are sent before the first of them has a reply. The first refused chunk ends the enqueue.
 extension SessionClient {
     public func enqueue(_ requests: [Request]) -> Ticket {
         if let failure { return application.completedTicket(.failed(failure)) }

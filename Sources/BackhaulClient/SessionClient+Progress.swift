@@ -5,7 +5,7 @@ public import BackhaulPlatform
 /// the library) has not fetched an earlier reading of a task, the new reading replaces it.
 extension SessionClient {
     /// Starts a stream with at most one reading of each task in each interval. An interval of 0 ends the stream. If the
-    /// engine ends, the stream continues with the next engine.
+    /// engine, which runs the tasks, ends, the stream continues with the next engine.
     public func watchProgress(intervalMilliseconds: UInt32) -> Ticket {
         application.state.withLock { $0.sessions[handle]?.progressMilliseconds = intervalMilliseconds }
         return submit(.watchProgress(handle, intervalMilliseconds: intervalMilliseconds))

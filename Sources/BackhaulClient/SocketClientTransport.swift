@@ -4,8 +4,8 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulWire
 
-/// The connection to an engine of another process. Any thread may queue messages. The client's thread sends them in
-/// `run`.
+/// The connection to an engine of another process. An *engine* runs the tasks. Any thread may queue messages. The
+/// client's thread sends them in `run`.
 final class SocketClientTransport: ClientTransport {
     private static let closeMilliseconds: Int64 = 500
 
@@ -26,7 +26,8 @@ final class SocketClientTransport: ClientTransport {
     var peer: PeerCredential? { stream.peer }
 
     func send(_ message: ClientMessage) {
-        // Encoding does not fail: chunks and `Limits.idCount` keep every command far smaller than the largest frame.
+        // Encoding does not fail. Requests are sent in chunks, and `Limits.idCount` bounds the ids in a command. So
+        // every command is far smaller than the largest permitted message.
         guard let bytes = try? Wire.encode(message) else { return }
         let isOpen = outgoing.withLock { state in
             guard !state.isClosed else { return false }

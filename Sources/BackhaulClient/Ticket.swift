@@ -1,9 +1,9 @@
 public import BackhaulModel
 public import BackhaulPlatform
 
-/// An object that stands for a command that was sent to the engine. The ticket gets the outcome of the command one
-/// time, and keeps the outcome until the ticket is released. If the host *announces* a ticket, it is notified when the
-/// outcome comes.
+/// An object that stands for a command that was sent to the engine, which runs the tasks. The ticket gets the outcome
+/// of the command one time, and keeps the outcome until the ticket is released. If a program *announces* a ticket, it
+/// is notified when the outcome comes.
 public final class Ticket: Sendable {
     public enum Outcome: Sendable {
         /// The engine's reply, unchanged.

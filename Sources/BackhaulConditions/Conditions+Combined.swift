@@ -1,9 +1,9 @@
 internal import BackhaulModel
 
 extension Conditions {
-    /// Combines the readings of several sources. If the kernel has a route, the known readings of NetworkManager
-    /// replace the kernel's readings. `metered` has the administrator's settings, which override the readings of all
-    /// sources.
+    /// Combines the readings of several sources into the conditions, which are facts about the system, such as power.
+    /// If the kernel has a route, the known readings of NetworkManager replace the kernel's readings. `metered` has the
+    /// administrator's settings, which override the readings of all sources.
     static func combined(
         power: PowerState?, heat: HeatState?, pressure: [PressureResource: Reading<UInt8>], network: NetworkState?,
         bus: BusReadings?, metered: [String: Bool]

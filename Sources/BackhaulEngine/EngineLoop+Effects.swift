@@ -186,7 +186,7 @@ extension EngineLoop {
     }
 
     /// Forgets how often the task's request was repeated, with credentials or immediately. It is called when the task
-    /// has ended, or when the host has changed the task.
+    /// has ended, or when the host (the program that uses the library) has changed the task.
     func forgetRepeats(of task: TaskID) {
         base.credentials.setRepeats(nil, of: task)
         base.transfers.setImmediateRepeats(nil, of: task)
@@ -295,8 +295,8 @@ extension EngineLoop {
         lifecycle.end(.idleExit)
     }
 
-    /// Gives a new part file to each task whose part file is used by a hanging disk call. A hanging call may still
-    /// change the old part file long after the engine has ended.
+    /// Gives a new part file (the file of an unfinished download) to each task whose part file is used by a hanging
+    /// disk call. A hanging call may still change the old part file long after the engine has ended.
     func renewParts(named names: Set<String>, then: @escaping @Sendable () -> Void) {
         let running = base.transfers.all.map(\.attempt.task)
         let changing = running.filter { names.contains(base.files.location(of: $0).partName) }

@@ -13,7 +13,7 @@ extension EngineLoop {
     }
 
     /// Starts a task that has a slot. If the task has to wait for a credential, releases the slot instead. A challenge
-    /// may have been opened after the task was loaded.
+    /// (a server's demand for a credential) may have been opened after the task was loaded.
     func start(_ task: StoredTask, runsAlone: Bool) {
         guard base.transfers[task.id] == nil else { return tasks.scheduler.released(task.lane, runsAlone: runsAlone) }
         let (startable, effects) = base.credentials.admit([task])
@@ -47,8 +47,8 @@ extension EngineLoop {
         // The bytes of the task are counted now, while the engine knows which network the task used.
         apply(conditionParts.budgets.count())
         base.rates.end(task.id)
-        // The lane (the tasks of a session for a server) is loaded again, so that the preempted task comes before tasks
-        // that were loaded meanwhile.
+        // The lane (the tasks of a session for a server) is loaded again, so that the task that was stopped for a more
+        // important one comes before tasks that were loaded meanwhile.
         if runner.attempt.stopReason == .preempted { tasks.scheduler.tasksWait(in: [task.lane], reload: true) }
         clients.progress.ended(task.id, of: task.session) { runner.lastProgress }
         apply(conditionParts.probes.ended(task.id, hasResponse: runner.attempt.stoppedState.0 == .succeeded))

@@ -22,7 +22,8 @@ enum ErrorReport {
         return failure.status.rawValue
     }
 
-    /// Clears the status and the ticket in the host's `bh_error`. An earlier call may have set them.
+    /// Clears the status and the ticket in the host's `bh_error`. An earlier call may have set them. With a ticket, the
+    /// host reads a late result.
     static func reportSuccess(to error: UnsafeMutablePointer<bh_error>?) -> bh_status {
         if let destination = HostError(error) {
             destination.store(Status.ok.rawValue, \.status)
@@ -31,7 +32,7 @@ enum ErrorReport {
         return Status.ok.rawValue
     }
 
-    /// Whether the host's `bh_error` can take a ticket, with which the host reads a late result.
+    /// Whether the host's `bh_error` can take a ticket.
     static func isUsable(_ error: UnsafeMutablePointer<bh_error>?) -> Bool { HostError(error) != nil }
 
     /// Writes the text and a NUL in at most `capacity` bytes. A longer text is cut between two characters.

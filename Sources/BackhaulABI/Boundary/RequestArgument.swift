@@ -110,8 +110,8 @@ private struct RequestReader {
         // The destination is checked in the file system after all other checks.
         if let path {
             // If a file exists at the destination, a request with an idempotency key (a text that marks repeated
-            // requests) is not refused here. The file may belong to an earlier task with the same key. The engine
-            // checks this later.
+            // requests) is not refused here. The file may belong to an earlier task with the same key. The engine,
+            // which runs the tasks, checks this later.
             let policy = request.idempotencyKey == nil ? request.ifExists : .replace
             request.destination =
                 isDirectory

@@ -2,8 +2,9 @@ internal import BackhaulClient
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// A function call whose command was sent to the engine, and the result as soon as the engine has replied. A *verb* is
-/// a function of the header that sends commands. A `bh_ticket` is a handle to a started verb.
+/// A function call whose command was sent to the engine, which runs the tasks. This object has the result as soon as
+/// the engine has replied. A *verb* is a function of the header that sends commands. A `bh_ticket` is a handle to a
+/// started verb.
 final class StartedVerb: Sendable {
     /// The kind of the verb's result.
     enum Kind: Equatable, Sendable {

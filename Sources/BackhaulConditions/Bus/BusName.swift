@@ -1,7 +1,7 @@
 internal import BackhaulBus
 internal import BackhaulModel
 
-/// A service on the system bus from which the engine reads conditions.
+/// A service on the system bus that reports conditions, which are facts about the system, such as the network.
 enum BusName: CaseIterable, Hashable {
     case networkManager, logind
 

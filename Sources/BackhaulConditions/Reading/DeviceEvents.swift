@@ -3,7 +3,7 @@ internal import CLinux
 
 /// Reads the kernel's uevents, which report that a device of the machine has changed.
 final class DeviceEvents: Sendable {
-    /// The kinds of devices that matter for conditions.
+    /// The kinds of devices on which conditions of the system, such as power and heat, depend.
     struct Subsystems: OptionSet, Sendable {
         var rawValue: UInt8
         static let powerSupply = Subsystems(rawValue: 1)

@@ -1,6 +1,6 @@
 internal import BackhaulModel
 
-/// The services on the system bus. Tests use a fake.
+/// The services on the system bus that report conditions, such as the network. Tests use a fake.
 protocol SystemBus: Sendable {
     /// A descriptor that is readable while there are readings to take. The first readings also make the descriptor
     /// readable.

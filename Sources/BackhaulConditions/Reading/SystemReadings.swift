@@ -1,6 +1,7 @@
 internal import BackhaulModel
 
-/// The kinds of conditions to read, and the present levels of heat, on which the next levels depend.
+/// The kinds of conditions (facts about the system, such as power) to read. Also the present levels of heat, on which
+/// the next levels depend.
 struct ReadingRequest: Sendable {
     var needs: ConditionSet
     var heatLevels: [String: ThermalState] = [:]

@@ -42,7 +42,8 @@ public final class BodyReader: Sendable {
 }
 
 extension DiskThreads {
-    /// Returns a reader of the file, without I/O. `path` is the present path of the file, which may be in the store.
+    /// Returns a reader of the file, without I/O. `path` is the present path of the file, which may be in the store
+    /// (the directory of the engine that runs the uploads).
     public func bodyReader(_ file: BodyFile, at path: String) -> BodyReader {
         BodyReader(id: newID(), file: file, at: path, worker: worker(for: path))
     }

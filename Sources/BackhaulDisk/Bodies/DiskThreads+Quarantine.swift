@@ -28,7 +28,7 @@ public enum BodyName {
         prefix + String(number) + (source == .snapshot ? "s" : "")
     }
 
-    /// Whether the name is that of a snapshot, which is a copy of a file that the host still has.
+    /// Whether the name is that of a snapshot, which is a copy of a file that stays at its path.
     static func isCopy(_ name: String) -> Bool { name.prefix { $0 != "." }.last == "s" }
 }
 

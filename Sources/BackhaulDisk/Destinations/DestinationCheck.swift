@@ -84,8 +84,8 @@ public struct DestinationCheck: Sendable {
     private mutating func status(ofDirectory path: String) throws(Failure) -> FileStatus {
         if let known = directories[path] { return known }
         do throws(SystemError) {
-            // The engine needs all three rights: to find the part file (the unfinished download), to make and rename
-            // it, and to open the directory for a sync.
+            // The engine, which runs the download, needs all three rights: to find the part file (the unfinished
+            // download), to make and rename it, and to open the directory for a sync.
             try files.checkAccess(path, R_OK | W_OK | X_OK)
             guard let status = try files.status(of: path) else {
                 throw SystemError(code: ENOENT, messageStart: "Cannot use the directory")

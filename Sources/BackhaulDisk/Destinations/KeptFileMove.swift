@@ -3,9 +3,9 @@ internal import BackhaulPlatform
 internal import Glibc
 
 /// Moves a kept file to the path that the host (the program that uses the library) gives. A kept file is a finished
-/// download that is in the store, because the host gave no path before. Each step can be repeated after a crash. For a
-/// move to another file system, the file is copied in slices, so that the disk thread can do other work between the
-/// slices.
+/// download that is in the store (the engine's directory), because the host gave no path before. Each step can be
+/// repeated after a crash. For a move to another file system, the file is copied in slices, so that the disk thread can
+/// do other work between the slices.
 final class KeptFileMove {
     enum Progress {
         case moved

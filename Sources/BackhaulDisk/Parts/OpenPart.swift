@@ -4,7 +4,7 @@ internal import CLinux
 internal import Glibc
 
 /// The state of a part file until the file is sealed (complete and synced). Until then, a download writes to this file.
-/// The state belongs to one disk thread.
+/// The *engine* is the process that runs the downloads. The state belongs to one disk thread.
 final class OpenPart {
     /// After each 8 MiB, the kernel starts to write the bytes to the disk, so that the sync of a large file is short.
     private static let writeBackSize: UInt64 = 8 << 20
@@ -251,7 +251,8 @@ final class OpenPart {
         try check(try reporting { () throws(SystemError) in try files.space(descriptor) }, bytes, ofFileOf: size)
     }
 
-    /// Checks the space for the first bytes of the file. All new files of a batch share one system call.
+    /// Checks the space for the first bytes of the file. All new files of a batch (jobs that a disk thread performs
+    /// together) share one system call.
     private func reserve(_ bytes: UInt64, _ directories: inout DirectoryCache) throws(Failure) {
         let directory = try directories.directory(of: location.destination)
         try check(try reporting { () throws(SystemError) in try directories.reserve(bytes, in: directory) }, bytes)
@@ -356,7 +357,7 @@ final class OpenPart {
                 self.inode = file.identity.inode
                 return (file, true)
             }
-            // The host has closed the descriptor, so the file is opened again by its name.
+            // A program that embeds the engine has closed the descriptor, so the file is opened again by its name.
             let file = try files.open(in: directory.number, location.partName)
             let status = try files.status(file.number)
             return (file, status.isOurs && status.inode == inode && status.size >= length)

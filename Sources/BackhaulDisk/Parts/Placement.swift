@@ -2,11 +2,11 @@ public import BackhaulModel
 internal import BackhaulPlatform
 internal import Glibc
 
-/// Whether a downloaded file had got its final name before the engine crashed.
+/// Whether a downloaded file had got its final name before the engine, which runs the downloads, crashed.
 public enum Placement: Equatable, Sendable {
     /// The file has its final name. `PartFile.place` must still be called, to sync the directory.
     case placed
-    /// The complete part file exists, but does not have its final name yet.
+    /// The complete file exists under its temporary name (as a part file), but does not have its final name yet.
     case partExists
     case absent
 

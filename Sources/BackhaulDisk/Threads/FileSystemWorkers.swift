@@ -45,8 +45,9 @@ final class FileSystemWorkers: Sendable {
         }
     }
 
-    /// Ends the threads, and waits for them until the deadline. Returns the names of the part files that threads are
-    /// still changing at the deadline. Without a deadline, waits for all threads.
+    /// Ends the threads, and waits for them until the deadline. Returns the names of the part files (files of
+    /// unfinished downloads) that threads are still changing at the deadline. Without a deadline, waits for all
+    /// threads.
     func close(until deadline: Deadline?) -> Set<String> {
         let (workers, activities) = threads.withLock { threads in
             threads.isClosed = true

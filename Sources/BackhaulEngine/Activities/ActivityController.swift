@@ -57,8 +57,8 @@ final class ActivityController {
 
     // MARK: Reasons for a check
 
-    /// Checks which activities are due. This function is called when a window opens, when the calendar has changed, and
-    /// when a command has changed an activity.
+    /// Checks which activities are due. This function is called when a window opens, when the clock was set, and when a
+    /// command has changed an activity.
     func check() {
         guard !isEnding(), state.begin() else { return }
         let now = unixMilliseconds()

@@ -3,8 +3,8 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulWire
 
-/// A client that is connected over the engine's socket. This object reads and writes the client's frames. A *frame* is
-/// a message that begins with its length.
+/// A *peer*: a client that is connected over the engine's socket. This object reads and writes the client's frames. A
+/// *frame* is a message that begins with its length.
 ///
 /// The memory for a peer is bounded. While many commands of the peer are under way, no further command is read. The
 /// same applies while the peer does not read its replies. If a peer has too many unread bytes, it is *backpressured*:
@@ -147,7 +147,7 @@ final class SocketPeer {
                 try received(message)
             }
         } catch {
-            // Clients of all versions understand the welcome.
+            // Clients of all versions understand the welcome, which is the engine's first message.
             if error.status == .engineIncompatible { send(.welcome(server.services.welcome)) }
             send(.goodbye(error))
             return end()

@@ -5,8 +5,9 @@ internal import BackhaulStore
 internal import BackhaulWire
 internal import Glibc
 
-/// Serves the store's socket for clients in other processes of the same user. A peer that floods the socket, leaves a
-/// frame unfinished or breaks the protocol loses its own connection; other peers are not affected.
+/// Serves the store's socket for clients in other processes of the same user. Such a client is a *peer*. A *frame* is
+/// one message of a peer. A peer that floods the socket, leaves a frame unfinished or breaks the protocol loses its own
+/// connection; other peers are not affected.
 final class SocketServer {
     static let socketName = "engine.socket"
     private static let connectionLimit = 512

@@ -143,7 +143,7 @@ final class CommandCall {
     }
 }
 
-/// The identity of a directory, as the host has sent it.
+/// The identity of a directory, as the client has sent it.
 private struct DirectoryIdentity: Hashable {
     private let device: UInt64
     private let inode: UInt64

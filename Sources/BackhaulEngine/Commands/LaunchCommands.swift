@@ -30,8 +30,8 @@ struct LaunchCommands {
         }, reply: { listed in .launches(listed.map { engine.hosts.launches.info($0.launch, $0.storedFacts) }) })
     }
 
-    /// Replies with the launch that started the client's process or an earlier process. Both processes then have the
-    /// same launch token.
+    /// Replies with the launch whose token is in the environment of the client's process. In this launch, the engine
+    /// started this process, or an earlier process from which the token comes.
     func currentLaunch() {
         let application = call.connection.application ?? ""
         let token = call.connection.hello?.launch

@@ -8,7 +8,7 @@ public struct RequestIntake {
 
     public init() {}
 
-    /// Returns the URL's origin.
+    /// Checks one request. Returns the origin of its URL: scheme, host name and port.
     public mutating func check(_ request: Request) throws(Failure) -> Origin {
         try RequestCheck.check(request)
         return try origins.origin(of: request.url)

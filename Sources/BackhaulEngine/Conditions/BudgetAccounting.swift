@@ -48,8 +48,7 @@ final class BudgetAccounting {
         var stopped: Set<TaskID> = []
     }
 
-    /// - hasTasksWithinBudgets: returns whether there are tasks that have a budget and that no used-up budget holds
-    /// yet.
+    /// - hasTasksWithinBudgets: returns whether any task has a budget and is not held (stopped) by a used-up budget.
     init(
         _ runtime: any Runtime, _ sessions: SessionTable, _ scheduler: TaskScheduler, _ monitor: ConditionsMonitor,
         hasTasksWithinBudgets: @escaping () -> Bool

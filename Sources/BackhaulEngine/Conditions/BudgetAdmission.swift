@@ -91,7 +91,8 @@ final class BudgetAdmission {
         runtime.store({ (transaction) throws(Failure) in
             try transaction.delays.begin(ids, until: due, for: .budget)
         }, then: { result in
-            // The store is full or fails. Without a pause, it would return the same tasks again and again.
+            // If the store could not record the delay, a load without a pause would return the same tasks again and
+            // again.
             guard case .success = result else { return [.reloadLater([lane.id])] }
             return [.due(at: due), .tasksWait(in: [lane.id], reload: false)]
         })

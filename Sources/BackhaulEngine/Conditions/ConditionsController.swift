@@ -68,7 +68,8 @@ final class ConditionsController {
         return effects + parts.budgets.count()
     }
 
-    /// Judges all groups and slow lanes. Tasks stop or start when the effects are applied.
+    /// Judges all groups and slow lanes. A lane is the tasks of one session for one server. Tasks stop or start when
+    /// the returned effects (actions for other parts) are applied.
     func reconsider() -> [EngineEffect] {
         guard !isClosed else { return [] }
         reconsideredAt = runtime.now

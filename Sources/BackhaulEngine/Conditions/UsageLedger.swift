@@ -3,9 +3,9 @@ internal import BackhaulStore
 
 /// The bytes that were transferred over each network, and their records in the store.
 ///
-/// Each engine has one object of this type. New bytes are saved after 10 seconds. Bytes that count against a budget are
-/// saved after 1 second, or when they reach 1 MiB. If an engine is killed, it loses the count of the bytes since the
-/// last save.
+/// Each engine has one object of this type. New bytes are saved after 10 seconds. A budget limits the bytes of a day or
+/// month. Bytes that count against a budget are saved after 1 second, or when they reach 1 MiB. If an engine is killed,
+/// it loses the count of the bytes since the last save.
 final class UsageLedger {
     private static let saveMilliseconds: Int64 = 10_000
     private static let budgetSaveMilliseconds: Int64 = 1_000

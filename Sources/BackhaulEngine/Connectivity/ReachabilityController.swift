@@ -121,7 +121,8 @@ final class ReachabilityController {
         return effects + [.schedule]
     }
 
-    /// Releases these lanes, because the host has resumed their tasks, or the tasks are due.
+    /// Releases these lanes, because the host (the program that uses the library) has resumed their tasks, or because
+    /// the tasks are due.
     func retryNow(_ tried: Set<LaneID>) -> [EngineEffect] {
         let released = lanes.intersection(tried)
         guard !released.isEmpty else { return [] }
