@@ -3,8 +3,9 @@ internal import Glibc
 
 /// The addresses of message buses (D-Bus specification, "Server Addresses").
 public enum BusAddress {
-    /// The address of the user's bus. It comes from the environment. If the environment has no address, it is the
-    /// socket in the runtime directory. Nil if both are missing. sd_bus_open_user(3) finds the address in the same way.
+    /// The address of the user's bus. The address comes from the environment. If the environment has none, it is the
+    /// address of the socket in the runtime directory. Nil if both are missing. sd_bus_open_user(3) finds the address
+    /// in the same way.
     public static var user: String? { user(environment: variable) }
 
     static func user(environment: (String) -> String?) -> String? {

@@ -56,9 +56,10 @@ public final class ApplicationClient: Sendable {
         self.thread.withLock { $0 = thread }
     }
 
-    /// The descriptor that is readable while the host has something to read. This is an event that no poll has
-    /// returned, of a session whose events the host reads; a session that needs attention and was not reported; or the
-    /// result of a command for which the host has announced a ticket.
+    /// The descriptor that is readable while the host has something to read:
+    /// - an event that no poll has returned, of a session whose events the host reads
+    /// - a session that needs attention, for example because of new events, and has not been reported yet
+    /// - the outcome of an announced ticket. The ticket stands for a command (`Ticket.announce`).
     public var eventDescriptor: Int32 { descriptor.number }
 
     /// Gives up the roles of all session handles, and disconnects from the engine. If the engine runs in this process,

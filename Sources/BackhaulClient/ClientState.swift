@@ -272,7 +272,7 @@ struct ClientState: Sendable {
         updateDescriptors()
     }
 
-    /// Removes a ticket that the host has released from `announced`. If the ticket stayed there, the descriptor would
+    /// Removes a released ticket from the list `announced`. If the ticket stayed in this list, the descriptor would
     /// stay readable for ever.
     mutating func withdraw(_ ticket: Ticket) {
         announced.removeAll { $0 === ticket }

@@ -81,7 +81,7 @@ struct EngineConnector: Sendable {
             // If the path leads to another store or to none now, `run` opens the path again.
             guard directory.isAtPath else { return }
             // The process of the engine may be starting or ending. Its lock and its socket do not change at the same
-            // moment, so both are tried again after a pause.
+            // moment, so the thread tries both again after a pause.
             let pause = starter.isStarting ? Self.startingPauseMilliseconds : Self.pauseMilliseconds
             _ = state.wait(until: .after(milliseconds: pause)) { $0.isClosed ? true : nil }
         }

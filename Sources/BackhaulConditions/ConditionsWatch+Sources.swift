@@ -138,8 +138,7 @@ extension ConditionsWatch {
         if needs.contains(.heat), !areDevicesReported || heat?.hasZones ?? false { polledNeeds.insert(.heat) }
         if needs.contains(.network), routes == nil { polledNeeds.insert(.network) }
         for resource in PressureResource.allCases where needs.contains(resource.need) {
-            // Pressure is not polled if the kernel does not measure it, because the kernel will not begin to measure it
-            // later.
+            // If the kernel does not measure pressure now, it will not begin later. So such a pressure is not polled.
             if triggers[resource] == nil, pressure[resource]?.value != nil { polledNeeds.insert(resource.need) }
         }
         if isUnreadable { polledNeeds.formUnion(needs.intersection(ConditionsWatch.readNeeds)) }

@@ -66,8 +66,8 @@ public final class ConditionsWatch {
     var routes: (changes: RouteWatch, watch: Watch)?
     var triggers: [PressureResource: (trigger: PressureTrigger, watch: Watch)] = [:]
     var systemBus: (bus: any SystemBus, subscriptions: ConditionSet, watch: Watch)?
-    /// The resources, such as memory, whose pressure has begun since the last of the readings that follow every 30
-    /// seconds.
+    /// The resources, such as memory, whose pressure has begun since conditions were last read together (every 30
+    /// seconds).
     var triggeredResources: Set<PressureResource> = []
     /// Whether the bus has replied to all subscriptions.
     var isBusSettled = true

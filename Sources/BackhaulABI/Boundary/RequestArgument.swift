@@ -80,8 +80,8 @@ enum RequestArgument {
     }
 }
 
-/// Copies the requests of one call. The umask is read only one time for all requests, and so is each directory of a
-/// destination.
+/// Copies the requests of one call. The umask and each directory of a destination are read only one time for all
+/// requests.
 private struct RequestReader {
     private var intake = RequestIntake()
     private var destinations = DestinationChecker()

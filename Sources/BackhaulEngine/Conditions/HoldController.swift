@@ -404,7 +404,7 @@ final class HoldController {
             .union(slow.keys.compactMap { scheduler.lanes[$0.lane]?.session })
     }
 
-    /// Whether some group has a budget, and no budget holds this group yet.
+    /// Whether there is a group that has a budget and is not held by a budget yet.
     var hasTasksWithinBudgets: Bool {
         groups.contains { group, state in
             !group.isLocal && budgets.hasBudgets(group.session) && state.held?.reasons.contains(.budget) != true
