@@ -1,10 +1,11 @@
-/// The facts that decide, together with constraints and conditions, whether tasks of a lane are held. A lane is the
-/// tasks of one session for one origin.
+/// The facts that decide, together with constraints and conditions, whether tasks of a lane are held (may not run). A
+/// lane is the tasks of one session for one origin. Constraints are demands on the system, such as external power.
+/// Conditions are the present state of the system.
 public struct DeferralFacts {
     /// The present Unix time in milliseconds.
     public var now: Int64
-    /// The present time in milliseconds since boot; nil: unknown. From this time, the end of a settling period is
-    /// computed. During this period, a better condition does not release tasks yet.
+    /// The present time in milliseconds since boot; nil if it is unknown. From this time, the end of a settling period
+    /// is computed. During this period, a better condition does not release tasks yet.
     public var bootMilliseconds: Int64?
     /// Returns, for a Unix time in milliseconds, how many milliseconds local time is ahead of this Unix time.
     public var localOffsetMilliseconds: (Int64) -> Int64

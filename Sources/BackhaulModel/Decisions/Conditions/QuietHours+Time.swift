@@ -1,3 +1,4 @@
+/// Computes whether a time is within quiet hours, which are hours of local time in which transfers wait.
 extension QuietHours {
     /// Whether a local time is within the quiet hours.
     func covers(_ time: LocalTime) -> Bool {
@@ -12,8 +13,9 @@ extension QuietHours {
     }
 
     /// Returns whether a Unix time in milliseconds is within quiet hours. Also returns the Unix time at which quiet
-    /// hours next begin or end; nil: never. `offset`: returns, for a Unix time, how many milliseconds local time is
-    /// ahead of this Unix time. If daylight saving skips or repeats an hour, the time that the clock shows decides.
+    /// hours next begin or end; nil if they never do. `offset`: returns, for a Unix time, how many milliseconds local
+    /// time is ahead of this Unix time. If daylight saving skips or repeats an hour, the time that the clock shows
+    /// decides.
     public func state(
         at now: Int64, localOffsetMilliseconds offset: (Int64) -> Int64
     ) -> (isQuiet: Bool, changes: Int64?) {
@@ -58,7 +60,8 @@ extension QuietHours {
         return edges.sorted()
     }
 
-    /// The next time at which a span begins or ends. If the clocks change earlier, it is the time of this change.
+    /// The next time at which a span begins or ends. If the clocks change before that time (daylight saving), it is the
+    /// time of this change.
     private static func next(after now: Int64, _ edges: [Int], _ offset: (Int64) -> Int64) -> Int64? {
         let time = LocalTime(now, offset)
         let ofWeek = Int64(time.weekday) * LocalTime.day + time.time

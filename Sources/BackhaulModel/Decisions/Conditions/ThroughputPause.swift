@@ -2,7 +2,7 @@
 /// pause, one task is a *slow probe*: it tests whether the transfers are still slow. If they are fast, the lanes are
 /// *open*. Times are milliseconds since boot.
 struct ThroughputPause: Equatable, Sendable {
-    /// The time at which the pause ends and a slow probe may start; nil: there is no pause now.
+    /// The time at which the pause ends and a slow probe may start; nil if there is no pause now.
     private(set) var probeAt: Int64?
     /// The length of the present or last pause.
     private(set) var milliseconds: Int64 = 0

@@ -25,7 +25,7 @@ extension ThroughputWatch {
     }
 
     /// Chooses the lane that may start a task as the probe. It is the lane with permission whose last probe is the
-    /// oldest; nil: no lane has permission now. The probe belongs to this lane until `probed`, `endProbe` or
+    /// oldest; nil if no lane has permission now. The probe belongs to this lane until `probed`, `endProbe` or
     /// `cancelProbe` ends it.
     public mutating func probe(among lanes: [(lane: Lane, terms: Terms)], now: Int64) -> Lane? {
         let now = Self.bounded(now)
