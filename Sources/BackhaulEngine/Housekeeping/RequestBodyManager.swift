@@ -8,7 +8,7 @@ internal import BackhaulStore
 /// more.
 ///
 /// A *consumed* file is a body that a program has handed over as a file: the engine gives the file a name in the store,
-/// and removes its old name. If the upload fails, this object moves the file back to its old path.
+/// and removes its old name. If the upload does not succeed, this object moves the file back to its old path.
 ///
 /// Each engine has one object of this type.
 final class RequestBodyManager {

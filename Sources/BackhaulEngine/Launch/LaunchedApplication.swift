@@ -18,8 +18,8 @@ final class LaunchedApplication {
     var check = CheckState.idle
     /// The time of the next check, by the boot clock.
     var wakeAt: Int64?
-    /// Whether servers keep rejecting the host's credentials: the host completed a session (stated that it has
-    /// processed all events), and only rejected credentials had made this session a part of the launch.
+    /// Whether the host has completed a session that needed the host only because servers had rejected the host's
+    /// earlier credentials. To complete a session is to state that all its events are processed.
     private var onlyRepeatedChallenges = false
     /// Whether the command was removed. A host that was launched before may still live.
     private(set) var isRemoved = false

@@ -1,6 +1,5 @@
-/// Computes whether a time is within quiet hours, which are hours of local time in which transfers wait.
 extension QuietHours {
-    /// Whether a local time is within the quiet hours.
+    /// Whether a local time is within the quiet hours, which are hours of local time in which transfers wait.
     func covers(_ time: LocalTime) -> Bool {
         let today = 1 << UInt8(time.weekday)
         let yesterday = 1 << UInt8((time.weekday + 6) % 7)

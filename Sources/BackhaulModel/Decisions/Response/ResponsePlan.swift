@@ -1,7 +1,7 @@
 /// What a download does with a response. Only the head of the response decides this. A file never gets bytes of two
-/// representations. The bytes of the file so far are in the *part file*. A response's bytes are appended to the part
-/// file only if the response proves two facts: the bytes belong to the same representation, and they start where the
-/// part file ends.
+/// representations (contents that the server's file has at two times). The bytes of the file so far are in the *part
+/// file*. A response's bytes are appended to the part file only if the response proves two facts: the bytes belong to
+/// the same representation, and they start where the part file ends.
 public enum ResponsePlan: Equatable, Sendable {
     /// Append the body to the part file. `size`: the size of the whole file. `through`: the length of the file after
     /// this body. This length is less than `size` if the server sends only a part of the requested range (RFC 9110,
@@ -174,8 +174,8 @@ public enum ResponsePlan: Equatable, Sendable {
         } else {
             return "for bytes that have no validator"
         }
-        // An empty final URL means that the host has given another URL for the same file. Then the entity tag and the
-        // size, which were compared before, are the proof.
+        // An empty final URL means that the program has given another URL for the same file. Then the entity tag and
+        // the size, which were compared before, are the proof.
         if known.finalURL.isEmpty, known.validator.entityTag != nil, known.size != nil { return nil }
         // A validator distinguishes only the representations of one resource (RFC 9110, section 8.8.1), so the URL must
         // be the same. Signed links change their query with each redirect. So with a strong entity tag, the query may

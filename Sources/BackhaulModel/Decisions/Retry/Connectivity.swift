@@ -1,6 +1,6 @@
 /// Decides when to check again for a route to a server while there is no route. The system reports changes of the
-/// network, but a flapping link causes many reports, and some important changes cause no report. So checks are delayed
-/// after reports, and are also made without reports.
+/// network. But a link that often fails and returns (flaps) causes many reports, and some important changes cause no
+/// report. So checks are delayed after reports, and are also made without reports.
 public struct ConnectivityCheckBackoff: Equatable, Sendable {
     /// The delay after a change, in milliseconds. Most changes consist of several reports, about the link, the address
     /// and the route.
