@@ -6,8 +6,8 @@ internal import BackhaulStore
 /// machine's clock is set.
 ///
 /// Each engine has one object of this type. The age calendar advances with the boot clock. When a user or the network
-/// sets the machine's clock (a clock step), the age calendar and the times of all rows move by the same amount. So the
-/// step does not change the age of a task.
+/// sets the machine's clock (a clock step), the age calendar and the times of all rows in the database move by the same
+/// number of milliseconds. So the step does not change the age of a task.
 final class CalendarWatch {
     /// The longest time of a timer that waits for a calendar time, in milliseconds. When such a timer fires, the engine
     /// computes the remaining time again. So an error of the clock has an effect for one day at most.
@@ -23,8 +23,8 @@ final class CalendarWatch {
     /// The present time of this calendar.
     var milliseconds: Int64 { Clock.bootMilliseconds + offset }
 
-    /// The milliseconds until the task's resource time-out is over. This time-out is the longest permitted time from
-    /// the enqueue of the task to its end. Times in which the task is suspended do not count.
+    /// The milliseconds until the task's resource time-out is over. This time-out is the longest permitted time between
+    /// the enqueue, which stores the task, and the end of the task. Times in which the task is suspended do not count.
     func remainingMilliseconds(of task: StoredTask, _ configuration: SessionConfiguration) -> Int64 {
         let limit = task.request.options.policy.resourceTimeoutMilliseconds ?? configuration.resourceTimeoutMilliseconds
         return Int64(clamping: limit) - (milliseconds - task.enqueuedMilliseconds - task.suspendedMilliseconds)

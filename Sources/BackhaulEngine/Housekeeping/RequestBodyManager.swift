@@ -4,8 +4,8 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 
 /// The store's directory of request bodies, which are the data of uploads. The store is the directory of the engine's
-/// data. This object makes names for bodies that no other engine has used, and removes bodies that no task needs any
-/// more.
+/// data. For new bodies, this object makes names that no other engine has used. It also removes bodies that no upload
+/// needs any more.
 ///
 /// A *consumed* file is a body that a program has handed over as a file: the engine gives the file a name in the store,
 /// and removes its old name. If the upload does not succeed, this object moves the file back to its old path.
@@ -146,8 +146,9 @@ final class RequestBodyManager {
 
     // MARK: Return of consumed files
 
-    /// Returns consumed files to their old paths if their uploads did not succeed, and the program has confirmed that
-    /// it knows the result. When the engine has tried to return all files that are listed now, calls `then`.
+    /// Returns consumed files to their old paths if two conditions are met: the upload of the file did not succeed, and
+    /// the program has confirmed that it knows this result. When the engine has tried to return all files that are
+    /// listed now, calls `then`.
     func returnBodies(then: @escaping () -> [EngineEffect] = { [] }) {
         guard !isReturning else { return waitingForNextPass.append(then) }
         isReturning = true

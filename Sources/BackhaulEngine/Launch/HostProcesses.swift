@@ -44,7 +44,7 @@ final class HostProcesses {
     var isEmpty: Bool { watched.isEmpty }
     var needPolling: Bool { watched.values.contains { $0.watch == nil } }
 
-    /// Calls `ended` when the process ends. Does nothing if it has ended already.
+    /// Calls `ended` when the process ends. Does nothing if the process has ended already.
     func watch(_ identity: ProcessIdentity, ended: @escaping () -> Void) {
         guard watched[identity] == nil, let process = find(identity) else { return }
         let watch = process.endDescriptor.flatMap { number in

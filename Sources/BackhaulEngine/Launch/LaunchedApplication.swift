@@ -33,7 +33,7 @@ final class LaunchedApplication {
     private var policy: LaunchPolicy { LaunchPolicy(stored.command) }
 
     var isHostRunning: Bool { if case .living = run { true } else { false } }
-    /// Whether a launched host starts or lives.
+    /// Whether a launched host is starting or living.
     var isUnderWay: Bool { run == .starting || isHostRunning }
 
     /// Whether the engine has work for this application, such as a check, even if no client is connected.

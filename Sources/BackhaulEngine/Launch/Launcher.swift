@@ -3,7 +3,8 @@ internal import BackhaulPlatform
 internal import BackhaulUserManager
 internal import Glibc
 
-/// The program that a launch starts, with all that is needed to start it.
+/// The program that a launch starts, with all that is needed to start it. A launch is the start of a host (a program
+/// that embeds the library) by the engine.
 struct LaunchRequest: Sendable {
     var application: String
     var command: LaunchCommand

@@ -62,7 +62,8 @@ enum EngineEffect {
     indirect case ended([Ending], Change?)
     /// The store could not write the end of a task for now.
     indirect case notEnded(Ending, Failure)
-    /// If no task of such a lane runs or is ready, its stored record of a wait for a missing route ends.
+    /// These lanes waited for a missing route. The store has a record of each such wait. The record ends if no task of
+    /// the lane runs or is ready.
     case endWaits([LaneID])
     /// Credentials changed, so other lanes of the session may be limited to one task at a time.
     case credentialsChanged(SessionID)
@@ -78,7 +79,7 @@ enum EngineEffect {
     /// After this time, in Unix milliseconds, the preset of a task does not delay the task any more. A preset is a
     /// named set of constraints, which are demands on the system such as external power.
     case latestStart(at: Int64?)
-    /// The calendar was set. The times of rows moved by this many milliseconds.
+    /// The calendar clock was set. The times of rows moved by this many milliseconds.
     case calendarStepped(by: Int64)
     /// These transfers may continue.
     case resume([TaskID])
@@ -89,8 +90,8 @@ enum EngineEffect {
 
     // MARK: Conditions
 
-    /// A condition, such as power or network, may have changed. For each group of tasks with the same constraints, it
-    /// is decided whether they may run.
+    /// A condition, such as power or network, may have changed. The engine judges each group of tasks with the same
+    /// constraints: it decides whether the tasks may run.
     case conditionsChanged
     /// All groups were judged. The tasks of held groups (which must wait) were stopped.
     case conditionsDecided

@@ -17,8 +17,8 @@ final class TaskLoader {
         var constraints: Set<ConstraintsID>
         /// The contents of those constraints that were not in memory.
         var stated: [StoredConstraints]
-        /// When the next delayed task is due, by the boot clock; nil if no task was left out because of its earliest
-        /// start.
+        /// When the next delayed task is due, by the boot clock. Nil if no task was left out because of its earliest
+        /// start (the time before which the task must not start).
         var nextDue: Int64?
     }
 

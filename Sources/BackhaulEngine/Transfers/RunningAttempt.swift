@@ -13,7 +13,7 @@ final class RunningAttempt {
 
     /// The state of credentials in this attempt.
     struct Authentication {
-        /// The challenge of a server or proxy, until the store has handled it.
+        /// The challenge of a server or proxy (its demand for a credential), until the store has handled the challenge.
         var authChallenge: AuthenticationChallenge?
         /// The number of the credential that was sent to the server or proxy before its challenge; nil if none was
         /// sent.

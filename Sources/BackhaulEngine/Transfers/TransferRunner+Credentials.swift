@@ -55,7 +55,7 @@ extension TransferRunner {
         return credentials?.proceeds(without: asked.space, after: task.challenge) == true ? nil : asked
     }
 
-    /// Parks the task: it waits until the host (the program that uses the library) has given a credential for the
+    /// Parks the task: the task waits until the host (the program that uses the library) has given a credential for the
     /// challenge. If there is already a credential that the task has not sent, the task's request is repeated instead.
     func park(_ authChallenge: AuthenticationChallenge, _ checkpoint: Checkpoint?) {
         let (task, credentials) = (attempt.task, attempt.context.credentials)

@@ -54,7 +54,7 @@ extension TransferRunner {
             record.attempts = task.attempts
             let (millisecondsUntilCheck, effects) = context.reachability.hold(task)
             context.apply(effects)
-            // After `millisecondsUntilCheck`, the engine checks whether there is a route to the server again. The check
+            // After `millisecondsUntilCheck`, the engine checks again whether there is a route to the server. The check
             // releases the lane (all tasks of the session for this server). This task is due one second later, so that
             // its own due time causes no further check.
             record.wait(min(millisecondsUntilCheck + 1_000, max(0, attempt.remainingMilliseconds)), for: .connectivity)

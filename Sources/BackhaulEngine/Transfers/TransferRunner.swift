@@ -16,7 +16,7 @@ enum RunnerEvent: Equatable {
     /// The task was suspended, held (it waits for a condition) or preempted (a more important task runs), or the engine
     /// stops. Received bytes are kept.
     case stop
-    /// The task's resource time-out is over.
+    /// The task's resource time-out (the longest permitted time until the end of the task) is over.
     case expire(Failure)
     /// The engine sends this event once a second.
     case tick

@@ -47,8 +47,8 @@ public struct Attempt: Equatable, Sendable {
     public var nextAttemptMilliseconds: Int64 = 0
     public var failure: Failure?
     public var httpStatus: Int32 = 0
-    /// How many bytes of the file had arrived when the attempt began. `endOffset`: how many bytes had arrived when the
-    /// attempt ended.
+    /// How many bytes of the file had arrived when the attempt began. The next property is the number of bytes that had
+    /// arrived when the attempt ended.
     public var offset: UInt64 = 0
     public var endOffset: UInt64 = 0
     public var metrics = TransferMetrics()

@@ -24,8 +24,8 @@ public struct Conditions: Equatable, Sendable {
 public struct Reading<Value: Equatable & Sendable>: Equatable, Sendable {
     /// The value; nil if the condition cannot be read. Then the condition delays no task.
     public var value: Value?
-    /// The source of the value, such as a path, "NetworkManager" or "configured". If there is no value, the reason why
-    /// the condition cannot be read.
+    /// The source of the value, such as a path, "NetworkManager" or "configured". If there is no value, it is the
+    /// reason why the condition cannot be read.
     public var source: String
     /// This property is set while the condition is already better, but has not been better for long enough. In this
     /// period, `value` is the former value.

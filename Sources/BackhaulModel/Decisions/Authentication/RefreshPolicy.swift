@@ -32,7 +32,7 @@ extension AuthenticationChallenge {
 }
 
 /// The headers and the URL that the host has given for a refresh. They replace the headers and the URL with which the
-/// request was enqueued.
+/// host enqueued the request.
 public struct RefreshedRequest: Equatable, Sendable {
     /// The challenge (the demand for new headers or a new URL) to which the host responded.
     public var challenge: ChallengeID

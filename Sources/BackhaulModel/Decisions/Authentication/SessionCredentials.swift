@@ -1,8 +1,8 @@
-/// What one session (a named collection of downloads and uploads, its tasks) knows about its protection spaces while
-/// the engine runs. A protection space is where one credential is valid: a realm of a server or proxy. A challenge
-/// demands a credential from the host, which is the program that uses the library. This type contains the open
-/// challenges, the credentials in use, and the lanes in which only one task may run at a time. This type performs no
-/// I/O, and its `String(describing:)` shows no credential.
+/// What one session knows about its protection spaces while the engine runs. A session is a named collection of tasks
+/// (downloads and uploads). A protection space is where one credential is valid: a realm of a server or proxy. A
+/// challenge demands a credential from the host, which is the program that uses the library. This type contains the
+/// open challenges, the credentials in use, and the lanes in which only one task may run at a time. This type performs
+/// no I/O, and its `String(describing:)` shows no credential.
 ///
 /// A lane is the session's tasks for one origin, so the text of the origin identifies the lane.
 public struct SessionCredentials: Sendable {
@@ -222,9 +222,9 @@ public struct SessionCredentials: Sendable {
     /// Forgets the failures of a task's URL, because a server has accepted the URL or the task has ended.
     public mutating func acceptedURL(of task: TaskID) { urlFailures[task] = nil }
 
-    /// Notes that a request of the lane with these credentials got a response that demands no further credential.
-    /// Returns true if a credential has worked for the first time. The lanes of this credential are then not limited to
-    /// one task any more.
+    /// Notes that the lane has sent a request with these credentials, and that the response demands no further
+    /// credential. Returns true if a credential has worked for the first time. The lanes of this credential are then
+    /// not limited to one task any more.
     public mutating func accepted(_ numbers: [UInt64], in lane: String) -> Bool {
         var changed = false
         for (space, state) in spaces {

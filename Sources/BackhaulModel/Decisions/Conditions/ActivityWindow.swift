@@ -17,8 +17,8 @@ public struct ActivityWindow: Hashable, Sendable {
         return ActivityWindow(begin: begin, toleranceMilliseconds: activity.toleranceMilliseconds)
     }
 
-    /// The window that counts now. While the engine did not run, later windows may have begun. In this case, it is the
-    /// latest of these windows, and the activity starts only one time for all of them. Otherwise, it is this window.
+    /// The window that counts now. While the engine did not run, later windows may have begun. In this case, the latest
+    /// of these windows counts, and the activity starts only one time for all of them. Otherwise, this window counts.
     public func current(intervalMilliseconds: UInt64, toleranceMilliseconds: UInt64, repeats: Bool, now: Int64)
         -> ActivityWindow
     {

@@ -6,7 +6,7 @@
 /// | --- | --- | --- |
 /// | external power | 10 s | a loose plug, or a dock that is enumerated again, interrupts power for a moment |
 /// | unmetered network | 10 s | networks come and go while a machine roams or wakes up |
-/// | heat | 30 s | a processor cools down within seconds of a pause, and is hot again soon after the pause |
+/// | heat | 30 s | if transfers pause, a processor cools down in seconds; when they continue, it heats up soon |
 /// | pressure | 30 s | pressure is an average over ten seconds, and a pause of the transfers lowers it |
 /// | connectivity, network, battery, sleep | 0 s | reported facts; `DeferralDecision` adds a margin for the battery |
 ///

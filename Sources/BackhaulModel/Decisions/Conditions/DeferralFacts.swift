@@ -21,7 +21,8 @@ public struct DeferralFacts {
     /// The reasons for which tasks of this lane are held at this moment. These tasks continue only with the margins of
     /// `DeferralDecision`.
     public var held: Set<WaitReason>
-    /// The budgets of the session and the network that apply now (`ByteUsage.budgets`).
+    /// The budgets (limits of the bytes in a day or month) that apply now: the budgets of the session and of the
+    /// network (`ByteUsage.budgets`).
     public var budgets: [BudgetUsage]
 
     public init(

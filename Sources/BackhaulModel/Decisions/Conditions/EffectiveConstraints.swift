@@ -52,7 +52,8 @@ public struct EffectiveConstraints: Hashable, Sendable {
     }
 
     /// The conditions that matter to tasks with these constraints. Heat and sleep matter to all tasks. Because of
-    /// portals and budgets, the network matters to all tasks except tasks of local origins.
+    /// portals (login pages of networks) and budgets (limits of the bytes on a network), the network matters to all
+    /// tasks except tasks of local origins.
     public func needs(isLocal: Bool = false) -> ConditionSet {
         var needs: ConditionSet = isLocal ? [.heat, .sleep] : [.heat, .sleep, .network]
         if requiresExternalPower || minimumBatteryPercent != nil { needs.insert(.power) }

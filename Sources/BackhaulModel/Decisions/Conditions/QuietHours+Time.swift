@@ -46,7 +46,7 @@ extension QuietHours {
         return nil
     }
 
-    /// The minutes of the week at which a span begins or ends, sorted.
+    /// The minutes of the week at which a span (a part of the quiet hours) begins or ends, sorted.
     private var edges: [Int] {
         var edges: Set<Int> = []
         for span in spans {

@@ -7,8 +7,9 @@ extension ThroughputWatch {
         let lane: Lane
         let terms: Terms
         let began: Int64
-        /// The scopes (one lane, or all lanes with the same terms) for which the probe decides. They are all scopes
-        /// that held the lane when the probe began. A scope that became slow later keeps its pause.
+        /// The scopes for which the probe decides. A scope is one lane, or all lanes with the same minimum rate and
+        /// pauses. They are all scopes that held the lane when the probe began. A scope that became slow later keeps
+        /// its pause.
         let scopes: [Scope]
     }
 
@@ -48,7 +49,7 @@ extension ThroughputWatch {
     /// Notes the progress of this lane's probe. The caller calls this function once a second. `bytes`: the bytes that
     /// the probe has moved so far. `milliseconds`: the time in which the probe waited only for the network. Returns
     /// true if the probe has ended. Then the caller checks all lanes again, and stops the running tasks of the held
-    /// lanes.
+    /// (paused) lanes.
     public mutating func probed(_ lane: Lane, bytes: UInt64, milliseconds: Int64, now: Int64) -> Bool {
         // If the lane does not have the probe any more, a change of the network has ended the probe.
         guard let probe, probe.lane == lane else { return true }

@@ -180,8 +180,9 @@ public struct UplinkWatch: Sendable {
     /// When the next uplink probe may start; nil if it may start now, or if no origin is held.
     public func nextProbe(now: Int64) -> Int64? { isHeld && probeAt > now ? probeAt : nil }
 
-    /// The hold that the failures of origins have caused; nil if they have caused none. `unix`: the Unix time in
-    /// milliseconds at `now`. If the hold is caused by a report of the system, `DeferralDecision` returns it.
+    /// The hold (the reason why tasks wait) that the failures of origins have caused; nil if they have caused none.
+    /// `unix`: the Unix time in milliseconds at `now`. If the hold is caused by a report of the system,
+    /// `DeferralDecision` returns it.
     public func hold(now: Int64, unix: Int64) -> Hold? {
         let servers = origins == 1 ? "a server" : "\(origins) servers in a row"
         let sentence: String

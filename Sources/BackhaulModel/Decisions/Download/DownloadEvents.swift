@@ -57,8 +57,8 @@ extension DownloadMachine {
         case checkpointRecorded
         case sealed(FinishIntent, Checksum? = nil)
         case intentRecorded
-        /// The store has refused to record the finish intent, because the host (the program that embeds the library)
-        /// has cancelled the task.
+        /// The store has refused to record the finish intent (by which the engine recognises the sealed file after a
+        /// crash), because the host (the program that embeds the library) has cancelled the task.
         case intentRefused
         case placed
         case discarded
@@ -171,8 +171,8 @@ extension DownloadMachine {
         public var spaceCheck: UInt64 = 1 << 20
         /// The maximum number of bytes that are read from the body of a refused response.
         public var errorBody = UInt64(Limits.errorBodySize)
-        /// The maximum number of ticks for which the body of a refused response is read. A slow body occupies a
-        /// connection that other tasks need.
+        /// The maximum number of ticks (seconds) for which the body of a refused response is read. A slow body occupies
+        /// a connection that other tasks need.
         public var errorTicks = 5
         public init() {}
     }

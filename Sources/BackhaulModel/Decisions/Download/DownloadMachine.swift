@@ -83,9 +83,9 @@ extension DownloadMachine {
     public var bytesReceived: UInt64 { counters.bytesReceived }
     /// The highest offset that any attempt has reached, including this one.
     public var furthest: UInt64 { counters.furthest }
-    /// Whether this attempt made bytes durable that no earlier attempt had, so that the next attempt can continue with
-    /// them. If so, failures are counted from one again. Bytes that an earlier attempt had already received are no
-    /// progress.
+    /// Whether this attempt made bytes durable that no earlier attempt had made durable. The next attempt can then
+    /// continue with these bytes. If so, failures are counted from one again. Bytes that an earlier attempt had already
+    /// received are no progress.
     public var madeProgress: Bool { counters.madeProgress }
 
     /// The size of the whole file, if it is known.

@@ -1,5 +1,5 @@
-/// The options for a download that matter to the decisions of the state machine. The host, which is the program that
-/// embeds the library, has set these options.
+/// The options for a download that matter to the decisions of `DownloadMachine`, the state machine of a download. The
+/// host, which is the program that embeds the library, has set these options.
 public struct DownloadTerms: Equatable, Sendable {
     public var url = ""
     public var method = "GET"

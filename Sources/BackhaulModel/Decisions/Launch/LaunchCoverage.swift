@@ -1,5 +1,6 @@
 /// Finds out whether each session that needs its host has a running host. If so, the engine need not launch the
-/// application. A host is a program that uses the library. Times are milliseconds since boot.
+/// application. A host is a program that uses the library. A session is a named collection of tasks (downloads and
+/// uploads). Times are milliseconds since boot.
 public struct LaunchCoverage: Equatable, Sendable {
     /// A session that needs its host, because all its tasks have ended or because it has an open challenge (a demand
     /// for a credential).

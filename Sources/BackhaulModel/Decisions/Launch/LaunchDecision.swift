@@ -1,5 +1,6 @@
 /// Decides the next step in the launch of one application. A launch is the start of the application's program (the
-/// *host*) by the engine, because sessions need their host. Times are milliseconds since boot.
+/// *host*) by the engine, because sessions (named collections of downloads and uploads) need their host. Times are
+/// milliseconds since boot.
 public enum LaunchDecision {
     /// How long a launched host may take to end after SIGTERM, in milliseconds.
     public static let endMilliseconds: Int64 = 10_000

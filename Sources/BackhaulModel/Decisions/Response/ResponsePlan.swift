@@ -1,7 +1,7 @@
-/// What a download does with a response. Only the head of the response decides this. A file never gets bytes of two
-/// representations (contents that the server's file has at two times). The bytes of the file so far are in the *part
-/// file*. A response's bytes are appended to the part file only if the response proves two facts: the bytes belong to
-/// the same representation, and they start where the part file ends.
+/// What a download does with a response. Only the head of the response decides this. A *representation* is the content
+/// of the server's file at one time. The downloaded file never gets bytes of two representations. The bytes that have
+/// come so far are in the *part file*. A response's bytes are appended to the part file only if the response proves two
+/// facts: the bytes belong to the same representation, and they start where the part file ends.
 public enum ResponsePlan: Equatable, Sendable {
     /// Append the body to the part file. `size`: the size of the whole file. `through`: the length of the file after
     /// this body. This length is less than `size` if the server sends only a part of the requested range (RFC 9110,

@@ -43,7 +43,8 @@ public struct ConnectivityCheckBackoff: Equatable, Sendable {
 public enum Connectivity {
     /// Facts about the route, which are read from the system.
     public struct Facts: Equatable, Sendable {
-        /// Whether the last attempt to connect failed because a network or host was unreachable, or a network was down.
+        /// Whether the last attempt to connect failed because a network or machine was unreachable, or a network was
+        /// down.
         public var isUnreachable: Bool
         /// Whether there is a route to one of the system's name servers.
         public var hasRouteToNameServer: Bool

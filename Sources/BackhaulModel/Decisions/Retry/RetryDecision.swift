@@ -26,8 +26,8 @@ public struct FailedAttempt: Equatable, Sendable {
     public var immediate: UInt32 = 0
     /// The least delay that the server demanded, in seconds. A delay of more than one day counts as one day.
     public var retryAfterSeconds: Int64?
-    /// The milliseconds until the end of the task's resource time-out, the longest time from the enqueue of the task to
-    /// its end.
+    /// The milliseconds until the task's resource time-out is over. This is the longest permitted time between the
+    /// enqueue, which stores the task, and the end of the task.
     public var remainingMilliseconds = Int64.max
 
     public init(_ failure: Failure) { self.failure = failure }
@@ -157,8 +157,8 @@ extension TransferPolicy {
 }
 
 extension Failure {
-    /// Whether the response had the status 511 Network Authentication Required. Only a portal, such as a network's
-    /// login page, sends this status (RFC 6585, section 6).
+    /// Whether the response had the status 511 Network Authentication Required. This status is meant for portals, such
+    /// as a network's login page (RFC 6585, section 6).
     var isFromCaptivePortal: Bool { status == .httpStatus && domain == .http && detail == 511 }
 
     /// Whether most servers repeat this failure: a body that ended without close_notify, or a successful response that

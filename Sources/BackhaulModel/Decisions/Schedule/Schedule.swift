@@ -7,7 +7,8 @@
 /// goes to the end of the rotation. A session or lane whose tasks cannot start now keeps its position. So no task waits
 /// for ever, and a session with a thousand origins does not displace a session with a single origin. Urgent tasks
 /// (`BH_PRIORITY_NOW`) start before all other tasks, and ignore the limits of their session. The limits of the engine
-/// apply to urgent tasks, too. If these limits are reached, running tasks are preempted for urgent tasks.
+/// apply to urgent tasks, too. If these limits are reached, running tasks are preempted: they stop, so that the urgent
+/// tasks can run.
 public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, Task: Hashable & Sendable>: Sendable {
     public struct Limits: Sendable {
         /// The most tasks that may run in one lane over HTTP/1.1, where each task has its own connection. Over HTTP/2,
