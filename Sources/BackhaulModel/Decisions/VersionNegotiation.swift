@@ -1,5 +1,5 @@
-/// Decides what happens when a library connects to an engine (which runs the downloads and uploads) of another version.
-/// A daemon is an engine in its own process.
+/// Decides what happens when a library connects to an engine of another version. The engine runs the downloads and
+/// uploads. A daemon is an engine in its own process.
 public enum VersionNegotiation {
     public enum Action: Equatable, Sendable {
         case proceed

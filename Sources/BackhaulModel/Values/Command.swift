@@ -3,8 +3,8 @@
 /// the same `CommandID`, the engine repeats the reply, but does not apply the command a second time.
 public enum Command: Equatable, Sendable {
     /// Creates a session (a named collection of tasks), or attaches the handle (the host's reference) to the session if
-    /// it exists. Only one handle at a time may consume a session, which means to read its events. `waits`: if another
-    /// handle consumes the session, whether the reply is delayed until the session is free.
+    /// it exists. Only one handle at a time may consume a session, which means to read its events. `waits`: whether the
+    /// reply is delayed until the session is free, if another handle consumes the session now.
     case createSession(SessionConfiguration, Role, HandleID, waits: Bool)
     case attachSession(identifier: String, Role, HandleID, waits: Bool)
     /// Ends the wait of a `createSession` or `attachSession` with this handle. The reply to that command is then a

@@ -7,9 +7,8 @@ extension ThroughputWatch {
         let lane: Lane
         let terms: Terms
         let began: Int64
-        /// The scopes for which the probe decides. A scope is one lane, or all lanes with the same minimum rate and
-        /// pauses. They are all scopes that held the lane when the probe began. A scope that became slow later keeps
-        /// its pause.
+        /// The scopes for which the probe decides: all scopes that held the lane when the probe began. A scope is one
+        /// lane, or all lanes with the same minimum rate and pauses. A scope that became slow later keeps its pause.
         let scopes: [Scope]
     }
 

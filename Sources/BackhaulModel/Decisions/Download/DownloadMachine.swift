@@ -83,8 +83,8 @@ extension DownloadMachine {
     public var bytesReceived: UInt64 { counters.bytesReceived }
     /// The highest offset that any attempt has reached, including this one.
     public var furthest: UInt64 { counters.furthest }
-    /// Whether this attempt made bytes durable that no earlier attempt had made durable. The next attempt can then
-    /// continue with these bytes. If so, failures are counted from one again. Bytes that an earlier attempt had already
+    /// Whether this attempt made bytes durable that no earlier attempt had made durable. If so, the next attempt can
+    /// continue with these bytes, and failures are counted from one again. Bytes that an earlier attempt had already
     /// received are no progress.
     public var madeProgress: Bool { counters.madeProgress }
 

@@ -1,6 +1,6 @@
 /// Counts the consecutive failed launches of an application, and delays the next launch. A launch is a start of the
-/// application's program (the *host*) by the engine. The launch fails if the host does not complete a session, which
-/// means to state that it has processed the session's events. Times are milliseconds since boot.
+/// application's program (the *host*) by the engine. The launch fails if the host does not complete a session. To
+/// complete a session is to state that its events are processed. Times are milliseconds since boot.
 public struct LaunchBackoff: Equatable, Sendable {
     /// The number of consecutive launches whose hosts have completed no session. It includes the launch in progress.
     public private(set) var launches: UInt32

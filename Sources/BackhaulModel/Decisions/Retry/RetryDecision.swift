@@ -26,8 +26,8 @@ public struct FailedAttempt: Equatable, Sendable {
     public var immediate: UInt32 = 0
     /// The least delay that the server demanded, in seconds. A delay of more than one day counts as one day.
     public var retryAfterSeconds: Int64?
-    /// The milliseconds until the task's resource time-out is over. This is the longest permitted time between the
-    /// enqueue, which stores the task, and the end of the task.
+    /// The milliseconds until the task's resource time-out is over. This time-out is the longest permitted time between
+    /// the enqueue, which stores the task, and the end of the task.
     public var remainingMilliseconds = Int64.max
 
     public init(_ failure: Failure) { self.failure = failure }
