@@ -41,8 +41,8 @@ enum EngineEffect {
 
     // MARK: Tasks
 
-    /// Slots (rights to run), limits or lanes changed. A lane is the tasks of one session for one server. Tasks that
-    /// may start are started at the end of this iteration of the loop.
+    /// Slots (rights to run), limits or lanes changed. A lane is the tasks of one session (a named collection of tasks)
+    /// for one server. Tasks that may start are started at the end of this iteration of the loop.
     case schedule
     /// Tasks that may start are started now.
     case startReadyTasks
@@ -83,7 +83,8 @@ enum EngineEffect {
     case calendarStepped(by: Int64)
     /// These transfers may continue.
     case resume([TaskID])
-    /// The resource time-outs of these waiting tasks are over.
+    /// The resource time-outs of these waiting tasks (the longest permitted times until the ends of the tasks) are
+    /// over.
     case endOverdue([StoredTask])
     /// The constraints of these tasks changed.
     indirect case restated(RestatedTasks)
@@ -109,6 +110,6 @@ enum EngineEffect {
     case tasksHeld(of: SessionID)
     /// This held task is started as a probe: its transfer tests whether the held tasks may run again.
     indirect case startProbe(StoredTask, LaneGroup, ProbeKind)
-    /// Tasks that were too large for a budget may fit now.
+    /// Tasks that were too large for a budget (the bytes that may be moved in a day or month) may fit now.
     case reevaluateDelayed
 }

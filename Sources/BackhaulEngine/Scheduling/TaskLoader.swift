@@ -3,8 +3,8 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 
 /// Loads the next tasks of a lane from the store, before the limits permit these tasks to run. A lane is the tasks of
-/// one session for one server. Held tasks, which wait until the system meets their constraints (such as external
-/// power), stay in the store.
+/// one session (a named collection of tasks) for one server. Held tasks, which wait until the system meets their
+/// constraints (such as external power), stay in the store.
 ///
 /// Each engine has one object of this type.
 final class TaskLoader {

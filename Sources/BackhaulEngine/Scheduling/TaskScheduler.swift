@@ -5,9 +5,9 @@ internal import BackhaulStore
 /// Decides which tasks (downloads and uploads) run. Within the limits, it gives slots (rights to run) to tasks. It also
 /// releases delayed tasks when they are due.
 ///
-/// Each engine has one object of this type. Tasks wait in lanes. A lane is the tasks of one session for one server. The
-/// scheduler has the lanes, and the next tasks of each lane, which are called ready tasks. Ready tasks have been loaded
-/// from the store, and wait for a slot.
+/// Each engine has one object of this type. Tasks wait in lanes. A lane is the tasks of one session (a named collection
+/// of tasks) for one server. The scheduler has the lanes, and the next tasks of each lane, which are called ready
+/// tasks. Ready tasks have been loaded from the store, and wait for a slot.
 final class TaskScheduler {
     /// If there are more lanes than this, unused lanes are forgotten.
     private static let laneCacheSize = 256

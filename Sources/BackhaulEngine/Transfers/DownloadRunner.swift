@@ -4,8 +4,9 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulTransport
 
-/// Runs a download. A `DownloadMachine` decides the actions of the download, without I/O. The runner performs these
-/// actions with the transport, the disk and the store, and returns the results to this state machine.
+/// Runs a download one time (an attempt). A `DownloadMachine` decides the actions of the download, without I/O. The
+/// runner performs these actions with the transport, the disk and the store, and returns the results to this state
+/// machine.
 final class DownloadRunner: TransferRunner {
     let attempt: RunningAttempt
     let location: PartLocation

@@ -20,7 +20,7 @@ extension SessionCredentials {
     public var knowsProxies: Bool { spaces.keys.contains { $0.kind == .proxy } }
 
     /// Whether only one task of the lane may run at a time, because a credential of the lane is missing or has not
-    /// worked yet. A lane is the session's tasks for one origin.
+    /// worked yet. A lane is the tasks of one session (a named collection of tasks) for one origin.
     public func runsOneTask(_ lane: String) -> Bool {
         spaces.contains { $0.value.runsOneTask(lane, isRefresh: $0.key.kind == .refresh) }
     }

@@ -1,8 +1,8 @@
 extension DownloadMachine {
     // The events and actions of the state machine for one attempt, which is one run of a download. A runner performs
     // the actions, and passes the results to the state machine as events. The bytes are written to a part file. When
-    // all bytes have come, the part file is sealed (completely written and synced), and then placed (it gets its final
-    // name). A *representation* is the content of the server's file at one time.
+    // all bytes have come, the part file is sealed (completely written and synced), and then placed: it gets its final
+    // name, at its destination. A *representation* is the content of the server's file at one time.
 
     /// Where the state machine finds the challenge (the server's demand for a credential) of a response.
     public enum ChallengeSource: Equatable, Sendable {

@@ -113,7 +113,7 @@ extension DownloadMachine {
         }
     }
 
-    /// Whether the checkpoint was written since the system's last boot. If the id of this boot is unknown, the id is
-    /// empty, and the result is false.
+    /// Whether the checkpoint (the stored record of the bytes from earlier attempts) was written since the system's
+    /// last boot. If the id of this boot is unknown, the id is empty, and the result is false.
     private func isSameBoot(_ checkpoint: Checkpoint) -> Bool { !bootID.isEmpty && checkpoint.bootID == bootID }
 }

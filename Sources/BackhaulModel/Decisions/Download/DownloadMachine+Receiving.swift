@@ -238,7 +238,7 @@ extension DownloadMachine {
 }
 
 extension UInt64 {
-    /// The sum, or on overflow the largest number. Sizes that servers announce must not crash the host.
+    /// The sum, or on overflow the largest number. Sizes that servers announce must not crash the program.
     fileprivate func adding(_ other: UInt64) -> UInt64 {
         let (sum, overflow) = addingReportingOverflow(other)
         return overflow ? .max : sum

@@ -11,8 +11,8 @@ public struct DownloadMachine: Sendable {
     var file = KnownFile()
     /// The response to the latest request.
     public internal(set) var head: ResponseHead?
-    /// What the store has recorded about the part file: the latest checkpoint of this attempt, or the checkpoint with
-    /// which the attempt began.
+    /// The checkpoint, which is what the store has recorded about the part file. It is the latest checkpoint of this
+    /// attempt, or the checkpoint with which the attempt began.
     public internal(set) var checkpoint: Checkpoint?
     /// Where the challenge (the server's demand for a credential) of the next response is found.
     public var challenge = ChallengeSource.head

@@ -12,13 +12,13 @@ public enum ResponsePlan: Equatable, Sendable {
     case startOver(size: UInt64?, Validator)
     /// Finish the part file, because it already has all bytes.
     case whole
-    /// Keep the file at the destination, because the response states that the representation of this file has not
-    /// changed.
+    /// Keep the file at the destination (the final path of the download), because the response states that the
+    /// representation of this file has not changed.
     case unchanged
     /// Retry, because the body is not the file. `fromZero`: the bytes of the part file are not trusted.
     case retry(Failure, fromZero: Bool)
     /// Discard the bytes of the part file and retry, because this response contradicts the response from which these
-    /// bytes came. Size and validator are kept for the next attempt.
+    /// bytes came. Size and validator are kept for the next attempt (the next run of the download).
     case contradiction(Failure)
     /// Fail, because the body is not the file. A further attempt would get the same response.
     case fail(Failure)

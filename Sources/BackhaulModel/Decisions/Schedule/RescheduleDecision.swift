@@ -4,7 +4,7 @@ public struct ScheduledTask: Equatable, Sendable {
     public enum Standing: Equatable, Sendable {
         /// The task waits for a slot, the right to run.
         case ready
-        /// The task waits until this time for its next attempt.
+        /// The task waits until this time for its next run.
         case retry(Int64)
         /// The task waits for its earliest start.
         case early
