@@ -1,19 +1,21 @@
 public import BackhaulConditions
 public import BackhaulModel
 
-/// The options of an engine.
+/// The options of an engine, which is the part of the library that runs all downloads and uploads of a store. A store
+/// is a directory with the durable data of the engine.
 public struct EngineOptions: Sendable {
-    /// How long an idle daemon waits before it exits, in milliseconds. Nil for an engine inside another program (an
-    /// embedded engine), which ends with this program.
+    /// How long an idle daemon (an engine in its own process) waits before it exits, in milliseconds. Nil for an engine
+    /// inside another program (an embedded engine), which ends with this program.
     public var lingerMilliseconds: Int64?
-    /// How long the engine waits for the first message (hello) of a peer on the socket, and for the rest of a frame, in
-    /// milliseconds.
+    /// How long the engine waits for the first message (hello) of a program that connects to its socket, and for the
+    /// rest of a message (frame) that has arrived in part, in milliseconds.
     public var timeoutMilliseconds: (hello: Int64, frame: Int64) = (10_000, 30_000)
-    /// The places from which the system's conditions are read: /sys, /proc and the address of the system bus.
+    /// The places from which the engine reads the system's conditions (such as power and network): /sys, /proc and the
+    /// address of the system bus.
     public var conditions = ConditionRoots.fromEnvironment()
     /// Fake conditions that replace the system's conditions in tests.
     public var fakeConditions: FakeConditions?
-    /// Takes log entries. It is called on the engine's threads, and must not block for long.
+    /// This closure takes log entries. It is called on the engine's threads, and must not block for long.
     public var log: @Sendable (LogEntry) -> Void
 
     public var isDaemon: Bool { lingerMilliseconds != nil }

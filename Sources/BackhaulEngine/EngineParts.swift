@@ -2,8 +2,8 @@ internal import BackhaulModel
 internal import BackhaulStore
 internal import BackhaulTransport
 
-// The parts of an engine, in groups. A part is an object with the state of one subject. Each group uses the groups
-// before it.
+// The parts of an engine, in groups. The engine runs tasks (downloads and uploads) for other programs, its clients. A
+// part is an object with the state of one subject. Each group uses the groups before it.
 
 /// The parts that most other parts use.
 struct BaseParts {

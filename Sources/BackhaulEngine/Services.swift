@@ -5,8 +5,8 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import Synchronization
 
-/// The store thread and the disk threads, with the store's directory, the options, and the mailbox that posts the
-/// threads' results to the loop.
+/// The objects of an engine outside of its event loop: the store's thread, the threads for disk work, the store's
+/// directory, the options, and the mailbox. The mailbox posts the results of these threads to the loop.
 struct Services: Sendable {
     let store: StoreThread
     let disk: DiskThreads

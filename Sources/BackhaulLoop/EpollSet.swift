@@ -2,8 +2,8 @@ internal import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// An epoll set that this library makes itself. Its errors are return values. libuv would abort the process on such
-/// errors.
+/// An epoll set that this library makes itself, without libuv: its functions return errors, but libuv would abort the
+/// process.
 ///
 /// The set contains a waker: a descriptor that is always ready, but registered without events. To wake the waiting
 /// thread, `wake` registers an event for the waker. The event occurs one time. The registration takes one system call,
@@ -69,7 +69,8 @@ final class EpollSet: Sendable {
         return bhl_errno() == EINTR ? 0 : nil
     }
 
-    /// Gives up the descriptors without closing them. It must be called when their numbers belong to other files.
+    /// Gives up the descriptors without closing them. This function must be called when the numbers of the descriptors
+    /// belong to other files.
     func abandon() {
         epoll.abandon()
         waker.abandon()

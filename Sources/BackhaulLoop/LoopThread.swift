@@ -18,7 +18,7 @@ public final class LoopThread<Context: AnyObject>: Sendable {
         var isWaiting = false
         /// When the waker (a descriptor that ends the wait) was used for the current wait; nil if it was not used.
         var wokenAt: Int64?
-        /// How often another thread has taken over. A thread of an earlier generation must end.
+        /// The number of times that another thread has taken over. A thread of an earlier generation must end.
         var generation = 0
         var hasEnded = false
         var thread: Thread?
@@ -83,8 +83,8 @@ public final class LoopThread<Context: AnyObject>: Sendable {
         return accepted.posted
     }
 
-    /// Performs all posted jobs, ends the thread and waits for it. A second call has no effect. This function must not
-    /// be called on the thread itself.
+    /// Performs all posted jobs, and waits until the thread has ended. A second call has no effect. This function must
+    /// not be called on the thread itself.
     public func stop() {
         mailbox.change { $0.isClosed = true }
         repeat {

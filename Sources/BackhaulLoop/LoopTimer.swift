@@ -19,8 +19,8 @@ public final class LoopTimer {
         if let handle { timers.recycle(handle, of: self) }
     }
 
-    /// Starts the timer, or restarts it if it runs. With 0 or less, the handler is called in this or the next iteration
-    /// of the loop.
+    /// Starts the timer, or restarts it if it runs. If `milliseconds` is 0 or less, the handler is called in this or
+    /// the next iteration of the loop.
     public func start(milliseconds: Int64) {
         if let handle { timers.start(handle, max(0, milliseconds)) }
     }

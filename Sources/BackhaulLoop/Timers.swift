@@ -158,8 +158,8 @@ final class Timers {
         }
     }
 
-    /// Ends the timers and libuv's loop. If the host has closed libuv's descriptors, the loop and its memory are
-    /// leaked. Otherwise, closing the loop would close files of the host.
+    /// Ends the timers and libuv's loop. If the host has closed libuv's descriptors, this function leaks the loop and
+    /// its memory, because libuv would close files of the host that have the same numbers.
     func close() {
         guard isOpen else { return }
         isOpen = false

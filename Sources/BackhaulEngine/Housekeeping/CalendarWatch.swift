@@ -2,11 +2,12 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// The clock that measures the age of tasks (the age calendar). It stays correct when the machine's clock is set.
+/// The age calendar: the clock that measures the age of tasks (downloads and uploads). It stays correct when the
+/// machine's clock is set.
 ///
 /// Each engine has one object of this type. The age calendar advances with the boot clock. When a user or the network
-/// sets the machine's clock (a clock step), the age calendar and the times of all rows move by the same amount. So the
-/// step does not change the age of a task.
+/// sets the machine's clock (a clock step), the age calendar and the times of all rows in the database move by the same
+/// number of milliseconds. So the step does not change the age of a task.
 final class CalendarWatch {
     /// The longest time of a timer that waits for a calendar time, in milliseconds. When such a timer fires, the engine
     /// computes the remaining time again. So an error of the clock has an effect for one day at most.
@@ -22,8 +23,8 @@ final class CalendarWatch {
     /// The present time of this calendar.
     var milliseconds: Int64 { Clock.bootMilliseconds + offset }
 
-    /// The time until the task's resource time-out, the longest time from its enqueue to its end, in milliseconds.
-    /// Times in which the task is suspended do not count.
+    /// The milliseconds until the task's resource time-out is over. This time-out is the longest permitted time between
+    /// the enqueue, which stores the task, and the end of the task. Times in which the task is suspended do not count.
     func remainingMilliseconds(of task: StoredTask, _ configuration: SessionConfiguration) -> Int64 {
         let limit = task.request.options.policy.resourceTimeoutMilliseconds ?? configuration.resourceTimeoutMilliseconds
         return Int64(clamping: limit) - (milliseconds - task.enqueuedMilliseconds - task.suspendedMilliseconds)
@@ -38,8 +39,8 @@ final class CalendarWatch {
     /// stored times if the clock was set since the last reading.
     func begin(_ reading: ClockReading) { offset = reading.wall - reading.boot }
 
-    /// Checks for a clock step, and moves the times of all rows by this step. No timer calls this function: the engine
-    /// calls it before other work that depends on the calendar.
+    /// Checks for a clock step (a change of the machine's clock), and moves the times of all rows by this step. No
+    /// timer calls this function: the engine calls it before other work that depends on the calendar.
     func check(_ reading: ClockReading = CalendarWatch.readClock()) {
         guard !isApplyingStep, abs(reading.wall - reading.boot - offset) >= ClockStep.tolerance else { return }
         isApplyingStep = true

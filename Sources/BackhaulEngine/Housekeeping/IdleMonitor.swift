@@ -1,14 +1,14 @@
 internal import BackhaulModel
 internal import BackhaulStore
 
-/// Notices that an engine has nothing to do. A daemon (an engine in its own process) then returns memory to the system,
-/// and ends after its linger time.
+/// Notices that an engine has nothing to do. A daemon (an engine in its own process) then returns memory to the system.
+/// The daemon ends when it has had nothing to do for a configured time, its linger time.
 ///
 /// Each engine has one object of this type. An embedded engine runs in another program. Such an engine does not return
 /// memory, because the memory belongs to this program. The engine ends with this program.
 final class IdleMonitor {
-    /// The delays before memory is returned, in milliseconds: a first time after the last work, and a second time after
-    /// `Transport` has closed its idle connections. After the second time, a daemon makes no system call until the next
+    /// The delays before memory is returned, in milliseconds. The first delay follows the last work. At the end of the
+    /// second delay, `Transport` has closed its idle connections. Then a daemon makes no system call until the next
     /// work is due.
     private static let memoryReleaseDelays: [Int64] = [2_000, 31_000]
 
@@ -20,10 +20,10 @@ final class IdleMonitor {
     private var lingerTimer: (any RuntimeTimer)?
     /// Whether work was done since `memoryTimer` was started.
     private var hasWorked = false
-    /// How often memory was returned since the last work.
+    /// The number of times that memory was returned since the last work.
     private var memoryReleaseStage = 0
 
-    /// - facts: the remaining work that the engine knows without the store; nil while the engine ends.
+    /// - facts: returns the remaining work, as far as the engine knows it without the store; nil while the engine ends.
     init(_ runtime: any Runtime, lingerMilliseconds: Int64?, facts: @escaping () -> IdleExitPolicy.Facts?) {
         self.runtime = runtime
         self.lingerMilliseconds = lingerMilliseconds

@@ -3,8 +3,10 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Removes files that no task needs any more (leftovers): the unfinished part files of cancelled tasks, and kept files
-/// (finished downloads in the store) that the host did not move out of the store before it acknowledged their events.
+/// Removes leftovers, which are files that no task needs any more. Some leftovers are the unfinished files of cancelled
+/// downloads. Others are kept files: finished downloads in the store, the directory of the engine's data. A kept file
+/// becomes a leftover if the host (the program that embeds the library) confirms the end of the download before it
+/// moves the file out of the store.
 ///
 /// Each engine has one object of this type. The transaction that makes a file unnecessary also lists it as a leftover,
 /// so that the file is removed even after a crash.
@@ -44,7 +46,7 @@ final class LeftoverSweeper {
             isSweeping = false
             return [.mayBeIdle]
         }
-        // If a file cannot be removed, it is forgotten, too: its directory cannot be reached any more.
+        // A file that cannot be removed is forgotten, too, because its directory cannot be reached any more.
         disk.remove(removable.map(path), then: runtime.returning { [unowned self] in
             forget(removable)
             return []

@@ -3,9 +3,12 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// The store's directory of request bodies, which are the data of uploads. This object makes names that no other engine
-/// has used, and removes bodies that no task needs any more. It also moves consumed files, which were moved into the
-/// store for uploads, back to their old paths.
+/// The store's directory of request bodies, which are the data of uploads. The store is the directory of the engine's
+/// data. For new bodies, this object makes names that no other engine has used. It also removes bodies that no upload
+/// needs any more.
+///
+/// A *consumed* file is a body that a program has handed over as a file: the engine gives the file a name in the store,
+/// and removes its old name. If the upload does not succeed, this object moves the file back to its old path.
 ///
 /// Each engine has one object of this type.
 final class RequestBodyManager {
@@ -20,10 +23,11 @@ final class RequestBodyManager {
     private var lastNumber: UInt64 = 0
     private var isSweeping = false
     private var isReturning = false
-    /// The closures that are called at the end of the present pass over the files that have to be returned.
+    /// The closures that are called at the end of the present pass. A pass moves consumed files back to their old
+    /// paths.
     private var waiting: [() -> [EngineEffect]] = []
-    /// The closures that are called at the end of the next pass. The present pass may have missed the files of these
-    /// calls.
+    /// The closures that are called at the end of the next pass. They wait for files that the present pass may have
+    /// missed.
     private var waitingForNextPass: [() -> [EngineEffect]] = []
     /// Whether some files could not be returned. Each sweep tries again to return them.
     private var hasUnreturned = false
@@ -53,7 +57,7 @@ final class RequestBodyManager {
     func sweepAtStart() {
         returnBodies()
         disk.names(in: directory.bodiesPath, then: runtime.returning { [unowned self] names in
-            // Files of this engine may belong to tasks that are not in the store yet.
+            // Files of this engine are left out, because they may belong to tasks that are not in the store yet.
             quarantineUnknown(names.filter { !$0.hasPrefix(prefix) && $0 != BodyName.lost })
             return []
         })
@@ -142,8 +146,9 @@ final class RequestBodyManager {
 
     // MARK: Return of consumed files
 
-    /// Returns consumed files to their old paths if their tasks did not succeed and the events of these tasks are
-    /// acknowledged. Calls `then` after the engine has tried to return all files that are listed now.
+    /// Returns consumed files to their old paths if two conditions are met: the upload of the file did not succeed, and
+    /// the program has confirmed that it knows this result. When the engine has tried to return all files that are
+    /// listed now, calls `then`.
     func returnBodies(then: @escaping () -> [EngineEffect] = { [] }) {
         guard !isReturning else { return waitingForNextPass.append(then) }
         isReturning = true

@@ -34,7 +34,7 @@ final class TimeZoneMonitor {
 
     private func zoneChanged() -> [EngineEffect] {
         guard let change = zone?.takeChanges() else { return [] }
-        // The next `prune` makes another watch.
+        // The next call of `setNeeded` makes another watch.
         if change == .end { close() }
         return change == .none ? [] : [.clockWasSet]
     }

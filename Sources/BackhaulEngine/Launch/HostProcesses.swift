@@ -1,7 +1,8 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// A process of a launched host: a program that the engine has started because a session needs it.
+/// A process of a launched host. A launched host is a program that the engine has started because a session (a named
+/// collection of downloads and uploads) needs the program.
 protocol HostProcess: Sendable {
     /// A descriptor that is readable when the process has ended; nil if the system has no such descriptors.
     var endDescriptor: Int32? { get }
@@ -43,7 +44,7 @@ final class HostProcesses {
     var isEmpty: Bool { watched.isEmpty }
     var needPolling: Bool { watched.values.contains { $0.watch == nil } }
 
-    /// Calls `ended` when the process ends. Does nothing if it has ended already.
+    /// Calls `ended` when the process ends. Does nothing if the process has ended already.
     func watch(_ identity: ProcessIdentity, ended: @escaping () -> Void) {
         guard watched[identity] == nil, let process = find(identity) else { return }
         let watch = process.endDescriptor.flatMap { number in

@@ -2,16 +2,16 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Starts and ends launched hosts: programs that the engine starts because a session needs them. Tests have a fake that
-/// starts no program.
+/// Starts and ends launched hosts. A launched host is a program that the engine starts because a session (a named
+/// collection of downloads and uploads) needs the program. Tests have a fake that starts no program.
 protocol HostStarter: AnyObject {
     /// Starts the program of the launch. `then` is called on the loop, in a later iteration.
     func start(
         _ launch: StoredLaunch, _ token: LaunchToken,
         then: @escaping (Result<LaunchedProcess, Failure>) -> [EngineEffect])
 
-    /// Sends SIGTERM to all processes of the unit. If there is no unit, or no user manager, sends the signal to the
-    /// given processes.
+    /// Sends SIGTERM to all processes of the unit of systemd. If there is no unit, or no systemd manager of the user,
+    /// sends the signal to the given processes.
     func terminate(_ processes: [any HostProcess], unit: String?)
 
     /// Sends SIGKILL to the processes.
@@ -21,7 +21,7 @@ protocol HostStarter: AnyObject {
     func close()
 }
 
-/// Starts programs with the environment of a launched host of this store.
+/// Starts programs, and gives them the environment variables of a launched host (`LaunchEnvironment`).
 ///
 /// Each engine has one object of this type. It owns the thread for launches, which starts with the first launch.
 final class ProgramStarter: HostStarter {

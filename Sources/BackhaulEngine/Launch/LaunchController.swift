@@ -2,18 +2,19 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Starts a program when one of its sessions needs it, for example because all tasks of the session have ended. Such a
-/// start is a *launch*, and the program is a *host*. This object reads the state from the store, lets `LaunchDecision`
-/// decide, and performs the decision.
+/// Starts a program when one of its sessions needs it. A session is a named collection of tasks (downloads and
+/// uploads), and needs its program for example when all its tasks have ended. Such a start is a *launch*, and the
+/// program is a *host*. This object reads the state from the store, lets `LaunchDecision` decide, and performs the
+/// decision.
 ///
-/// Each engine has one object of this type. It owns the applications that have registered a launch command, and the
-/// list of stopped hosts.
+/// Each engine has one object of this type. It owns the list of stopped hosts, and the applications that have
+/// registered a launch command (the program to start). An application is an identifier for hosts that belong together.
 final class LaunchController {
-    /// How long hosts of an earlier engine may connect after this engine's start, in milliseconds. No host is launched
-    /// during this time.
+    /// How long the engine waits after its start for the hosts of an earlier engine to connect, in milliseconds. It
+    /// launches no host during this time.
     private static let reconnectGraceMilliseconds: Int64 = 1_000
-    /// The delay before the next check, in milliseconds. It is used if the store cannot be read, or if processes have
-    /// no pidfd.
+    /// The delay before the next check, in milliseconds. It is used if the store cannot be read, or if the system
+    /// offers no descriptors of processes (pidfd).
     private static let pauseMilliseconds: Int64 = 1_000
 
     private let runtime: any Runtime
@@ -119,14 +120,14 @@ final class LaunchController {
     }
 
     /// Handles the completion of a session by any process: the process states that it has processed all events of the
-    /// session. `hasRead`: whether the process had received events before.
+    /// session. `hasRead`: whether the process had received events before the completion.
     func completed(in name: String, _ completion: LaunchCompletion, hasRead: Bool) {
         guard let application = applications[name] else { return }
         if application.completed(completion, hasRead: hasRead) { save(application) }
         check(at: name)
     }
 
-    /// Notes that a host, which may be stopped, gets an event.
+    /// Notes that the engine sends an event to a host. The process of the host may be stopped.
     func eventArrived(for connection: ClientConnection) {
         guard let process = connection.process, let application = connection.application else { return }
         if stopped.noteEvent(for: process.processID, now: runtime.now) { check(at: application) }

@@ -3,7 +3,8 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 
 /// The state of an application's launch, and its changes. In a launch, the engine starts the application's program (the
-/// host) because its sessions need it. `LaunchController` writes the launch's row after each change.
+/// host) because sessions of the application need it. A session is a named collection of downloads and uploads.
+/// `LaunchController` writes the launch's row after each change.
 final class LaunchedApplication {
     /// The facts that are read from the store before each decision.
     struct StoredFacts: Sendable {
@@ -17,8 +18,8 @@ final class LaunchedApplication {
     var check = CheckState.idle
     /// The time of the next check, by the boot clock.
     var wakeAt: Int64?
-    /// Whether the host completed a session that was part of the launch for only one reason: servers had rejected
-    /// earlier credentials of the host.
+    /// Whether the host has completed a session that needed the host only because servers had rejected the host's
+    /// earlier credentials. To complete a session is to state that all its events are processed.
     private var onlyRepeatedChallenges = false
     /// Whether the command was removed. A host that was launched before may still live.
     private(set) var isRemoved = false
@@ -32,13 +33,14 @@ final class LaunchedApplication {
     private var policy: LaunchPolicy { LaunchPolicy(stored.command) }
 
     var isHostRunning: Bool { if case .living = run { true } else { false } }
-    /// Whether a launched host starts or lives.
+    /// Whether a launched host is starting or living.
     var isUnderWay: Bool { run == .starting || isHostRunning }
 
     /// Whether the engine has work for this application, such as a check, even if no client is connected.
     var isBusy: Bool { !isRemoved && (check != .idle || run != .none || wakeAt != nil) }
 
-    /// Whether the connection belongs to the launched host. The launch token in its hello shows this.
+    /// Whether the connection belongs to the launched host. A secret of the launch (its token) in the connection's
+    /// first message, hello, shows this.
     func owns(_ connection: ClientConnection) -> Bool {
         guard let hello = connection.hello, hello.application == name, !hello.isObserver else { return false }
         return hello.launch != nil && hello.launch == stored.current?.token

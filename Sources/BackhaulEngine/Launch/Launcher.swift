@@ -3,12 +3,13 @@ internal import BackhaulPlatform
 internal import BackhaulUserManager
 internal import Glibc
 
-/// The program that a launch starts, with all that is needed to start it.
+/// The program that a launch starts, with all that is needed to start it. A launch is the start of a host (a program
+/// that embeds the library) by the engine.
 struct LaunchRequest: Sendable {
     var application: String
     var command: LaunchCommand
     var environment: [String: String]
-    /// A name that no other unit of the user manager has.
+    /// The name of a systemd unit for the program. No other unit of the user's systemd manager has this name.
     var unit: String
 }
 
@@ -20,8 +21,8 @@ struct LaunchedProcess: Sendable {
     var unit: String?
 }
 
-/// Starts and ends the programs that sessions need. It has its own thread, because calls to the user manager (systemd)
-/// and to file systems may hang.
+/// Starts and ends the programs that the engine launches. It has its own thread, because calls to the user manager (the
+/// systemd process for the services of one user) and to file systems may hang.
 final class Launcher: Sendable {
     private let worker: Worker<Void>
 
@@ -65,9 +66,9 @@ final class Launcher: Sendable {
         }
     }
 
-    /// Starts the program as a unit of the user manager, so that a stop of the engine's service does not stop the
-    /// program. Returns nil if no user manager replies, or if the user manager sees another file system than the
-    /// engine.
+    /// Starts the program as a unit of the user manager, so that the program continues if the engine's service is
+    /// stopped. Returns nil if no user manager replies. Also returns nil if the user manager does not see the same
+    /// program file as the engine.
     private static func startUnit(_ order: LaunchRequest) throws(Failure) -> LaunchedProcess? {
         guard access(order.command.program, F_OK) == 0, let manager = UserManager.connect(),
             manager.sees(order.command.program) != false

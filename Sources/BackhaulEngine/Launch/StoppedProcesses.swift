@@ -34,9 +34,9 @@ struct StoppedProcesses {
         return known
     }
 
-    /// Checks a process that gets an event. Returns true when it is stopped now and was not at the last check. A
-    /// process is checked at most once a second: there may be thousands of events, and a check costs more than an
-    /// event.
+    /// Checks a process that gets an event. Returns true when the process is stopped now, and was not stopped at the
+    /// last check. A process is checked at most once a second: there may be thousands of events, and a check costs more
+    /// than an event.
     mutating func noteEvent(for process: Int32, now: Int64) -> Bool {
         if let before = checkedAt[process], now - before < Self.pauseMilliseconds { return false }
         checkedAt[process] = now

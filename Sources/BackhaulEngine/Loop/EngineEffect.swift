@@ -1,8 +1,8 @@
 internal import BackhaulModel
 internal import BackhaulStore
 
-/// An action that one object of the engine (a part) demands outside of this part. A part returns effects.
-/// `EngineLoop.apply` performs these effects after the part has returned.
+/// An action that one object of the engine (a part) demands outside of itself. The functions of a part return effects,
+/// and `EngineLoop.apply` then performs these effects.
 ///
 /// Large values are indirect, because an effect is copied several times, and constant arrays of effects make the
 /// library larger.
@@ -15,7 +15,7 @@ enum EngineEffect {
     indirect case end(EngineEnd)
     /// Work ended, and it may have been the last work.
     case mayBeIdle
-    /// Work was done. Memory is returned to the system some time after the last of these effects.
+    /// Work was done. Memory is returned to the system some time after the last effect of this kind.
     case workDone
     /// There was no work for some time. Unused memory is returned to the system.
     case releaseMemory
@@ -23,7 +23,7 @@ enum EngineEffect {
     case exitIfUnconnected
     /// A socket or another file of the store's directory was removed or replaced.
     case storeDirectoryChanged
-    /// The calendar checks for a clock step.
+    /// The engine checks whether the machine's clock was set (a clock step).
     case checkCalendar
     /// The store could not do this work for now. The work is repeated after a second.
     case retryLater(() -> Void)
@@ -36,13 +36,13 @@ enum EngineEffect {
     /// An event is sent on this connection to the client that reads the session's events. The client's process may be
     /// stopped.
     case eventFor(ConnectionID)
-    /// A handle waited for its session, and has the session now.
+    /// A client waited for the right to use a session, and has this right now.
     indirect case opened(OpenedSession, SessionOpening, ConsumerIdentity)
 
     // MARK: Tasks
 
-    /// Slots (rights to run), limits or lanes changed. A lane is the tasks of one session for one server. Tasks that
-    /// may start are started at the end of this iteration of the loop.
+    /// Slots (rights to run), limits or lanes changed. A lane is the tasks of one session (a named collection of tasks)
+    /// for one server. Tasks that may start are started at the end of this iteration of the loop.
     case schedule
     /// Tasks that may start are started now.
     case startReadyTasks
@@ -62,7 +62,8 @@ enum EngineEffect {
     indirect case ended([Ending], Change?)
     /// The store could not write the end of a task for now.
     indirect case notEnded(Ending, Failure)
-    /// In each of these lanes, the wait record for a missing route ends if no task of the lane runs or is ready.
+    /// These lanes waited for a missing route. The store has a record of each such wait. The record ends if no task of
+    /// the lane runs or is ready.
     case endWaits([LaneID])
     /// Credentials changed, so other lanes of the session may be limited to one task at a time.
     case credentialsChanged(SessionID)
@@ -75,30 +76,31 @@ enum EngineEffect {
     case releaseDue
     /// A delayed task is due at this time of the boot clock.
     case due(at: Int64?)
-    /// After this time, in Unix milliseconds, the preset of a task (a named set of constraints) does not delay the task
-    /// any more.
+    /// After this time, in Unix milliseconds, the preset of a task does not delay the task any more. A preset is a
+    /// named set of constraints, which are demands on the system such as external power.
     case latestStart(at: Int64?)
-    /// The calendar was set. The times of rows moved by this many milliseconds.
+    /// The calendar clock was set. The times of rows moved by this many milliseconds.
     case calendarStepped(by: Int64)
     /// These transfers may continue.
     case resume([TaskID])
-    /// The resource time-outs of these waiting tasks are over.
+    /// The resource time-outs of these waiting tasks (the longest permitted times until the ends of the tasks) are
+    /// over.
     case endOverdue([StoredTask])
     /// The constraints of these tasks changed.
     indirect case restated(RestatedTasks)
 
     // MARK: Conditions
 
-    /// A condition, such as power or network, may have changed. For all groups of tasks, it is decided whether they may
-    /// run.
+    /// A condition, such as power or network, may have changed. The engine judges each group of tasks with the same
+    /// constraints: it decides whether the tasks may run.
     case conditionsChanged
-    /// All groups were judged, and the tasks of held groups were stopped.
+    /// All groups were judged. The tasks of held groups (which must wait) were stopped.
     case conditionsDecided
     /// All groups are judged at the end of this iteration of the loop, one time for all such effects.
     case reconsider
     /// Groups without tasks are forgotten at the end of this iteration of the loop.
     case prune
-    /// The time of the next check may have changed.
+    /// The time of the next check of the conditions may have changed.
     case scheduleCheck
     /// The clock or the time zone was set, or the machine has slept.
     case clockWasSet
@@ -106,8 +108,8 @@ enum EngineEffect {
     case deferTasks(HeldTasks, for: WaitReason)
     /// Tasks of the session are held, so their resource time-outs have to be watched.
     case tasksHeld(of: SessionID)
-    /// This held task is started as a probe, to test whether its hold is over.
+    /// This held task is started as a probe: its transfer tests whether the held tasks may run again.
     indirect case startProbe(StoredTask, LaneGroup, ProbeKind)
-    /// Tasks that were too large for a budget may fit now.
+    /// Tasks that were too large for a budget (the bytes that may be moved in a day or month) may fit now.
     case reevaluateDelayed
 }

@@ -54,7 +54,7 @@ extension Runtime {
     }
 
     /// Does the same as `store`, for work that no client repeats. If the store has no memory or no space for the work,
-    /// the work is tried again each second. Without the result, tasks would wait for ever.
+    /// the work is tried again each second, because tasks would wait for ever without the result.
     func storeWithRetry<Value: Sendable>(
         _ body: @escaping @Sendable (Transaction) throws(Failure) -> Value,
         then: @escaping (Value) -> [EngineEffect]

@@ -1,8 +1,9 @@
 internal import BackhaulModel
 internal import BackhaulStore
 
-/// Limits the bytes per second of the engine, of each session and of each task. All three limits apply together. Before
-/// a transfer receives or sends bytes, it calls `mayMove`. While the limits do not permit this, the transfer is paused.
+/// Limits the bytes per second of the engine, of each session and of each task (download or upload). All three limits
+/// apply together. Before a transfer receives or sends bytes, it calls `mayMove`. While the limits do not permit this,
+/// the transfer is paused.
 ///
 /// Each engine has one object of this type. The rate limits of libcurl are not used, because each of them applies to
 /// one transfer only. Also, on a loop like this one, transfers with such a limit stall.

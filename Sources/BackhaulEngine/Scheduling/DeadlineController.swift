@@ -3,8 +3,8 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 
 /// The deadlines of waiting tasks: the ends of their resource time-outs, and their latest starts. The resource time-out
-/// is the longest time from the enqueue to the end of a task. After its latest start, a task does not wait for the
-/// constraints of its preset any more.
+/// is the longest permitted time between the enqueue, which stores a task, and the end of the task. After its latest
+/// start, a task does not wait any more for the constraints of its preset (a named set of demands on the system).
 ///
 /// Each engine has one object of this type. Running tasks check their own time-outs.
 final class DeadlineController {
@@ -35,9 +35,9 @@ final class DeadlineController {
 
     // MARK: Resource time-outs
 
-    /// Ends ready tasks whose resource time-out is over. Ready tasks are loaded, because they are the next tasks to run
-    /// for their server, and mostly the oldest tasks. While tasks run, this function is called each second, and checks
-    /// every five seconds.
+    /// Ends ready tasks whose resource time-out is over. Ready tasks are the tasks in memory. They are the next tasks
+    /// to run for their server, and mostly the oldest tasks. While tasks run, this function is called each second, and
+    /// checks every five seconds.
     func endOverdueReadyTasks() -> [EngineEffect] {
         guard runtime.now - lastCheck >= Self.checkIntervalMilliseconds else { return [] }
         lastCheck = runtime.now
@@ -121,8 +121,8 @@ final class DeadlineController {
 
     // MARK: Checks
 
-    /// Checks the deadlines. The calendar is checked first: after a clock step, the times in the store have to move
-    /// before they are compared with the new time.
+    /// Checks the deadlines. The calendar is checked first. If the machine's clock was set, the times in the store have
+    /// to move before they are compared with the new time.
     func check() {
         calendar.check()
         moveTasksPastLatestStart()

@@ -1,8 +1,8 @@
 internal import BackhaulModel
 internal import BackhaulStore
 
-/// The configurations of sessions (named collections of tasks) that have tasks or are attached by a client. Each engine
-/// has one object of this type.
+/// The configurations of sessions that have tasks or are open in a client program. A session is a named collection of
+/// tasks. Each engine has one object of this type.
 final class SessionTable {
     private(set) var configurations: [SessionID: SessionConfiguration] = [:]
 
@@ -10,7 +10,7 @@ final class SessionTable {
 
     var ids: Dictionary<SessionID, SessionConfiguration>.Keys { configurations.keys }
 
-    /// Whether a session has its own budget.
+    /// Whether a session has its own budget (a limit of the bytes in a day or month).
     var hasBudgets: Bool { configurations.values.contains { $0.budget != ByteBudget() } }
 
     /// Returns true when the configuration changed.

@@ -3,7 +3,8 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 
 /// Loads the next tasks of a lane from the store, before the limits permit these tasks to run. A lane is the tasks of
-/// one session for one server. Tasks that are held (wait for a condition) stay in the store.
+/// one session (a named collection of tasks) for one server. Held tasks, which wait until the system meets their
+/// constraints (such as external power), stay in the store.
 ///
 /// Each engine has one object of this type.
 final class TaskLoader {
@@ -16,8 +17,8 @@ final class TaskLoader {
         var constraints: Set<ConstraintsID>
         /// The contents of those constraints that were not in memory.
         var stated: [StoredConstraints]
-        /// When the next delayed task is due, by the boot clock; nil if no task was left out because of its earliest
-        /// start.
+        /// When the next delayed task is due, by the boot clock. Nil if no task was left out because of its earliest
+        /// start (the time before which the task must not start).
         var nextDue: Int64?
     }
 

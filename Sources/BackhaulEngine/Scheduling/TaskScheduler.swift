@@ -2,12 +2,12 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Decides which tasks run. It gives slots (rights to run) to ready tasks within the limits, and releases delayed tasks
-/// when they are due.
+/// Decides which tasks (downloads and uploads) run. Within the limits, it gives slots (rights to run) to tasks. It also
+/// releases delayed tasks when they are due.
 ///
-/// Each engine has one object of this type. Tasks wait in lanes. A lane is the tasks of one session for one server. The
-/// scheduler has the lanes and the next tasks of each lane, the ready tasks. These tasks are loaded from the store
-/// before they get a slot.
+/// Each engine has one object of this type. Tasks wait in lanes. A lane is the tasks of one session (a named collection
+/// of tasks) for one server. The scheduler has the lanes, and the next tasks of each lane, which are called ready
+/// tasks. Ready tasks have been loaded from the store, and wait for a slot.
 final class TaskScheduler {
     /// If there are more lanes than this, unused lanes are forgotten.
     private static let laneCacheSize = 256
@@ -28,7 +28,7 @@ final class TaskScheduler {
     private var dueTimer: (any RuntimeTimer)?
     private var nextDue: Int64?
 
-    /// - lanesInUse: the lanes that other parts still use.
+    /// - lanesInUse: returns the lanes that other objects of the engine still use.
     init(
         _ runtime: any Runtime, _ credentials: CredentialController, _ reachability: ReachabilityController,
         lanesInUse: @escaping () -> Set<LaneID>
@@ -164,9 +164,9 @@ final class TaskScheduler {
         }
     }
 
-    /// Returns the next effect: a task starts, a lane is loaded, or a task is preempted. Returns nil if there is no
-    /// such effect. The caller applies each effect before the next call, because a start may change the state of the
-    /// lane.
+    /// Returns the next action (effect): start a task, load the tasks of a lane, or preempt a task. Returns nil if
+    /// there is no such action. The caller performs each action before the next call, because a start may change the
+    /// state of the lane.
     func next() -> EngineEffect? {
         while let step = schedule.next() {
             switch step {

@@ -46,7 +46,8 @@ extension DownloadRunner {
         transfers.recordFullFileSystem(task, missing: size.map { $0 - min($0, checkpoint?.syncedOffset ?? 0) })
     }
 
-    /// Records the placed file, for later conditional requests.
+    /// Records the file at its final path. With this record, a later request can demand the file only if the server's
+    /// file has changed.
     private func recordRepresentation() -> (@Sendable (Transaction) throws(Failure) -> Void)? {
         let request = attempt.task.request
         guard request.hasOptions, request.options.isOnlyIfChanged, let placed else { return nil }

@@ -4,8 +4,9 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulTransport
 
-/// Runs a download. A `DownloadMachine` decides the actions of the download, without I/O. The runner performs these
-/// actions with the transport, the disk and the store, and returns the results to this state machine.
+/// Runs a download one time (an attempt). A `DownloadMachine` decides the actions of the download, without I/O. The
+/// runner performs these actions with the transport, the disk and the store, and returns the results to this state
+/// machine.
 final class DownloadRunner: TransferRunner {
     let attempt: RunningAttempt
     let location: PartLocation
@@ -14,7 +15,7 @@ final class DownloadRunner: TransferRunner {
     private var buffer: [UInt8] = []
     /// The time at which the first byte of the buffer arrived, by the loop's clock.
     private var bufferedSince: Int64 = 0
-    /// The record of the file that an earlier task placed at the destination.
+    /// The record of the file that an earlier task placed at the destination (the path of the finished download).
     private var known: StoredRepresentation?
     /// The file that this task has placed.
     private(set) var placed: FileStamp?
@@ -220,7 +221,8 @@ final class DownloadRunner: TransferRunner {
 
     private var responseSummary: ResponseSummary {
         let response = machine.head.map { ResponseSummary($0, attempt.authentication.secrets) } ?? ResponseSummary()
-        // If the response has status 200, it describes a different file from the file of the checkpoint.
+        // The checkpoint is the stored record of the bytes from earlier attempts. If the response has status 200, it
+        // describes a different file from the file of the checkpoint.
         guard let checkpoint = machine.checkpoint, machine.head?.status ?? 206 == 206 else { return response }
         return response.completed(from: checkpoint)
     }

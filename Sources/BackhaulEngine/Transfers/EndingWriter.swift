@@ -2,7 +2,7 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// The end of a running task.
+/// The end of a running task, which is one download or upload.
 struct Ending: Sendable {
     let end: TaskEnd
     let attempt: UInt64
@@ -12,7 +12,8 @@ struct Ending: Sendable {
 }
 
 /// Writes the ends of running tasks. Many tasks with small files may end together. So one transaction writes all ends
-/// of one session that come in the same iteration of the loop. It also writes the session's counters and events.
+/// that belong to one session and to one iteration of the event loop. The transaction also writes the session's
+/// counters and events.
 ///
 /// Each engine has one object of this type. It owns the ends of the present iteration.
 final class EndingWriter {

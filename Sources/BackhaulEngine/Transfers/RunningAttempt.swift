@@ -3,7 +3,8 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulTransport
 
-/// An attempt, which is one run of a task. This class has the state that a download and an upload have in common.
+/// An attempt, which is one run of a task (a download or an upload). This class has the state that both kinds of tasks
+/// have in common.
 final class RunningAttempt {
     /// The reason for which an attempt stops before its task has ended.
     enum StopReason {
@@ -12,7 +13,7 @@ final class RunningAttempt {
 
     /// The state of credentials in this attempt.
     struct Authentication {
-        /// The challenge of a server or proxy, until the store has handled it.
+        /// The challenge of a server or proxy (its demand for a credential), until the store has handled the challenge.
         var authChallenge: AuthenticationChallenge?
         /// The number of the credential that was sent to the server or proxy before its challenge; nil if none was
         /// sent.
@@ -148,7 +149,8 @@ final class RunningAttempt {
     /// If a body has at least this many bytes, the server has to respond before the body is sent.
     private static let awaitedBodySize: UInt64 = 64 << 10
 
-    /// The secrets of a request that the host has refreshed.
+    /// The secrets in the new headers of a request. The host (the program that embeds the library) gives new headers
+    /// when the old headers have expired.
     private var refreshedSecrets: SecretRedactor {
         var secrets = SecretRedactor()
         if let refreshed = task.refreshed { secrets.add(.headers(refreshed.headers)) }
@@ -173,8 +175,8 @@ final class RunningAttempt {
         transfer.cancel()
     }
 
-    /// The origin that sent the response after redirects; nil if this is the task's own origin. A portal may have sent
-    /// the redirects.
+    /// The origin that sent the response after redirects; nil if this is the task's own origin. A portal (the login
+    /// page of a network) may have sent the redirects.
     func redirectTarget(_ head: ResponseHead) -> Origin? {
         guard head.finalURL != task.request.url, let last = try? URLParser.origin(of: head.finalURL),
             last != task.origin

@@ -1,8 +1,8 @@
 internal import BackhaulModel
 internal import BackhaulStore
 
-/// The properties of a running task that parts need for decisions. The struct is small, because parts visit all running
-/// tasks.
+/// The properties of a running task (a download or upload) that other objects of the engine need for decisions. The
+/// struct is small, because these objects visit all running tasks.
 struct RunningTask {
     let id: TaskID
     let session: SessionID
@@ -11,7 +11,7 @@ struct RunningTask {
     let constraints: ConstraintsID
 }
 
-/// The running tasks, for parts that decide about tasks.
+/// The running tasks, for objects of the engine that decide about tasks.
 protocol RunningTasks: AnyObject {
     /// Calls `body` with each running task, in no particular order.
     func visit(_ body: (RunningTask) -> Void)

@@ -2,7 +2,7 @@ internal import BackhaulModel
 internal import BackhaulStore
 internal import BackhaulTransport
 
-/// The parts (objects) of the engine that running tasks use.
+/// The parts (objects) of the engine that running tasks use. A task is one download or upload.
 final class TransferContext {
     /// The functions of the engine for running tasks.
     struct Hooks {

@@ -3,10 +3,13 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulTransport
 
+/// The credentials of an attempt, which is one run of a task (a download or upload). A challenge is the demand of a
+/// server or proxy for a credential, such as a password.
 extension TransferRunner {
     private static var repeatLimit: Int { 3 }
 
-    /// Takes the head of a response. The response demands a credential, or shows that the sent credentials are valid.
+    /// Notes what the head of a response says about credentials: the server demands a credential, or has accepted the
+    /// sent credentials.
     func noteCredentials(_ head: ResponseHead, _ transfer: Transfer) {
         let (task, context) = (attempt.task, attempt.context)
         context.reachability.responded(task.lane)
@@ -52,7 +55,7 @@ extension TransferRunner {
         return credentials?.proceeds(without: asked.space, after: task.challenge) == true ? nil : asked
     }
 
-    /// Parks the task: it waits until the host (the program that uses the library) has given a credential for the
+    /// Parks the task: the task waits until the host (the program that uses the library) has given a credential for the
     /// challenge. If there is already a credential that the task has not sent, the task's request is repeated instead.
     func park(_ authChallenge: AuthenticationChallenge, _ checkpoint: Checkpoint?) {
         let (task, credentials) = (attempt.task, attempt.context.credentials)

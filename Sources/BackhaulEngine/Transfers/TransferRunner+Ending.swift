@@ -5,7 +5,7 @@ internal import BackhaulTransport
 
 /// The end of an attempt (a run of a task): the task ends, is tried again, or waits.
 extension TransferRunner {
-    /// Ends the task. `also` is part of the same transaction.
+    /// Ends the task. `also` runs in the same transaction.
     func end(_ outcome: Outcome, with also: (@Sendable (Transaction) throws(Failure) -> Void)? = nil) {
         var outcome = outcome
         let secrets = attempt.authentication.secrets
@@ -54,9 +54,9 @@ extension TransferRunner {
             record.attempts = task.attempts
             let (millisecondsUntilCheck, effects) = context.reachability.hold(task)
             context.apply(effects)
-            // The lane (the tasks of one session for this server) is checked next in `millisecondsUntilCheck`. The
-            // check releases all its tasks. This task is due one second later, so that its own due time causes no
-            // further check.
+            // After `millisecondsUntilCheck`, the engine checks again whether there is a route to the server. The check
+            // releases the lane (all tasks of the session for this server). This task is due one second later, so that
+            // its own due time causes no further check.
             record.wait(min(millisecondsUntilCheck + 1_000, max(0, attempt.remainingMilliseconds)), for: .connectivity)
             return commit(record)
         }
@@ -73,7 +73,8 @@ extension TransferRunner {
         failed.isUnprocessed = failureContext.isUnprocessed
         failed.connectionWasClosed = failureContext.connectionWasClosed
         failed.hasNoRoute = context.reachability.isUnreachable(task, failed.failure, failureContext)
-        // If there is no route, the cause is known, so the failure is not reported to the uplink monitor. The kernel
+        // `UplinkMonitor` judges whether the local network has a working route to other networks. If the kernel has no
+        // route, the cause of the failure is known, so the failure is not reported to `UplinkMonitor`. The kernel
         // reports when there is a route again.
         if !failed.hasNoRoute { noteUplink(failed.failure) }
         failed.isUplinkFailure = context.uplink.isHeld(for: task)
@@ -84,8 +85,9 @@ extension TransferRunner {
         return failed
     }
 
-    /// Commits a stop without a failure. There are four reasons: the host has suspended the task, a condition holds the
-    /// task, a more important task preempts the task, or the engine stops.
+    /// Commits a stop without a failure. There are four reasons: the host (the program that embeds the library) has
+    /// suspended the task, a condition such as power delays the task, a more important task runs instead, or the engine
+    /// stops.
     func stop(_ checkpoint: Checkpoint?, isUnderWay: Bool = false) {
         var record = attemptRecord(checkpoint)
         record.attempt = storedAttempt(.stopped)
@@ -93,7 +95,7 @@ extension TransferRunner {
         commit(record)
     }
 
-    /// The record of this attempt for the store, when the task waits.
+    /// The record of this attempt for the store, if the task waits after the attempt.
     func attemptRecord(_ checkpoint: Checkpoint?, failure: Failure? = nil) -> AttemptRecord {
         var record = AttemptRecord(
             attempts: attempt.requests, attemptsWithoutProgress: attempt.task.attemptsWithoutProgress,

@@ -3,19 +3,20 @@ internal import BackhaulModel
 internal import BackhaulStore
 internal import BackhaulTransport
 
-/// An event from the engine for a running task.
+/// An event from the engine for a running task. A task is one download or upload.
 enum RunnerEvent: Equatable {
     case start
-    /// The conclusion of the runner is in the store.
+    /// The store has recorded how the attempt has ended.
     case concluded
     /// There is no further attempt, so the task fails. The runner gets this event instead of `concluded`.
     case retryRefused
-    /// The host cancelled the task, and its row has ended.
+    /// The host (the program that embeds the library) cancelled the task. The store has already recorded the end of the
+    /// task.
     case cancel
     /// The task was suspended, held (it waits for a condition) or preempted (a more important task runs), or the engine
     /// stops. Received bytes are kept.
     case stop
-    /// The task's resource time-out is over.
+    /// The task's resource time-out (the longest permitted time until the end of the task) is over.
     case expire(Failure)
     /// The engine sends this event once a second.
     case tick

@@ -2,8 +2,9 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// The running tasks, with one runner (the object that performs the task) for each. A runner is identified by its task
-/// and by the number of the attempt, which is one run of the task.
+/// The running tasks (downloads and uploads). For each running task, there is one runner, which is the object that
+/// performs the task. A runner is identified by its task and by the number of the attempt, which is one run of the
+/// task.
 ///
 /// Each engine has one object of this type.
 final class TransferSupervisor {
@@ -29,10 +30,10 @@ final class TransferSupervisor {
 
     // MARK: Late results
 
-    /// Whether this is still the task's attempt. A result for another attempt is dropped.
+    /// Whether this is the present attempt of its task. The caller drops a result of an earlier attempt.
     func isRunning(_ attempt: RunningAttempt) -> Bool { runners[attempt.task.id]?.attempt === attempt }
 
-    /// The task's runner; nil if no runner has this attempt any more.
+    /// The task's runner; nil if this attempt does not run any more.
     func runner(_ task: TaskID, _ attempt: UInt64) -> (any TransferRunner)? {
         guard let runner = runners[task], runner.attempt.number == attempt else { return nil }
         return runner
@@ -66,8 +67,8 @@ final class TransferSupervisor {
 
     func removeAll() { runners = [:] }
 
-    /// The running task that a more important task preempts. It is a task of this origin; with nil, a task of any
-    /// origin.
+    /// The running task that stops in favour of a more important task. It is a task of this origin. If `origin` is nil,
+    /// it is a task of any origin.
     func leastImportant(at origin: Origin?) -> (any TransferRunner)? {
         let candidates = runners.values.lazy.filter {
             $0.mayBePreempted && (origin == nil || $0.attempt.task.origin == origin)

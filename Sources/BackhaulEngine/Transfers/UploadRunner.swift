@@ -118,8 +118,8 @@ final class UploadRunner: TransferRunner {
             retry(failed, nil)
         case .credential(let authChallenge): park(authChallenge, nil)
         case .stopped:
-            // If the host suspends and resumes the task, the host wants the request to be sent again. If the engine
-            // stops, this is not known.
+            // If the program suspends and resumes the upload, the program wants the request to be sent again. If the
+            // engine stops, this is not known.
             let wasSent = attempt.exchange.requests > 0 && (attempt.bodySent > 0 || attempt.feed?.size == 0)
             stop(nil, isUnderWay: attempt.context.hooks.isDraining() && wasSent && !attempt.mayRepeat)
         }

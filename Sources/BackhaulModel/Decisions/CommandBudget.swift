@@ -3,8 +3,8 @@
 /// socket's buffer fills, and the peer waits.
 public struct CommandBudget: Sendable {
     public static let limit = 8 << 20
-    /// The bytes assumed for the reply to a listing or poll. The reply may fill a frame, but most replies are far
-    /// smaller.
+    /// The bytes that are assumed for the reply to a listing or to a request for events (poll). The reply may be as
+    /// large as a message (frame) can be, but most replies are far smaller.
     static let listing = 1 << 20
     static let smallest = 1 << 10
 
@@ -15,7 +15,7 @@ public struct CommandBudget: Sendable {
 
     public var isSpent: Bool { used >= Self.limit }
 
-    /// - size: the bytes of the command's frame.
+    /// - size: the bytes of the message (frame) that contains the command.
     public mutating func take(_ sequence: UInt64, _ command: Command, size: Int) {
         let cost = Self.smallest + size + Self.reply(to: command)
         open[sequence, default: []].append(cost)

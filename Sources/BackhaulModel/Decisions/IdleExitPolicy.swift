@@ -1,10 +1,11 @@
-/// Decides when a daemon exits by itself.
+/// Decides when a daemon, which is an engine in its own process, exits by itself.
 public enum IdleExitPolicy {
     /// The work that an engine has, or that may start without a command.
     public struct Facts: Equatable, Sendable {
-        /// The open application handles of all processes, including the handles of tools that only observe.
+        /// The number of open application handles (references of processes to an application), including the handles of
+        /// tools that only observe.
         public var connections = 0
-        /// Tasks that run or are being finished.
+        /// The number of tasks (downloads and uploads) that run or are being finished.
         public var runningTasks = 0
         /// Whether files of ended tasks are being removed.
         public var isCleaning = false

@@ -1,4 +1,5 @@
-/// Decides what happens when a library connects to an engine of another version.
+/// Decides what happens when a library connects to an engine of another version. The engine runs the downloads and
+/// uploads. A daemon is an engine in its own process.
 public enum VersionNegotiation {
     public enum Action: Equatable, Sendable {
         case proceed
@@ -8,8 +9,8 @@ public enum VersionNegotiation {
     }
 
     /// The action of the client (the library in a process) after the engine's welcome, its first message.
-    /// - mayRequestExit: whether the client has found a daemon that it can start, and has not requested an exit too
-    /// often. The daemon that it starts may be older than the client.
+    /// - mayRequestExit: whether the client has found the program of a daemon, and has not requested an exit too often.
+    /// The number of requests is limited, because that program may also be older than the client.
     public static func action(own: Versions, engine: Welcome, mayRequestExit: Bool) -> Action {
         if mustExit(engine, requestedBy: own), mayRequestExit { return .requestExit }
         return own.wire == engine.versions.wire ? .proceed : .refuse(failure(own: own, engine: engine))

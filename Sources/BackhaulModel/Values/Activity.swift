@@ -14,10 +14,10 @@ public struct Activity: Equatable, Sendable {
     public var toleranceMilliseconds: UInt64
     public var repeats = true
     public var qualityOfService = QualityOfService.background
-    /// The request from which the activity makes a task in each window. Nil: the host gets an event in each window. If
-    /// the host does not run, the engine launches it for this event.
+    /// The request from which the activity makes a task (a download or upload) in each window. If it is nil, the host
+    /// gets an event in each window. If the host does not run, the engine launches it for this event.
     public var request: Request?
-    /// When the first window begins, in Unix milliseconds; nil: the window begins after one interval.
+    /// When the first window begins, in Unix milliseconds. If it is nil, the window begins after one interval.
     public var firstMilliseconds: Int64?
 
     public init(identifier: String, intervalMilliseconds: UInt64, toleranceMilliseconds: UInt64? = nil) {

@@ -1,4 +1,4 @@
-/// What follows an attempt, which is one run of a task: `BH_NEXT_…`.
+/// What follows an attempt, which is one run of a task (a download or upload): `BH_NEXT_…`.
 public enum AttemptNext: Int32, Sendable, CaseIterable {
     case end = 1
     case retry = 2
@@ -43,12 +43,12 @@ public struct Attempt: Equatable, Sendable {
     /// The attempt's number, from 1.
     public var number: UInt32
     public var next: AttemptNext
-    /// The time of the next attempt in Unix milliseconds, or 0.
+    /// The time of the next attempt in Unix milliseconds; 0 if no time is set.
     public var nextAttemptMilliseconds: Int64 = 0
     public var failure: Failure?
     public var httpStatus: Int32 = 0
-    /// How many bytes of the file had arrived when the attempt began. `endOffset`: how many bytes had arrived when the
-    /// attempt ended.
+    /// How many bytes of the file had arrived when the attempt began. The next property is the number of bytes that had
+    /// arrived when the attempt ended.
     public var offset: UInt64 = 0
     public var endOffset: UInt64 = 0
     public var metrics = TransferMetrics()

@@ -1,10 +1,10 @@
 /// A command from a client to the engine. A client is the part of the library in a program (a *host*). The engine runs
-/// the tasks. The engine sends one `Reply` to each command. If a client repeats a command with the same `CommandID`,
-/// the engine repeats the reply, but does not apply the command a second time.
+/// the tasks (downloads and uploads). The engine sends one `Reply` to each command. If a client repeats a command with
+/// the same `CommandID`, the engine repeats the reply, but does not apply the command a second time.
 public enum Command: Equatable, Sendable {
-    /// Creates a session, or attaches the handle to the session if it exists. Only one handle at a time may consume a
-    /// session, which means to read its events. `waits`: if another handle consumes the session, whether the reply is
-    /// delayed until the session is free.
+    /// Creates a session (a named collection of tasks), or attaches the handle (the host's reference) to the session if
+    /// it exists. Only one handle at a time may consume a session, which means to read its events. `waits`: whether the
+    /// reply is delayed until the session is free, if another handle consumes the session now.
     case createSession(SessionConfiguration, Role, HandleID, waits: Bool)
     case attachSession(identifier: String, Role, HandleID, waits: Bool)
     /// Ends the wait of a `createSession` or `attachSession` with this handle. The reply to that command is then a
@@ -13,7 +13,7 @@ public enum Command: Equatable, Sendable {
     case closeSession(HandleID)
     case configuration(HandleID)
     case updateConfiguration(HandleID, SessionConfiguration)
-    /// Enqueues one chunk of requests: all of them or none.
+    /// Stores one chunk of requests as tasks: either all of them or none.
     case enqueue(HandleID, [Request])
     case poll(HandleID, after: EventID, maximum: UInt32)
     case acknowledge(HandleID, Acknowledgement)
@@ -69,8 +69,8 @@ public enum Reply: Equatable, Sendable {
     case events([Event], more: Bool)
     case tasks([TaskInfo], more: Bool)
     case sessions([SessionInfo])
-    /// The reply to `complete`. `endsHandle`: whether the engine has closed the handle. The engine closes a handle that
-    /// was attached for a launch of the host.
+    /// The reply to `complete`. `endsHandle`: whether the engine has closed the handle. The engine closes the handle if
+    /// it has launched (started) the host for this session.
     case completed(endsHandle: Bool)
     case engine(EngineInfo)
     case launches([LaunchInfo])

@@ -1,11 +1,11 @@
-/// The present conditions of the system, as far as the engine can read them. A condition that cannot be read holds no
-/// task.
+/// The present conditions of the system, such as power and network, as far as the engine can read them. A condition
+/// that cannot be read delays no task (download or upload).
 public struct Conditions: Equatable, Sendable {
     public var externalPower = Reading<Bool>()
     /// The charge of all batteries together.
     public var batteryPercent = Reading<UInt8>()
     public var thermalState = Reading<ThermalState>()
-    /// The sensor that determines the thermal state; nil: unknown.
+    /// The sensor that determines the thermal state; nil if it is unknown.
     public var hottestSensor: HottestSensor?
     /// The share of the last ten seconds in which some process waited for a processor (`some avg10` of /proc/pressure).
     /// The next two properties are the shares for a disk and for memory.
@@ -22,13 +22,13 @@ public struct Conditions: Equatable, Sendable {
 
 /// One condition as it was read.
 public struct Reading<Value: Equatable & Sendable>: Equatable, Sendable {
-    /// The value; nil if the condition cannot be read. Then the condition holds no task.
+    /// The value; nil if the condition cannot be read. Then the condition delays no task.
     public var value: Value?
-    /// The source of the value, such as a path, "NetworkManager" or "configured". If there is no value, the reason why
-    /// the condition cannot be read.
+    /// The source of the value, such as a path, "NetworkManager" or "configured". If there is no value, it is the
+    /// reason why the condition cannot be read.
     public var source: String
-    /// Set while the condition is already better, but has not been better for long enough. In this period, `value` is
-    /// the former value.
+    /// This property is set while the condition is already better, but has not been better for long enough. In this
+    /// period, `value` is the former value.
     public var settling: SettlingPeriod?
 
     public init(_ value: Value? = nil, source: String = "not read") {

@@ -41,7 +41,8 @@ public struct Constraints: Hashable, Sendable {
 }
 
 /// The row number of the constraints that a task itself states. Most tasks state no constraints and have the number 0.
-/// Tasks of one session that have the same number wait for the same conditions, and are held and released together.
+/// Tasks of one session that have the same number wait for the same conditions. They are held (delayed) together, and
+/// released together.
 public struct ConstraintsID: RawRepresentable, Hashable, Sendable {
     public var rawValue: UInt64
     public init(rawValue: UInt64) { self.rawValue = rawValue }

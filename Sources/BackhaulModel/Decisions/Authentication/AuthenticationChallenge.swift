@@ -1,9 +1,10 @@
-/// The demand for a credential in a 401 or 407 response (RFC 9110, sections 15.5.2 and 15.5.8).
+/// The demand for a credential in a 401 or 407 response (RFC 9110, sections 15.5.2 and 15.5.8). The credential is valid
+/// in a protection space, which is a realm of a server or proxy.
 public struct AuthenticationChallenge: Hashable, Sendable {
     public var space: ProtectionSpace
     public var schemes: AuthenticationSchemes
-    /// The path of the directory whose files probably are in the same protection space (RFC 7617, section 2.2). It is
-    /// "/" for a proxy.
+    /// The path of a directory of the server. Its files are probably in the same protection space (RFC 7617, section
+    /// 2.2). For a proxy, the path is "/".
     public var scope: String
     /// Whether the request carried a credential that the server did not accept.
     public var credentialWasRejected = false
@@ -15,7 +16,7 @@ public struct AuthenticationChallenge: Hashable, Sendable {
     }
 
     /// Returns nil for statuses other than 401 and 407. Also returns nil for a 407 if no proxy is known. Such a 407
-    /// counts as an ordinary status that the task does not accept.
+    /// counts as an ordinary status that the task (the download or upload) does not accept.
     ///
     /// The realm comes from the first of these challenges that exists: Digest, Basic, Bearer, any challenge with a
     /// realm. Some servers omit the required field WWW-Authenticate. In this case there is no realm, and the scheme is

@@ -1,8 +1,9 @@
 /// Decides when a request needs a *refresh*: the headers or the URL have expired, and the host must give new headers or
 /// a new URL. The host is the program that uses the library.
 public enum RefreshPolicy {
-    /// The protection space of a refresh, which contains the tasks that need the same response of the host. For
-    /// headers, all tasks of one origin share one space. For a URL, each task has its own space.
+    /// The protection space of a refresh: the tasks (downloads and uploads) that need the same new headers or the same
+    /// new URL from the host. For headers, all tasks of one origin share one space. For a URL, each task has its own
+    /// space.
     public static func space(_ kind: RefreshKind, of task: TaskID, origin: String) -> ProtectionSpace {
         ProtectionSpace(kind: .refresh, origin: origin, realm: nil, task: kind == .url ? task : nil)
     }
@@ -13,8 +14,8 @@ public enum RefreshPolicy {
     }
 
     /// Whether the response means that the headers or the URL have expired. A response with this meaning has the status
-    /// 401 or 403. File stores send 403 for an expired signature. Expiring headers are sent only to the origin of the
-    /// URL, so a response from another origin does not show that they have expired.
+    /// 401 or 403. For example, some servers send 403 if the signature in the URL has expired. Expiring headers are
+    /// sent only to the origin of the URL, so a response from another origin does not show that they have expired.
     public static func isRequested(by head: ResponseHead, _ options: RequestOptions, origin: String) -> Bool {
         switch options.refresh {
         case .none: false
@@ -31,9 +32,9 @@ extension AuthenticationChallenge {
 }
 
 /// The headers and the URL that the host has given for a refresh. They replace the headers and the URL with which the
-/// request was enqueued.
+/// host enqueued the request.
 public struct RefreshedRequest: Equatable, Sendable {
-    /// The challenge to which the host responded.
+    /// The challenge (the demand for new headers or a new URL) to which the host responded.
     public var challenge: ChallengeID
     public var url: String?
     public var headers: [HeaderField]

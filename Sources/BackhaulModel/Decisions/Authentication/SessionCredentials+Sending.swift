@@ -1,8 +1,9 @@
-/// Decides which credential may be sent, and which tasks must wait for a challenge. A challenge demands a credential
-/// from the host, which is the program that uses the library.
+/// Decides which credential may be sent, and which tasks (downloads and uploads) must wait for a challenge. A challenge
+/// demands a credential from the host, which is the program that uses the library. A credential is valid in a
+/// protection space, which is a realm of a server or proxy.
 extension SessionCredentials {
-    /// The credential that may be sent to this server with a request for this URL before a response demands a
-    /// credential. If only one realm of the server is known, the credential of this realm is returned. If several
+    /// The credential that a request for this URL may carry to this server, although no response has demanded a
+    /// credential yet. If only one realm of the server is known, the credential of this realm is returned. If several
     /// realms are known, the scopes of the realms are compared with the URL. A scope is a directory of URLs. The realm
     /// with the longest scope that contains the URL counts.
     public func credential(server origin: String, url: String) -> Credential? {
@@ -19,7 +20,7 @@ extension SessionCredentials {
     public var knowsProxies: Bool { spaces.keys.contains { $0.kind == .proxy } }
 
     /// Whether only one task of the lane may run at a time, because a credential of the lane is missing or has not
-    /// worked yet. A lane is the session's tasks for one origin.
+    /// worked yet. A lane is the tasks of one session (a named collection of tasks) for one origin.
     public func runsOneTask(_ lane: String) -> Bool {
         spaces.contains { $0.value.runsOneTask(lane, isRefresh: $0.key.kind == .refresh) }
     }
@@ -29,7 +30,7 @@ extension SessionCredentials {
         challenge.map { declined[$0] == space } ?? false
     }
 
-    /// The challenge for which a task must wait before its first request; nil: the task need not wait. The task waits
+    /// The challenge for which a task must wait before its first request; nil if the task need not wait. The task waits
     /// if a challenge is open for the URL's directory, or for the proxy on the task's route. The task also waits if the
     /// credential that it would send has expired. `last`: the challenge for which the task waited before.
     public func wait(for url: String, in lane: String, last: ChallengeID? = nil) -> PendingChallenge? {
@@ -51,8 +52,8 @@ extension SessionCredentials {
         return Self.openChallenge(space, state, URLPath.directory(of: url))
     }
 
-    /// The challenge for which a task must wait because its headers or URL need a refresh; nil: the task need not wait.
-    /// `isDue`: whether the headers or the URL have expired.
+    /// The challenge for which a task must wait because its headers or its URL must be replaced (a refresh); nil if the
+    /// task need not wait. `isDue`: whether the headers or the URL have expired.
     public func wait(forRefresh space: ProtectionSpace, isDue: Bool) -> PendingChallenge? {
         if let open = spaces[space]?.open { return .open(open) }
         guard isDue else { return nil }

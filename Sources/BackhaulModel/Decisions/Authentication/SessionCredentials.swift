@@ -1,7 +1,8 @@
-/// What one session knows about its protection spaces while the engine runs. A protection space is where one credential
-/// is valid: a realm of a server or proxy. A challenge demands a credential from the host, which is the program that
-/// uses the library. This type contains the open challenges, the credentials in use, and the lanes in which only one
-/// task may run at a time. This type performs no I/O, and its `String(describing:)` shows no credential.
+/// What one session knows about its protection spaces while the engine runs. A session is a named collection of tasks
+/// (downloads and uploads). A protection space is where one credential is valid: a realm of a server or proxy. A
+/// challenge demands a credential from the host, which is the program that uses the library. This type contains the
+/// open challenges, the credentials in use, and the lanes in which only one task may run at a time. This type performs
+/// no I/O, and its `String(describing:)` shows no credential.
 ///
 /// A lane is the session's tasks for one origin, so the text of the origin identifies the lane.
 public struct SessionCredentials: Sendable {
@@ -36,7 +37,7 @@ public struct SessionCredentials: Sendable {
     struct CurrentCredential: Sendable {
         var credential: Credential
         var challenge: ChallengeID
-        /// When the credential expires, in Unix milliseconds; nil: not known.
+        /// When the credential expires, in Unix milliseconds; nil if this is not known.
         var expires: Int64?
         var isProven = false
         /// Whether `failures` already counts this credential as not accepted. Other lanes may still send it.
@@ -70,7 +71,7 @@ public struct SessionCredentials: Sendable {
 
         /// Whether only one task of the lane may run at a time. `isRefresh`: the challenge demands new headers. In this
         /// case, the options of each request show whether the request needs new headers (`RequestOptions.refresh`). So
-        /// an open challenge does not limit the tasks that need none.
+        /// an open challenge does not limit the tasks that need no new headers.
         func runsOneTask(_ lane: String, isRefresh: Bool) -> Bool {
             guard lanes.contains(lane) else { return false }
             return !isRefresh && waits(lane) || pending > 0 || current.map { !$0.isProven } ?? false
@@ -87,7 +88,7 @@ public struct SessionCredentials: Sendable {
     var spaces: [ProtectionSpace: Space] = [:]
     /// Challenges whose tasks continue without a credential.
     var declined: [ChallengeID: ProtectionSpace] = [:]
-    /// For each task: how many refreshes of its URL in a row have not worked.
+    /// For each task: how many new URLs from the host, one after the other, have not worked.
     var urlFailures: [TaskID: UInt32] = [:]
 
     public init() {}
@@ -102,15 +103,15 @@ public struct SessionCredentials: Sendable {
 
     /// Notes that a response demands a credential from a task of the lane. The caller calls `commitChallenge` later.
     public mutating func noteChallenge(_ authChallenge: AuthenticationChallenge, in lane: String) {
-        // A refresh of one task's URL concerns no other task.
+        // A challenge that demands a new URL for one task concerns no other task.
         guard authChallenge.space.task == nil else { return }
         var space = spaces[authChallenge.space] ?? Space()
         space.pending += 1
         space.schemes = authChallenge.schemes
         space.lanes.insert(lane)
         if authChallenge.space.kind == .server { space.lanes.insert(authChallenge.space.origin) }
-        // A directory is in the scope of the realm that was last demanded there. So the directory is removed from the
-        // scopes of the server's other realms.
+        // A directory belongs to the realm of the last challenge in this directory. So the directory is removed from
+        // the server's other realms.
         for other in spaces.keys where other != authChallenge.space && Self.isSameServer(other, authChallenge.space) {
             spaces[other]?.scopes.removeAll { $0 == authChallenge.scope }
         }
@@ -121,7 +122,7 @@ public struct SessionCredentials: Sendable {
     }
 
     /// Completes a call of `noteChallenge`. Each call of `noteChallenge` needs one call of this function. `challenge`:
-    /// the challenge for which the task waits, as the store has recorded; nil: the task does not wait.
+    /// the challenge for which the task waits, as the store has recorded; nil if the task does not wait.
     public mutating func commitChallenge(_ space: ProtectionSpace, challenge: ChallengeID?) {
         guard var state = spaces[space] else { return }
         state.pending = max(0, state.pending - 1)
@@ -146,7 +147,7 @@ public struct SessionCredentials: Sendable {
     }
 
     /// Stores the host's response to a challenge. `expires`: the time after which the credential is not sent any more,
-    /// in Unix milliseconds; nil: not known.
+    /// in Unix milliseconds; nil if this time is not known.
     public mutating func storeResponse(_ challenge: Challenge, _ response: ChallengeResponse, expires: Int64? = nil) {
         if let task = challenge.space.task {
             urlFailures[task] = response == .standard ? nil : challenge.failures &+ 1
@@ -221,9 +222,9 @@ public struct SessionCredentials: Sendable {
     /// Forgets the failures of a task's URL, because a server has accepted the URL or the task has ended.
     public mutating func acceptedURL(of task: TaskID) { urlFailures[task] = nil }
 
-    /// Notes that a request of the lane with these credentials got a response that demands no further credential.
-    /// Returns true if a credential has worked for the first time. The lanes of this credential are then not limited to
-    /// one task any more.
+    /// Notes that the lane has sent a request with these credentials, and that the response demands no further
+    /// credential. Returns true if a credential has worked for the first time. The lanes of this credential are then
+    /// not limited to one task any more.
     public mutating func accepted(_ numbers: [UInt64], in lane: String) -> Bool {
         var changed = false
         for (space, state) in spaces {

@@ -1,4 +1,5 @@
-/// Checks of the constraints of a session or a task. A *constraint* is a demand on the system, such as external power.
+/// Checks of the constraints of a task (download or upload) or of a session (a named collection of tasks). A
+/// *constraint* is a demand on the system, such as external power.
 public enum ConstraintsCheck {
     public static func check(_ constraints: Constraints) throws(Failure) {
         if let networks = constraints.networks {

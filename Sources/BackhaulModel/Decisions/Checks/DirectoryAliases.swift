@@ -6,8 +6,8 @@ public struct DirectoryAliases: Sendable {
         var inode: UInt64
     }
 
-    /// The limit of remembered directories. If a directory is forgotten, two tasks may get the same destination. In
-    /// this case, the second task finds the file of the first task there.
+    /// The limit of remembered directories. If a directory is forgotten, two downloads may get the same destination
+    /// (the path of the finished file). In this case, the second download finds the file of the first download there.
     private static let directoryLimit = 4_096
     private static let pathLimit = 8
 

@@ -1,4 +1,5 @@
-/// Checks of the rarely used fields of a request. If two fields contradict each other, the message names both fields.
+/// Checks of the rarely used fields of a request, which describes a download or upload. If two fields contradict each
+/// other, the message names both fields.
 enum OptionsCheck {
     static func check(_ request: Request) throws(Failure) {
         let options = request.options

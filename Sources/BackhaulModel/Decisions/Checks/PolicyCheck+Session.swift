@@ -1,5 +1,6 @@
-/// Checks of a request's policy against its session. A field with its default value, in the request or in the session,
-/// contradicts nothing.
+/// Checks that the policy of a request (its rules for redirects, retries and statuses) does not contradict the
+/// configuration of its session. If a field has its default value in the request or in the session, there is no
+/// contradiction.
 extension RequestCheck {
     /// Throws `invalidArgument` if a field of the request contradicts a field of the session. The message names both
     /// fields.

@@ -1,5 +1,5 @@
-/// Checks of the fields of a session and a task that control requests and retries. If two fields contradict each other,
-/// the message names both fields.
+/// Checks of the fields that control requests and retries. Tasks (downloads and uploads) and sessions (named
+/// collections of tasks) have these fields. If two fields contradict each other, the message names both fields.
 enum PolicyCheck {
     static let day: UInt32 = 86_400_000
     static let decade: UInt64 = 315_360_000_000

@@ -1,5 +1,5 @@
-/// Checks of a request that need only the request's fields. Another module, which can parse URLs, checks the form of
-/// the URL.
+/// Checks of a request, which describes a download or upload. These checks need only the request's fields. Another
+/// module, which can parse URLs, checks the form of the URL.
 public enum RequestCheck {
     public static func check(_ request: Request) throws(Failure) {
         let size = request.url.utf8.count
@@ -49,7 +49,8 @@ public enum RequestCheck {
         }
     }
 
-    /// Headers that only the engine may set. If a program set them, they would break ranges, framing or connections.
+    /// Headers that only the engine (the part of the library that sends the request) may set. If a program set them,
+    /// they would break ranges, framing or connections.
     static let reserved: Set<String> = [
         "range", "if-range", "host", "content-length", "transfer-encoding", "connection", "accept-encoding", "te",
         "upgrade", "keep-alive", "proxy-connection", "proxy-authorization", "trailer", "expect",

@@ -1,7 +1,8 @@
 extension RequestOptions {
-    /// Returns the first field that differs, by its name in include/backhaul.h; nil if no field differs. Start times
-    /// are not compared, because the program may have changed them since the enqueue, which stored the task. Body files
-    /// count as equal if their paths are equal, because the file may have been moved into the store since the enqueue.
+    /// Compares the options of two requests for a download or upload. Returns the name of the first field that differs,
+    /// as in include/backhaul.h; nil if no field differs. Start times are not compared, because the program may have
+    /// changed them since the request was stored (enqueued). Body files count as equal if their paths are equal,
+    /// because the file may have been moved into the store since the enqueue.
     public func firstDifferingField(from other: RequestOptions) -> String? {
         if method != other.method { return "method" }
         if group != other.group { return "group" }
@@ -46,7 +47,8 @@ extension FormPart {
 }
 
 extension TaskPolicy {
-    /// The policy without the fields that the program or a user may have changed since the enqueue.
+    /// The policy without the fields that the program or a user may have changed since the request was stored
+    /// (enqueued).
     fileprivate var immutableFields: TaskPolicy {
         var policy = self
         policy.bytesPerSecond = nil

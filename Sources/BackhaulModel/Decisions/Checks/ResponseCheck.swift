@@ -3,7 +3,7 @@
 /// secret.
 public enum ResponseCheck {
     /// Checks the form of the response, and throws if the response has expired. `now`: the present time in Unix
-    /// milliseconds; 0: an expired response passes the check.
+    /// milliseconds. If it is 0, an expired response passes the check.
     public static func check(
         _ response: ChallengeResponse, _ life: CredentialLifetime = CredentialLifetime(), now: Int64 = 0
     ) throws(Failure) {

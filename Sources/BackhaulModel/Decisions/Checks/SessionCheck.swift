@@ -1,4 +1,4 @@
-/// Checks of a session's names and configuration.
+/// Checks of the names and configuration of a session, which is a named collection of downloads and uploads.
 public enum SessionCheck {
     /// Checks that the identifier has 1 to 255 bytes: letters, digits, '.', '-' and '_', with a letter or digit at the
     /// start.

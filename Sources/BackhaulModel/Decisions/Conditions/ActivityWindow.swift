@@ -1,6 +1,6 @@
 /// The window of time in which an activity may start. An activity is work that repeats, and starts one time in each
-/// window. From `begin`, the activity starts if no condition holds it. From `end`, it starts under any conditions.
-/// `begin` and `end` are Unix times in milliseconds.
+/// window. From `begin` to `end`, the activity starts if the system meets its constraints (demands such as external
+/// power). From `end`, it starts under any conditions. `begin` and `end` are Unix times in milliseconds.
 public struct ActivityWindow: Hashable, Sendable {
     public var begin: Int64
     public var end: Int64
@@ -10,15 +10,15 @@ public struct ActivityWindow: Hashable, Sendable {
         end = begin.saturatingAdd(Int64(clamping: toleranceMilliseconds))
     }
 
-    /// The first window of an activity that the host sets now. If the activity states a first time, the window begins
-    /// at that time. Otherwise, the window begins after one interval.
+    /// The first window of an activity that a program registers now. If the activity states a first time, the window
+    /// begins at that time. Otherwise, the window begins after one interval.
     public static func first(of activity: Activity, now: Int64) -> ActivityWindow {
         let begin = activity.firstMilliseconds ?? now.saturatingAdd(Int64(clamping: activity.intervalMilliseconds))
         return ActivityWindow(begin: begin, toleranceMilliseconds: activity.toleranceMilliseconds)
     }
 
-    /// The window that counts now. If later windows have begun while no engine ran, it is the latest of them, and the
-    /// activity starts only one time for all of them. Otherwise, it is this window.
+    /// The window that counts now. While the engine did not run, later windows may have begun. In this case, the latest
+    /// of these windows counts, and the activity starts only one time for all of them. Otherwise, this window counts.
     public func current(intervalMilliseconds: UInt64, toleranceMilliseconds: UInt64, repeats: Bool, now: Int64)
         -> ActivityWindow
     {
@@ -37,11 +37,11 @@ public struct ActivityWindow: Hashable, Sendable {
         return moved(passed.saturatingAdd(1), intervalMilliseconds, toleranceMilliseconds)
     }
 
-    /// Whether the activity should start now. `holds`: the result of `DeferralDecision.holds` for the constraints of
-    /// the activity's quality of service.
+    /// Whether the activity should start now. `holds`: the constraints that the system does not meet now
+    /// (`DeferralDecision.holds`). The quality of service of the activity determines its constraints.
     public func shouldStart(now: Int64, holds: [Hold]) -> Bool { now >= end || now >= begin && holds.isEmpty }
 
-    /// The next time at which the activity may start although no condition changes, in Unix milliseconds; nil: `end`
+    /// The next time at which the activity may start although no condition changes, in Unix milliseconds; nil if `end`
     /// has passed.
     public func nextCheck(now: Int64) -> Int64? { now < begin ? begin : now < end ? end : nil }
 

@@ -11,7 +11,7 @@ public struct BudgetUsage: Hashable, Sendable {
     /// The name of the network on which the bytes were moved.
     public var network: String
     public var period: BudgetPeriod
-    /// The budget in bytes; 0: no byte may be moved.
+    /// The budget in bytes. If it is 0, no byte may be moved.
     public var limit: UInt64
     public var used: UInt64
 
@@ -29,8 +29,8 @@ public struct BudgetUsage: Hashable, Sendable {
     /// Whether the budget is too small for the expected bytes, even if no byte of it is used.
     func neverFits(_ expected: UInt64?) -> Bool { limit == 0 || limit < expected ?? 0 }
 
-    /// The hold (why tasks may not run) that this budget causes. `expected`: the bytes that a single task will move;
-    /// nil: the budget is used up and holds all tasks.
+    /// The hold (the reason why tasks may not run) that this budget causes. `expected`: the bytes that a single task
+    /// will move. If it is nil, the budget is used up, and no task may run.
     func hold(expected: UInt64?) -> Hold {
         let (adjective, this) = period.kind == .day ? ("daily", "today's") : ("monthly", "this month's")
         let whose = owner == .session

@@ -1,4 +1,5 @@
-/// Counts the moved bytes for each network, local day and session. The counts are compared with budgets.
+/// Counts the received and sent bytes for each network, local day and session (a named collection of downloads and
+/// uploads). The counts are compared with budgets, which limit the bytes of a day or month.
 ///
 /// Bytes are counted under the number of the local day. If the clock is set back to an earlier day, the count of that
 /// day continues. For each network, the latest `dayLimit` days with traffic are kept. The limit is a number of days,
@@ -54,8 +55,8 @@ public struct ByteUsage: Equatable, Sendable {
         if isNewDay { prune(network, keeping: day) }
     }
 
-    /// The bytes that were moved on a network in a day or month. `session`: the session that moved the bytes; nil: all
-    /// sessions.
+    /// The bytes that were moved on a network in a day or month. `session`: the session that moved the bytes; nil for
+    /// all sessions.
     public func used(on network: String, in period: BudgetPeriod, by session: SessionID? = nil) -> UInt64 {
         guard let days = networks[network] else { return 0 }
         return days.reduce(0) { sum, day in

@@ -1,8 +1,8 @@
-/// The conditions as listings show them.
+/// The conditions as listings show them. A condition is a fact about the system, such as power or network.
 public enum ConditionDescriptions {
     /// Returns one entry for each kind of condition, in the order of their numbers. `bytesPerSecond`: the throughput of
-    /// all transfers together; nil: no transfer is measured. `since`: the time at which each condition got its present
-    /// value, in Unix milliseconds. For a condition without an entry in `since`, `now` is used.
+    /// all transfers together; nil if no transfer is measured. `since`: the time at which each condition got its
+    /// present value, in Unix milliseconds. For a condition without an entry in `since`, `now` is used.
     public static func infos(
         _ conditions: Conditions, bytesPerSecond: UInt64?, since: [ConditionKind: Int64], now: Int64
     ) -> [ConditionInfo] {

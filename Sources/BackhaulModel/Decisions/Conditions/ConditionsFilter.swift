@@ -1,12 +1,12 @@
-/// Applies hysteresis to the readings of conditions. So conditions that change often do not stop and start transfers
-/// again and again. A worse condition takes effect at once. A better condition takes effect after it has lasted for
-/// some time.
+/// Applies hysteresis to the readings of conditions, such as power or network. So conditions that change often do not
+/// stop and start transfers again and again. A worse condition takes effect at once. A better condition takes effect
+/// after it has lasted for some time.
 ///
 /// | condition | must last | because |
 /// | --- | --- | --- |
 /// | external power | 10 s | a loose plug, or a dock that is enumerated again, interrupts power for a moment |
 /// | unmetered network | 10 s | networks come and go while a machine roams or wakes up |
-/// | heat | 30 s | a processor cools down within seconds of a pause, and is hot again soon after the pause |
+/// | heat | 30 s | if transfers pause, a processor cools down in seconds; when they continue, it heats up soon |
 /// | pressure | 30 s | pressure is an average over ten seconds, and a pause of the transfers lowers it |
 /// | connectivity, network, battery, sleep | 0 s | reported facts; `DeferralDecision` adds a margin for the battery |
 ///
@@ -44,10 +44,10 @@ public struct ConditionsFilter: Sendable {
     public init() {}
 
     /// Returns the conditions after hysteresis, and the next time at which these conditions change although no reading
-    /// changes. The time is in milliseconds since boot; nil: the conditions do not change without a new reading. At
-    /// that time, the caller calls this function again with the same readings. First readings take effect at once.
-    /// `now`: milliseconds since boot. `needs`: the conditions that are read. `pending`: conditions that cannot be read
-    /// at the moment; their last readings count.
+    /// changes. The time is in milliseconds since boot. It is nil if the conditions do not change without a new
+    /// reading. At that time, the caller calls this function again with the same readings. First readings take effect
+    /// at once. `now`: milliseconds since boot. `needs`: the conditions that are read. `pending`: conditions that
+    /// cannot be read at the moment; their last readings count.
     public mutating func take(
         _ raw: Conditions, of needs: ConditionSet = .all, pending: ConditionSet = [], now: Int64
     ) -> (conditions: Conditions, nextCheck: Int64?) {

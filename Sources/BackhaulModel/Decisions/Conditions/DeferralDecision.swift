@@ -1,4 +1,5 @@
-/// Decides whether tasks may run now, and if not, why. Tasks that may not run are *held*.
+/// Decides whether tasks (downloads and uploads) may run now, and if not, why. Tasks that may not run are *held*, and
+/// the reason is a *hold*.
 ///
 /// A condition that cannot be read holds no task. `ConditionsFilter` has already applied hysteresis to the conditions.
 /// This type only adds the margins that depend on a constraint. If tasks are held because of the battery, they continue
@@ -18,7 +19,7 @@ public enum DeferralDecision {
     /// 2. budgets and quiet hours; the reason with the latest end comes first
     /// 3. external power, battery: until external power is connected
     /// 4. kind of network, metered: until there is another network
-    /// 5. a portal or dead uplink
+    /// 5. a portal (the network demands a login), or a dead uplink (there is no route to the internet)
     /// 6. heat, pressure: minutes
     /// 7. sleep
     public static func holds(
@@ -38,8 +39,8 @@ public enum DeferralDecision {
         return holds
     }
 
-    /// The next time at which `holds` may change although no condition changes, in Unix milliseconds; nil: there is no
-    /// such time. It is the next begin or end of quiet hours, or the end of a budget's day or month.
+    /// The next time at which `holds` may change although no condition changes, in Unix milliseconds; nil if there is
+    /// no such time. It is the next begin or end of quiet hours, or the end of a budget's day or month.
     public static func nextChange(_ constraints: EffectiveConstraints, _ facts: DeferralFacts) -> Int64? {
         let hours = constraints.quietHours?.state(
             at: facts.now, localOffsetMilliseconds: facts.localOffsetMilliseconds
@@ -59,9 +60,9 @@ public enum DeferralDecision {
         return budget.hold(expected: budget.isUsedUp ? nil : expected)
     }
 
-    /// The bytes that the host expects a task to move, for `fits`. Nil if the host has stated no number. Also nil if a
-    /// part of the file has already been transferred, because the task then continues in each period until the budget
-    /// is used up.
+    /// The bytes that the host (the program that embeds the library) expects a task to move, for `fits`. Nil if the
+    /// host has stated no number. Also nil if a part of the file has already been transferred, because the task then
+    /// continues in each period until the budget is used up.
     public static func stated(received: UInt64?, sent: UInt64?, offset: UInt64) -> UInt64? {
         guard received != nil || sent != nil, offset == 0 else { return nil }
         let (sum, overflow) = (received ?? 0).addingReportingOverflow(sent ?? 0)

@@ -1,10 +1,11 @@
-/// The facts that decide, together with constraints and conditions, whether tasks of a lane are held. A lane is the
-/// tasks of one session for one origin.
+/// The facts that decide, together with constraints and conditions, whether tasks of a lane are held (may not run). A
+/// lane is the tasks of one session (a named collection of downloads and uploads) for one origin. Constraints are
+/// demands on the system, such as external power. Conditions are the present state of the system.
 public struct DeferralFacts {
     /// The present Unix time in milliseconds.
     public var now: Int64
-    /// The present time in milliseconds since boot; nil: unknown. From this time, the end of a settling period is
-    /// computed. During this period, a better condition does not release tasks yet.
+    /// The present time in milliseconds since boot; nil if it is unknown. From this time, the end of a settling period
+    /// is computed. During this period, a better condition does not release tasks yet.
     public var bootMilliseconds: Int64?
     /// Returns, for a Unix time in milliseconds, how many milliseconds local time is ahead of this Unix time.
     public var localOffsetMilliseconds: (Int64) -> Int64
@@ -20,7 +21,8 @@ public struct DeferralFacts {
     /// The reasons for which tasks of this lane are held at this moment. These tasks continue only with the margins of
     /// `DeferralDecision`.
     public var held: Set<WaitReason>
-    /// The budgets of the session and the network that apply now (`ByteUsage.budgets`).
+    /// The budgets (limits of the bytes in a day or month) that apply now: the budgets of the session and of the
+    /// network (`ByteUsage.budgets`).
     public var budgets: [BudgetUsage]
 
     public init(

@@ -1,23 +1,25 @@
-/// The constraints that apply to a task. They combine the constraints of the session and of the task, with presets
-/// replaced by their fields. For each field, the stricter value counts.
+/// The constraints (demands on the system, such as external power) that apply to a task (download or upload). They
+/// combine the constraints of the task and of its session (a named collection of tasks). Presets, which are names for
+/// several constraints, are replaced by these constraints. For each field, the stricter value counts.
 public struct EffectiveConstraints: Hashable, Sendable {
     public var requiresExternalPower: Bool
     public var requiresUnmetered: Bool
-    /// The allowed networks. Empty: session and task exclude each other's networks, and the task never runs.
+    /// The allowed networks. If this set is empty, session and task exclude each other's networks, and the task never
+    /// runs.
     public var networks: NetworkKinds
-    /// The lowest charge at which the task runs on battery power; nil: any.
+    /// The lowest charge at which the task runs on battery power; nil if any charge is enough.
     public var minimumBatteryPercent: UInt8?
     /// The highest state in which the task runs. It is at most `.serious`, because no task runs in `.critical`.
     public var maximumThermalState: ThermalState
-    /// The highest pressure of processors at which the task runs; nil: any. The next two properties limit the pressure
-    /// of disks and memory.
+    /// The highest pressure at which the task runs: the share of time in which processes wait for a processor. Nil if
+    /// the task runs at any pressure. The next two properties limit the pressure of disks and memory.
     public var maximumCPUPressurePercent: UInt8?
     public var maximumIOPressurePercent: UInt8?
     public var maximumMemoryPressurePercent: UInt8?
-    /// The lowest rate at which the task continues; nil: any.
+    /// The lowest rate at which the task continues; nil if it continues at any rate.
     public var minimumBytesPerSecond: UInt64?
-    /// The quiet hours of session and task together; nil: none. They may have more than `QuietHours.spanLimit` spans,
-    /// and may cover the whole week.
+    /// The quiet hours (in which the task does not run) of session and task together; nil if there are none. They may
+    /// have more than `QuietHours.spanLimit` spans, and may cover the whole week.
     public var quietHours: QuietHours?
 
     /// After the latest start of the task (`isPastLatestStart`), the presets of session and task are ignored. A task
@@ -50,7 +52,8 @@ public struct EffectiveConstraints: Hashable, Sendable {
     }
 
     /// The conditions that matter to tasks with these constraints. Heat and sleep matter to all tasks. Because of
-    /// portals and budgets, the network matters to all tasks except tasks of local origins.
+    /// portals (login pages of networks) and budgets (limits of the bytes on a network), the network matters to all
+    /// tasks except tasks of local origins.
     public func needs(isLocal: Bool = false) -> ConditionSet {
         var needs: ConditionSet = isLocal ? [.heat, .sleep] : [.heat, .sleep, .network]
         if requiresExternalPower || minimumBatteryPercent != nil { needs.insert(.power) }

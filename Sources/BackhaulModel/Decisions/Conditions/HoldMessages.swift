@@ -167,7 +167,7 @@ extension UInt64 {
 }
 
 extension ThermalState {
-    /// The name in the header.
+    /// The state's name, as in include/backhaul.h.
     var name: String {
         switch self {
         case .nominal: "nominal"

@@ -25,7 +25,7 @@ struct Hysteresis<Value: Equatable & Sendable>: Sendable {
     }
 
     /// Takes a reading, and returns the reading that takes effect. `nextCheck`: the time at which the result changes
-    /// although there is no new reading; nil: it does not change.
+    /// although there is no new reading; nil if it does not change.
     mutating func take(_ reading: Reading<Value>, now: Int64) -> (reading: Reading<Value>, nextCheck: Int64?) {
         let bad = severity(of: reading)
         if let raw {

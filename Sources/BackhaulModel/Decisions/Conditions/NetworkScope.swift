@@ -1,4 +1,4 @@
-/// How far away an origin is, judged by its name only.
+/// How far away an origin (scheme, host name and port of a URL) is, judged by its name only.
 public enum NetworkScope: Hashable, Sendable {
     /// The origin is this machine, and no condition of the network matters.
     case loopback

@@ -1,5 +1,5 @@
 extension QuietHours {
-    /// Whether a local time is within the quiet hours.
+    /// Whether a local time is within the quiet hours, which are hours of local time in which transfers wait.
     func covers(_ time: LocalTime) -> Bool {
         let today = 1 << UInt8(time.weekday)
         let yesterday = 1 << UInt8((time.weekday + 6) % 7)
@@ -12,8 +12,9 @@ extension QuietHours {
     }
 
     /// Returns whether a Unix time in milliseconds is within quiet hours. Also returns the Unix time at which quiet
-    /// hours next begin or end; nil: never. `offset`: returns, for a Unix time, how many milliseconds local time is
-    /// ahead of this Unix time. If daylight saving skips or repeats an hour, the time that the clock shows decides.
+    /// hours next begin or end; nil if they never do. `offset`: returns, for a Unix time, how many milliseconds local
+    /// time is ahead of this Unix time. If daylight saving skips or repeats an hour, the time that the clock shows
+    /// decides.
     public func state(
         at now: Int64, localOffsetMilliseconds offset: (Int64) -> Int64
     ) -> (isQuiet: Bool, changes: Int64?) {
@@ -45,7 +46,7 @@ extension QuietHours {
         return nil
     }
 
-    /// The minutes of the week at which a span begins or ends, sorted.
+    /// The minutes of the week at which a span (a part of the quiet hours) begins or ends, sorted.
     private var edges: [Int] {
         var edges: Set<Int> = []
         for span in spans {
@@ -58,7 +59,8 @@ extension QuietHours {
         return edges.sorted()
     }
 
-    /// The next time at which a span begins or ends. If the clocks change earlier, it is the time of this change.
+    /// The next time at which a span begins or ends. If the clocks change before that time (daylight saving), it is the
+    /// time of this change.
     private static func next(after now: Int64, _ edges: [Int], _ offset: (Int64) -> Int64) -> Int64? {
         let time = LocalTime(now, offset)
         let ofWeek = Int64(time.weekday) * LocalTime.day + time.time

@@ -1,5 +1,6 @@
-/// Decides which lane may make a slow probe, and applies the result of the probe. A lane is the tasks of one session
-/// for one origin. A slow probe is one transfer of a paused lane, which tests whether the transfers are still slow.
+/// Decides which lane may make a slow probe, and applies the result of the probe. A lane is the tasks (downloads and
+/// uploads) of one session for one origin. A session is a named collection of tasks. A slow probe is one transfer of a
+/// paused lane, which tests whether the transfers are still slow.
 extension ThroughputWatch {
     /// The probe in progress, or the probe for which a task is being searched. There is only one probe at a time.
     /// Several probes would share the network, and each probe would measure the load of the others.
@@ -7,8 +8,8 @@ extension ThroughputWatch {
         let lane: Lane
         let terms: Terms
         let began: Int64
-        /// The scopes (one lane, or all lanes with the same terms) for which the probe decides. They are all scopes
-        /// that held the lane when the probe began. A scope that became slow later keeps its pause.
+        /// The scopes for which the probe decides: all scopes that held the lane when the probe began. A scope is one
+        /// lane, or all lanes with the same minimum rate and pauses. A scope that became slow later keeps its pause.
         let scopes: [Scope]
     }
 
@@ -25,7 +26,7 @@ extension ThroughputWatch {
     }
 
     /// Chooses the lane that may start a task as the probe. It is the lane with permission whose last probe is the
-    /// oldest; nil: no lane has permission now. The probe belongs to this lane until `probed`, `endProbe` or
+    /// oldest; nil if no lane has permission now. The probe belongs to this lane until `probed`, `endProbe` or
     /// `cancelProbe` ends it.
     public mutating func probe(among lanes: [(lane: Lane, terms: Terms)], now: Int64) -> Lane? {
         let now = Self.bounded(now)
@@ -48,7 +49,7 @@ extension ThroughputWatch {
     /// Notes the progress of this lane's probe. The caller calls this function once a second. `bytes`: the bytes that
     /// the probe has moved so far. `milliseconds`: the time in which the probe waited only for the network. Returns
     /// true if the probe has ended. Then the caller checks all lanes again, and stops the running tasks of the held
-    /// lanes.
+    /// (paused) lanes.
     public mutating func probed(_ lane: Lane, bytes: UInt64, milliseconds: Int64, now: Int64) -> Bool {
         // If the lane does not have the probe any more, a change of the network has ended the probe.
         guard let probe, probe.lane == lane else { return true }

@@ -1,6 +1,7 @@
-/// Pauses lanes whose transfers are slower than their minimum rate. A lane is the tasks of one session for one origin.
-/// The rate is measured for each origin, and for all origins together. After the pause, one task makes a slow probe: it
-/// tests whether the transfers are still slow. Only one task of all lanes makes a slow probe at a time.
+/// Pauses lanes whose transfers are slower than their minimum rate. A paused lane is *held*. A lane is the tasks
+/// (downloads and uploads) of one session for one origin. A session is a named collection of tasks. The rate is
+/// measured for each origin, and for all origins together. After the pause, one task makes a slow probe: it tests
+/// whether the transfers are still slow. Only one task of all lanes makes a slow probe at a time.
 ///
 /// Once a second, the watch gets the number of bytes that the transfers of each running lane have moved. A transfer
 /// counts only if it is older than `minimumTransferAge` and has waited only for the network. Time in which it waits for
@@ -45,7 +46,7 @@ public struct ThroughputWatch<Lane: Hashable & Sendable>: Sendable {
         case open
         /// One task may start, if `probe(among:now:)` chooses the lane.
         case probe
-        /// The lane waits until this time; nil: until the probe in progress has ended.
+        /// The lane waits until this time. If the time is nil, the lane waits until the probe in progress has ended.
         case held(until: Int64?)
     }
 
@@ -60,8 +61,8 @@ public struct ThroughputWatch<Lane: Hashable & Sendable>: Sendable {
     public static var probeTimeout: Int64 { 120_000 }
     /// How long all lanes wait when no task was found for a probe, in milliseconds.
     static var emptyProbeDelay: Int64 { 1_000 }
-    /// The limit of remembered scopes. It is higher than the number of lanes that can run at the same time. Beyond the
-    /// limit, the oldest scopes are forgotten, which releases their lanes.
+    /// The limit of remembered scopes (`Scope`). It is higher than the number of lanes that can run at the same time.
+    /// Beyond the limit, the oldest scopes are forgotten, which releases their lanes.
     static var limit: Int { 4_096 }
 
     enum Scope: Hashable, Sendable {

@@ -3,11 +3,12 @@
 /// one task at a time is the *uplink probe*: it tests whether the uplink works again.
 ///
 /// The watch concerns origins beyond the uplink (`Connectivity.needsNoUplink` is false). It is notified when a response
-/// from such an origin begins, and when an attempt (a run of a task) at such an origin ends. All these origins are held
-/// if 3 different origins have failed within two minutes, and no origin has responded in this time. If only 2 origins
-/// are in use, the failures of these 2 are enough. The failure of a single origin is not enough. The exception is a
-/// response with status 511, which is meant for portals (RFC 6585, section 6). This response is enough if no origin has
-/// responded for two minutes. One proper response, or a change of the network, releases all origins at once.
+/// from such an origin begins, and when an attempt at such an origin ends. An attempt is one run of a task (a download
+/// or upload). All these origins are held (their tasks wait) if 3 different origins have failed within two minutes, and
+/// no origin has responded in this time. If only 2 origins are in use, the failures of these 2 are enough. The failure
+/// of a single origin is not enough. The exception is a response with status 511, which is meant for portals (RFC 6585,
+/// section 6). This response is enough if no origin has responded for two minutes. One proper response, or a change of
+/// the network, releases all origins at once.
 ///
 /// All times are milliseconds since boot.
 public struct UplinkWatch: Sendable {
@@ -142,7 +143,7 @@ public struct UplinkWatch: Sendable {
     /// Whether all origins beyond the uplink are held. Then one origin at a time may be tested.
     public var isHeld: Bool { state != .open || !isProven && (system == .portal || system == .limited) }
 
-    /// Chooses the origin that may start a task as the uplink probe now; nil: no origin may start one now. It is the
+    /// Chooses the origin that may start a task as the uplink probe now; nil if no origin may start one now. It is the
     /// origin whose last probe is the oldest. The next probe may follow after a pause of 10 s. The pause doubles with
     /// each probe, up to 5 min. `origins`: the origins with a task that could start now if its origin were not held.
     public mutating func probe(among origins: [Origin], now: Int64) -> Origin? {
@@ -179,8 +180,9 @@ public struct UplinkWatch: Sendable {
     /// When the next uplink probe may start; nil if it may start now, or if no origin is held.
     public func nextProbe(now: Int64) -> Int64? { isHeld && probeAt > now ? probeAt : nil }
 
-    /// The hold that the failures of origins have caused; nil if they have caused none. `unix`: the Unix time in
-    /// milliseconds at `now`. If the hold is caused by a report of the system, `DeferralDecision` returns it.
+    /// The hold (the reason why tasks wait) that the failures of origins have caused; nil if they have caused none.
+    /// `unix`: the Unix time in milliseconds at `now`. If the hold is caused by a report of the system,
+    /// `DeferralDecision` returns it.
     public func hold(now: Int64, unix: Int64) -> Hold? {
         let servers = origins == 1 ? "a server" : "\(origins) servers in a row"
         let sentence: String

@@ -1,4 +1,9 @@
 extension DownloadMachine {
+    // The events and actions of the state machine for one attempt, which is one run of a download. A runner performs
+    // the actions, and passes the results to the state machine as events. The bytes are written to a part file. When
+    // all bytes have come, the part file is sealed (completely written and synced), and then placed: it gets its final
+    // name, at its destination. A *representation* is the content of the server's file at one time.
+
     /// Where the state machine finds the challenge (the server's demand for a credential) of a response.
     public enum ChallengeSource: Equatable, Sendable {
         /// The head of the response has the challenge.
@@ -34,8 +39,7 @@ extension DownloadMachine {
         /// placed it there.
         case knownRepresentationFound(KnownRepresentation?)
         case destinationFileRechecked(isSame: Bool)
-        /// `length`: the length of the part file, to which a download writes its bytes; 0: there are no bytes with
-        /// which to continue.
+        /// `length`: the length of the part file. If it is 0, there are no bytes with which to continue.
         case opened(length: UInt64)
         case head(ResponseHead)
         case forgotten
@@ -53,8 +57,8 @@ extension DownloadMachine {
         case checkpointRecorded
         case sealed(FinishIntent, Checksum? = nil)
         case intentRecorded
-        /// The store has refused to record the finish intent, because the host (the program that embeds the library)
-        /// has cancelled the task.
+        /// The store has refused to record the finish intent (by which the engine recognises the sealed file after a
+        /// crash), because the host (the program that embeds the library) has cancelled the task.
         case intentRefused
         case placed
         case discarded
@@ -64,7 +68,7 @@ extension DownloadMachine {
         /// The event is sent in place of `concluded` if the conclusion was `retry` or `credential`, but there is no
         /// further attempt. The task then fails.
         case retryRefused
-        /// The host cancelled the task. The task's stored row already has this state.
+        /// The host cancelled the task. The store has already recorded this.
         case cancel
         /// The task was suspended, or the engine stops. The bytes are kept.
         case stop
@@ -99,15 +103,15 @@ extension DownloadMachine {
         /// Computes the digest of the part file from its first byte, including the bytes of earlier attempts. No event
         /// follows.
         case hash(Checksum.Algorithm)
-        /// Continues the existing part file. Bytes after `syncedOffset` are trusted only in the boot that wrote them.
-        /// In another boot, the file is truncated to `syncedOffset`. Results in `opened`.
+        /// Continues the existing part file. If the machine has restarted since the bytes after `syncedOffset` were
+        /// written, these bytes are not trusted, and the file is truncated to `syncedOffset`. Results in `opened`.
         case openPart(isSameBoot: Bool, syncedOffset: UInt64)
         /// Sends the request. Results in `head` and `received`, and at the end in one `transferComplete` or
         /// `transferFailed`.
         case startTransfer(offset: UInt64, ifRange: String?, condition: KnownRepresentation? = nil)
         /// Stops the transfer. No further event of the transfer follows.
         case stopTransfer
-        /// Resumes the paused transfer, because the machine takes bytes again.
+        /// Resumes the paused transfer, because the state machine takes bytes again.
         case resumeTransfer
         /// Releases the slot (the task's right to run), because the connection is free for another task. An attempt
         /// returns this action only one time.
@@ -167,8 +171,8 @@ extension DownloadMachine {
         public var spaceCheck: UInt64 = 1 << 20
         /// The maximum number of bytes that are read from the body of a refused response.
         public var errorBody = UInt64(Limits.errorBodySize)
-        /// The maximum number of ticks for which the body of a refused response is read. A slow body occupies a
-        /// connection that other tasks need.
+        /// The maximum number of ticks (seconds) for which the body of a refused response is read. A slow body occupies
+        /// a connection that other tasks need.
         public var errorTicks = 5
         public init() {}
     }

@@ -1,5 +1,6 @@
-/// The functions that end an attempt. At each end, the state machine stops the transfer, releases the slot (the task's
-/// right to run), and then concludes the attempt.
+/// The functions that end an attempt, which is one run of a download. At each end, the state machine stops the transfer
+/// and releases the slot (the task's right to run). Then it concludes the attempt: it decides the result of the
+/// attempt, and the runner commits this result.
 extension DownloadMachine {
     /// Enters the next state. If the transfer runs and must not run in the next state, stops the transfer. If the next
     /// state does not hold the slot, releases the slot.
@@ -146,7 +147,7 @@ extension DownloadMachine {
 
     mutating func cancel() -> [Action] {
         switch state {
-        // The machine ends the attempt when it gets the result of the present step, such as a refused intent.
+        // The state machine ends the attempt when it gets the result of the present step.
         case .finishing(let step, _): state = .finishing(step, isCancelled: true)
         case .concluding(var concluding):
             concluding.isCancelled = true
@@ -169,8 +170,8 @@ extension DownloadMachine {
     mutating func expire(_ failure: Failure) -> [Action] {
         switch state {
         case .preparing(.ready):
-            // An intent shows that all bytes had come before a crash, so the engine may still give the file its final
-            // name.
+            // The store has a finish intent, which is recorded when all bytes have come. So all bytes had come before a
+            // crash, and the engine may still give the file its final name.
             return intent.map { checkSealedFile($0, expiry: failure) } ?? discard(.failed(failure))
         case .preparing(.checkingSealedFile(let intent, _)):
             state = .preparing(.checkingSealedFile(intent, expiry: failure))

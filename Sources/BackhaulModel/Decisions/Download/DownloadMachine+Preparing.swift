@@ -1,5 +1,5 @@
-/// The steps of an attempt before its first request. They need no server. Each function continues with the next step
-/// that applies.
+/// The steps of an attempt (one run of a download) before its first request. They need no server. Each function
+/// continues with the next step that applies.
 extension DownloadMachine {
     mutating func start() -> [Action] {
         guard case .preparing(.ready) = state else { return [] }
@@ -81,8 +81,8 @@ extension DownloadMachine {
     mutating func opened(_ length: UInt64) -> [Action] {
         guard case .preparing(.opening(let checkpoint)) = state else { return [] }
         if checkpoint.isMetadataOnly { return request(from: 0) }
-        // If one of these tests fails, the file is not the one that an earlier attempt has written. It is shorter than
-        // the synced bytes, longer than the whole file, or longer than the bytes that are trusted.
+        // If the file is shorter than the synced bytes, longer than the whole file, or longer than the bytes that are
+        // trusted, it is not the file that an earlier attempt has written.
         guard length > 0, length >= checkpoint.syncedOffset,
             length == checkpoint.syncedOffset || isSameBoot(checkpoint), length <= checkpoint.size ?? .max
         else { return forget(.partFile) }
@@ -113,7 +113,7 @@ extension DownloadMachine {
         }
     }
 
-    /// Whether the checkpoint was written since the system's last boot. If the id of this boot is unknown, the id is
-    /// empty, and the result is false.
+    /// Whether the checkpoint (the stored record of the bytes from earlier attempts) was written since the system's
+    /// last boot. If the id of this boot is unknown, the id is empty, and the result is false.
     private func isSameBoot(_ checkpoint: Checkpoint) -> Bool { !bootID.isEmpty && checkpoint.bootID == bootID }
 }

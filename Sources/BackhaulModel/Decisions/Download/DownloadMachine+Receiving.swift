@@ -1,5 +1,6 @@
-/// Passes the bytes of the body through the buffer to the part file, and records checkpoints. A *checkpoint* is what
-/// the store records about the part file, so that a later attempt can continue it.
+/// Passes the bytes of the body through the buffer to the part file (the file of an unfinished download), and records
+/// checkpoints. A *checkpoint* is what the store records about the part file, so that a later attempt can continue it.
+/// An attempt is one run of the download.
 extension DownloadMachine {
     mutating func received(_ count: Int) -> [Action] {
         let count = UInt64(clamping: count)
@@ -51,8 +52,8 @@ extension DownloadMachine {
                 || counters.offset < (reception.isSlow ? limits.slowUnrecorded : limits.unrecorded))
     }
 
-    /// Whether a crash now would leave bytes in the part file, while the store does not know which representation they
-    /// belong to.
+    /// Whether the part file may have bytes whose representation (the content of the server's file at one time) is not
+    /// in the store yet. After a crash, no attempt could continue with these bytes.
     private func needsFirstCheckpoint(_ reception: Reception) -> Bool {
         reception.startOffset == 0 && !reception.record.wasDone && reception.isResumable
             && (reception.isSlow || file.size ?? .max > limits.firstSync)
@@ -237,7 +238,7 @@ extension DownloadMachine {
 }
 
 extension UInt64 {
-    /// The sum, or on overflow the largest number. Sizes that servers announce must not crash the host.
+    /// The sum, or on overflow the largest number. Sizes that servers announce must not crash the program.
     fileprivate func adding(_ other: UInt64) -> UInt64 {
         let (sum, overflow) = addingReportingOverflow(other)
         return overflow ? .max : sum

@@ -1,4 +1,4 @@
-/// The steps of an attempt from the head of the response to the start of the response's body.
+/// The steps of an attempt (one run of a download) from the head of the response to the start of the response's body.
 extension DownloadMachine {
     mutating func received(_ head: ResponseHead) -> [Action] {
         guard case .exchanging(.requesting(let condition), let transfer) = state else { return [] }

@@ -11,10 +11,10 @@ public struct DownloadMachine: Sendable {
     var file = KnownFile()
     /// The response to the latest request.
     public internal(set) var head: ResponseHead?
-    /// What the store has recorded about the part file: the latest checkpoint of this attempt, or the checkpoint with
-    /// which the attempt began.
+    /// The checkpoint, which is what the store has recorded about the part file. It is the latest checkpoint of this
+    /// attempt, or the checkpoint with which the attempt began.
     public internal(set) var checkpoint: Checkpoint?
-    /// Where the challenge of the next response is found.
+    /// Where the challenge (the server's demand for a credential) of the next response is found.
     public var challenge = ChallengeSource.head
 
     let intent: FinishIntent?
@@ -83,9 +83,9 @@ extension DownloadMachine {
     public var bytesReceived: UInt64 { counters.bytesReceived }
     /// The highest offset that any attempt has reached, including this one.
     public var furthest: UInt64 { counters.furthest }
-    /// Whether this attempt made bytes durable that no earlier attempt had, so that the next attempt can continue with
-    /// them. If so, failures are counted from one again. Bytes that an earlier attempt had already received are no
-    /// progress.
+    /// Whether this attempt made bytes durable that no earlier attempt had made durable. If so, the next attempt can
+    /// continue with these bytes, and failures are counted from one again. Bytes that an earlier attempt had already
+    /// received are no progress.
     public var madeProgress: Bool { counters.madeProgress }
 
     /// The size of the whole file, if it is known.

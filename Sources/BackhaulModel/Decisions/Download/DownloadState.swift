@@ -1,6 +1,7 @@
 extension DownloadMachine {
-    /// The state of the attempt, with the data that exists only in this state. In `preparing` and `exchanging`, the
-    /// attempt has a slot (the task's right to run). When the attempt enters any other state, it releases the slot.
+    /// The state of an attempt (one run of a download), with the data that exists only in this state. In `preparing`
+    /// and `exchanging`, the attempt has a slot (the task's right to run). When the attempt enters any other state, it
+    /// releases the slot.
     enum State: Sendable {
         /// The steps that need no server.
         case preparing(Preparation)
@@ -10,11 +11,12 @@ extension DownloadMachine {
         case saving(Saving)
         /// All bytes have come.
         case finishing(Finishing, isCancelled: Bool)
-        /// The part file, which has the bytes of the download, is being removed before the conclusion.
+        /// The part file, which has the bytes of the download, is being removed before the result of the attempt is
+        /// committed.
         case discarding(Conclusion)
         /// The end of the attempt is being committed.
         case concluding(Concluding)
-        /// The task was cancelled while the conclusion was committed. The part file is being removed.
+        /// The task was cancelled while the result of the attempt was committed. The part file is being removed.
         case removing
         case over
 
@@ -32,19 +34,20 @@ extension DownloadMachine {
 
     enum Preparation: Sendable {
         case ready
-        /// A crash happened after the finish intent was recorded. The disk checks whether the sealed (complete and
-        /// synced) file exists, as part file or under its final name. `expiry`: set if the task has reached its
-        /// deadline meanwhile.
+        /// A crash happened after the finish intent (the record that all bytes have come) was stored. The disk checks
+        /// whether the sealed (complete and synced) file exists, as part file or under its final name. `expiry`: set if
+        /// the task has reached its deadline meanwhile.
         case checkingSealedFile(FinishIntent, expiry: Failure?)
         /// The disk checks whether the file at the destination has the checksum and size that the request states.
         case checkingDestinationFile
         /// The file system was full. The disk checks whether there is space now.
         case checkingSpace
-        /// The store searches for the representation that an earlier task placed at the destination.
+        /// The store searches for the representation (the content of the server's file at one time) that an earlier
+        /// task placed at the destination.
         case findingKnownRepresentation
         /// The part file is being opened, to continue it.
         case opening(Checkpoint)
-        /// The store forgets a useless file before a byte of it is overwritten.
+        /// The store removes its record of a useless file before a byte of this file is overwritten.
         case forgetting(StaleFile)
     }
 
@@ -71,7 +74,7 @@ extension DownloadMachine {
     enum Transfer: Sendable {
         case running
         /// The transfer has ended by itself, so it needs no stop. If the exchange is `requesting`, `receiving` or
-        /// `refusing`, it ends soon.
+        /// `refusing`, the exchange ends soon.
         case ended
     }
 

@@ -1,5 +1,5 @@
-/// The options for a download that matter to the decisions of the state machine. The host, which is the program that
-/// embeds the library, has set these options.
+/// The options for a download that matter to the decisions of `DownloadMachine`, the state machine of a download. The
+/// host, which is the program that embeds the library, has set these options.
 public struct DownloadTerms: Equatable, Sendable {
     public var url = ""
     public var method = "GET"
@@ -17,7 +17,7 @@ public struct DownloadTerms: Equatable, Sendable {
     public var isOnlyIfChanged = false
     public var isNamedByServer = false
     public var refusesTakenName = false
-    /// Whether an earlier attempt ended with a wrong digest or size.
+    /// Whether an earlier attempt (run of the download) ended with a wrong digest or size.
     public var hadMismatch = false
     /// The number of free bytes that were missing when an earlier attempt found the file system full.
     public var neededSpace: UInt64?

@@ -1,9 +1,10 @@
-/// The events that the engine has pushed to one handle of a client, and that no poll of the client has returned yet. A
-/// *credit*, which the client gives, limits how many events the engine pushes. A poll returns the events after its
-/// *cursor*, the id of an event. If the buffered events begin directly after the cursor, the poll is served without the
-/// engine. In all uncertain cases, the poll reads the store.
+/// The events that the engine has pushed to one handle (a client's reference to a session), and that no poll of the
+/// client has returned yet. A *credit*, which the client gives, limits how many events the engine pushes. A poll
+/// returns the events after its *cursor*, the id of an event. If the buffered events begin directly after the cursor,
+/// the poll is served without the engine. In all uncertain cases, the poll reads the store.
 public struct EventCache: Equatable, Sendable {
-    /// The buffer has every event after `since` and up to `through` that the client has not acknowledged.
+    /// The buffer has every event after `since` and up to `through` that the client has not acknowledged (confirmed as
+    /// processed).
     public private(set) var since: EventID
     public private(set) var through: EventID
     private var events: [Event] = []
@@ -54,8 +55,8 @@ public struct EventCache: Equatable, Sendable {
         through = max(through, end)
     }
 
-    /// Returns the events for a poll, and whether there are more. Nil: the poll must read the store. `newest`: the
-    /// newest event that the client knows.
+    /// Returns the events for a poll, and whether there are more. Returns nil if the poll must read the store.
+    /// `newest`: the newest event that the client knows.
     public mutating func take(after: EventID, maximum: Int, newest: EventID) -> (events: [Event], more: Bool)? {
         guard after >= since, after <= through else { return nil }
         let first = events.firstIndex { $0.id > after } ?? events.count

@@ -1,4 +1,5 @@
-/// How many events the engine may push to one handle of a client.
+/// How many events the engine may push to one handle, which is a client's reference to a session. To push an event is
+/// to send it before the client demands it.
 public struct EventCredit: Equatable, Sendable {
     /// The client buffers only events after this event. The client's polls have returned the earlier events, or the
     /// client does not want them.
@@ -83,8 +84,9 @@ public struct PushCredit: Equatable, Sendable {
         guard let credit, after <= cursor, through > cursor, !isFull else { return nil }
         var push = Push(after: cursor, through: through, events: [])
         for event in events where event.id > cursor {
-            // The event of a challenge is not pushed: a poll must read it. Otherwise another client could respond to
-            // the challenge, and so acknowledge the event, while this client still buffers the event.
+            // The event of a challenge (a demand for a credential) is not pushed: a poll must read it. Otherwise
+            // another client could respond to the challenge, and so acknowledge the event, while this client still
+            // buffers the event.
             if case .challenge = event.kind {
                 isFull = true
                 break

@@ -1,10 +1,10 @@
 /// Counts the consecutive failed launches of an application, and delays the next launch. A launch is a start of the
-/// application's program (the *host*) by the engine. The launch fails if the host does not complete a session. Times
-/// are milliseconds since boot.
+/// application's program (the *host*) by the engine. The launch fails if the host does not complete a session. To
+/// complete a session is to state that its events are processed. Times are milliseconds since boot.
 public struct LaunchBackoff: Equatable, Sendable {
     /// The number of consecutive launches whose hosts have completed no session. It includes the launch in progress.
     public private(set) var launches: UInt32
-    /// The earliest time of the next launch; nil: at once.
+    /// The earliest time of the next launch; nil if the next launch may follow at once.
     public private(set) var dueAt: Int64?
 
     public init(launches: UInt32 = 0, dueAt: Int64? = nil) {

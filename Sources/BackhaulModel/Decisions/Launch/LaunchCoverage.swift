@@ -1,16 +1,17 @@
 /// Finds out whether each session that needs its host has a running host. If so, the engine need not launch the
-/// application. A host is a program that uses the library. Times are milliseconds since boot.
+/// application. A host is a program that uses the library. A session is a named collection of tasks (downloads and
+/// uploads). Times are milliseconds since boot.
 public struct LaunchCoverage: Equatable, Sendable {
-    /// A session that needs its host, because all its tasks have ended (a finished *round*) or because it has an open
-    /// challenge.
+    /// A session that needs its host, because all its tasks have ended or because it has an open challenge (a demand
+    /// for a credential).
     public struct Waiting: Equatable, Sendable {
         /// Whether the process of the session's consumer, which reads the session's events, runs. Either the process is
         /// connected, or the former engine has died and the process will connect soon.
         public var hasConsumer: Bool
-        /// When the engine first saw that the process is stopped (SIGSTOP); nil: it is not stopped.
+        /// When the engine first saw that the process is stopped (SIGSTOP); nil if it is not stopped.
         public var consumerStoppedAt: Int64?
-        /// For how many milliseconds the process may be stopped before the engine launches a host nevertheless; 0: no
-        /// limit.
+        /// For how many milliseconds the process may be stopped before the engine launches a host nevertheless; 0 if
+        /// there is no limit.
         public var launchIfStopped: UInt32
 
         public init(hasConsumer: Bool, consumerStoppedAt: Int64?, launchIfStopped: UInt32) {
@@ -22,8 +23,8 @@ public struct LaunchCoverage: Equatable, Sendable {
 
     /// Whether all waiting sessions have a host.
     public private(set) var isWhole = true
-    /// The time of the next check, because a host may have been stopped for too long by then; nil: no further check is
-    /// necessary.
+    /// The time of the next check, because a host may have been stopped for too long by then; nil if no further check
+    /// is necessary.
     public private(set) var endsAt: Int64?
 
     /// Checks all waiting sessions. `hasHost`: whether the application has a connected host that does not belong to the

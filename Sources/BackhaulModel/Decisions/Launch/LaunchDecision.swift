@@ -1,5 +1,6 @@
 /// Decides the next step in the launch of one application. A launch is the start of the application's program (the
-/// *host*) by the engine, because sessions need their host. Times are milliseconds since boot.
+/// *host*) by the engine, because sessions (named collections of downloads and uploads) need their host. Times are
+/// milliseconds since boot.
 public enum LaunchDecision {
     /// How long a launched host may take to end after SIGTERM, in milliseconds.
     public static let endMilliseconds: Int64 = 10_000
@@ -32,12 +33,14 @@ public enum LaunchDecision {
         public var policy: LaunchPolicy
         public var backoff: LaunchBackoff
         public var run: Run
-        /// Whether a launch is in progress. Hosts with the launch's token belong to the launch.
+        /// Whether a launch is in progress. A host belongs to the launch if its environment has the token (a secret) of
+        /// the launch.
         public var hasLaunch: Bool
-        /// Whether the launch lists sessions that are not completed.
+        /// Whether the launch lists sessions that are not completed: no host has stated that it has processed their
+        /// events.
         public var isOutstanding: Bool
-        /// Whether a session needs its host, because all its tasks have ended (a finished *round*) or because it has an
-        /// open challenge.
+        /// Whether a session needs its host, because all its tasks have ended or because it has an open challenge (a
+        /// demand for a credential).
         public var isNeeded: Bool
         /// Whether each session that needs a host already has a running host outside of the launch.
         public var isCovered: Bool
@@ -70,14 +73,14 @@ public enum LaunchDecision {
         case rest
         case wait(until: Int64)
         case launch
-        /// Do not launch again, because too many launches in a row have failed. After a host that the engine did not
-        /// launch has connected, launches resume.
+        /// Do not launch again, because too many launches in a row have failed. Launches resume when a host connects
+        /// that the engine did not launch.
         case giveUp
         /// Send SIGTERM.
         case terminate
         /// Send SIGKILL.
         case kill
-        /// Give the launched host a new attach time, because the host did not cause the delay.
+        /// Give the launched host more time to attach (open) a session, because the host did not cause the delay.
         case extendAttachTime
         /// End the launch, because it had success or is not needed any more. The count of launches restarts at zero,
         /// except if `onlyRepeatedChallenges` is set.

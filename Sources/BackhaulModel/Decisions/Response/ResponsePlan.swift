@@ -1,7 +1,7 @@
-/// What a download does with a response. Only the head of the response decides this. A file never gets bytes of two
-/// representations. The bytes of the file so far are in the *part file*. A response's bytes are appended to the part
-/// file only if the response proves two facts: the bytes belong to the same representation, and they start where the
-/// part file ends.
+/// What a download does with a response. Only the head of the response decides this. A *representation* is the content
+/// of the server's file at one time. The downloaded file never gets bytes of two representations. The bytes that have
+/// come so far are in the *part file*. A response's bytes are appended to the part file only if the response proves two
+/// facts: the bytes belong to the same representation, and they start where the part file ends.
 public enum ResponsePlan: Equatable, Sendable {
     /// Append the body to the part file. `size`: the size of the whole file. `through`: the length of the file after
     /// this body. This length is less than `size` if the server sends only a part of the requested range (RFC 9110,
@@ -12,13 +12,13 @@ public enum ResponsePlan: Equatable, Sendable {
     case startOver(size: UInt64?, Validator)
     /// Finish the part file, because it already has all bytes.
     case whole
-    /// Keep the file at the destination, because the response states that the representation of this file has not
-    /// changed.
+    /// Keep the file at the destination (the final path of the download), because the response states that the
+    /// representation of this file has not changed.
     case unchanged
     /// Retry, because the body is not the file. `fromZero`: the bytes of the part file are not trusted.
     case retry(Failure, fromZero: Bool)
     /// Discard the bytes of the part file and retry, because this response contradicts the response from which these
-    /// bytes came. Size and validator are kept for the next attempt.
+    /// bytes came. Size and validator are kept for the next attempt (the next run of the download).
     case contradiction(Failure)
     /// Fail, because the body is not the file. A further attempt would get the same response.
     case fail(Failure)
@@ -174,8 +174,8 @@ public enum ResponsePlan: Equatable, Sendable {
         } else {
             return "for bytes that have no validator"
         }
-        // An empty final URL means that the host has given another URL for the same file. Then the entity tag and the
-        // size, which were compared before, are the proof.
+        // An empty final URL means that the program has given another URL for the same file. Then the entity tag and
+        // the size, which were compared before, are the proof.
         if known.finalURL.isEmpty, known.validator.entityTag != nil, known.size != nil { return nil }
         // A validator distinguishes only the representations of one resource (RFC 9110, section 8.8.1), so the URL must
         // be the same. Signed links change their query with each redirect. So with a strong entity tag, the query may

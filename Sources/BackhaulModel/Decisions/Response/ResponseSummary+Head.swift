@@ -39,10 +39,10 @@ extension ResponseSummary {
         }
     }
 
-    /// The summary for a file whose bytes came, in part or completely, in earlier attempts. Values that the present
-    /// attempt's response does not state come from the checkpoint, the record of the earlier attempts. If the file
-    /// already had all bytes, the present attempt has no response. If the response has only the rest of the file, it
-    /// may omit Last-Modified (RFC 9110, section 15.3.7).
+    /// The summary for a file whose bytes came, in part or completely, in earlier attempts (runs of the download).
+    /// Values that the present attempt's response does not state come from the checkpoint, the record of the earlier
+    /// attempts. If the file already had all bytes, the present attempt has no response. If the response has only the
+    /// rest of the file, it may omit Last-Modified (RFC 9110, section 15.3.7).
     public func completed(from checkpoint: Checkpoint) -> ResponseSummary {
         var completed = self
         if finalURL == nil, !checkpoint.finalURL.isEmpty { completed.finalURL = checkpoint.finalURL }

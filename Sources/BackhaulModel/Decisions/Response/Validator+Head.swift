@@ -3,9 +3,9 @@ extension Validator {
     /// sent with every attempt.
     private static let tagSize = 1_024
 
-    /// The validator with which the download can be continued after this response. If the response has an entity tag,
-    /// the validator is this tag. But if the tag is weak, the validator is empty: for a response with an entity tag,
-    /// RFC 9110, section 13.1.5, does not permit Last-Modified instead. If the response has no entity tag, the
+    /// The validator (entity tag or Last-Modified) with which a later request can continue the download. If the
+    /// response has a strong entity tag, the validator is this tag. If the tag is weak, the validator is empty, because
+    /// Last-Modified must not replace an entity tag (RFC 9110, section 13.1.5). If the response has no entity tag, the
     /// validator is Last-Modified, but only if it is at least one second older than the response's Date (a strong
     /// validator, section 8.8.2.2).
     public init(of head: ResponseHead) {

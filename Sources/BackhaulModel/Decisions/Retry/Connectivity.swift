@@ -1,6 +1,6 @@
 /// Decides when to check again for a route to a server while there is no route. The system reports changes of the
-/// network, but a flapping link causes many reports, and some important changes cause no report. So checks are delayed
-/// after reports, and are also made without reports.
+/// network. But a link that often fails and returns (flaps) causes many reports, and some important changes cause no
+/// report. So checks are delayed after reports, and are also made without reports.
 public struct ConnectivityCheckBackoff: Equatable, Sendable {
     /// The delay after a change, in milliseconds. Most changes consist of several reports, about the link, the address
     /// and the route.
@@ -43,7 +43,8 @@ public struct ConnectivityCheckBackoff: Equatable, Sendable {
 public enum Connectivity {
     /// Facts about the route, which are read from the system.
     public struct Facts: Equatable, Sendable {
-        /// Whether the last attempt to connect failed because a network or host was unreachable, or a network was down.
+        /// Whether the last attempt to connect failed because a network or machine was unreachable, or a network was
+        /// down.
         public var isUnreachable: Bool
         /// Whether there is a route to one of the system's name servers.
         public var hasRouteToNameServer: Bool

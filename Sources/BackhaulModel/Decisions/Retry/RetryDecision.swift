@@ -1,4 +1,5 @@
-/// The facts about a failed attempt by which `RetryDecision` decides whether the task is retried.
+/// The facts about a failed attempt. From these facts, `RetryDecision` decides whether the task is retried. A task is
+/// one download or upload, and an attempt is one run of a task.
 public struct FailedAttempt: Equatable, Sendable {
     public var failure: Failure
     public var method = "GET"
@@ -14,8 +15,8 @@ public struct FailedAttempt: Equatable, Sendable {
     /// Whether the machine has no route to the server, or no route to a name server that could resolve the server's
     /// name.
     public var hasNoRoute = false
-    /// Whether all servers beyond the local network fail in the same way (`UplinkWatch`). Then the task is held until
-    /// one of these servers responds.
+    /// Whether all servers beyond the local network fail in the same way (`UplinkWatch`). Then the task waits until one
+    /// of these servers responds.
     public var isUplinkFailure = false
     /// Whether this attempt made bytes durable that no earlier attempt had made durable.
     public var madeProgress = false
@@ -25,8 +26,8 @@ public struct FailedAttempt: Equatable, Sendable {
     public var immediate: UInt32 = 0
     /// The least delay that the server demanded, in seconds. A delay of more than one day counts as one day.
     public var retryAfterSeconds: Int64?
-    /// The milliseconds until the end of the task's resource time-out, the longest time from the enqueue of the task to
-    /// its end.
+    /// The milliseconds until the task's resource time-out is over. This time-out is the longest permitted time between
+    /// the enqueue, which stores the task, and the end of the task.
     public var remainingMilliseconds = Int64.max
 
     public init(_ failure: Failure) { self.failure = failure }
@@ -156,11 +157,11 @@ extension TransferPolicy {
 }
 
 extension Failure {
-    /// Whether the response had the status 511 Network Authentication Required, which only a portal in front of the
-    /// server sends (RFC 6585, section 6).
+    /// Whether the response had the status 511 Network Authentication Required. This status is meant for portals, such
+    /// as a network's login page (RFC 6585, section 6).
     var isFromCaptivePortal: Bool { status == .httpStatus && domain == .http && detail == 511 }
 
-    /// Whether most servers repeat this failure: a body that ended without close_notify, or a response of success that
+    /// Whether most servers repeat this failure: a body that ended without close_notify, or a successful response that
     /// came before the request's body was sent.
     fileprivate var isPermanent: Bool { status == .tlsTruncated || status == .connectionLost && domain == .http }
 

@@ -1,9 +1,10 @@
-/// A task that has not ended, with the facts that matter when its start times change. Times are Unix milliseconds.
+/// A task (a download or upload) that has not ended, with the facts that matter when its start times change. Times are
+/// Unix milliseconds.
 public struct ScheduledTask: Equatable, Sendable {
     public enum Standing: Equatable, Sendable {
         /// The task waits for a slot, the right to run.
         case ready
-        /// The task waits until this time for its next attempt.
+        /// The task waits until this time for its next run.
         case retry(Int64)
         /// The task waits for its earliest start.
         case early

@@ -1,12 +1,14 @@
-/// Decides which task starts next, without I/O. A *slot* is the right of a task to run. Limits on slots apply to each
-/// lane (all tasks of a session for one origin), to each session and to the engine. The schedule knows only the tasks
-/// that were loaded from the store; more tasks may wait in the store.
+/// Decides which task (download or upload) starts next, without I/O. A *slot* is the right of a task to run. A
+/// *session* is a named collection of tasks. Limits on slots apply to each lane (all tasks of a session for one
+/// origin), to each session and to the engine. The schedule knows only the tasks that were loaded from the store; more
+/// tasks may wait in the store.
 ///
 /// Sessions get slots in rotation, and so do the lanes within a session. After a session or lane has got a slot, it
 /// goes to the end of the rotation. A session or lane whose tasks cannot start now keeps its position. So no task waits
 /// for ever, and a session with a thousand origins does not displace a session with a single origin. Urgent tasks
 /// (`BH_PRIORITY_NOW`) start before all other tasks, and ignore the limits of their session. The limits of the engine
-/// apply to urgent tasks, too. If these limits are reached, running tasks are preempted for urgent tasks.
+/// apply to urgent tasks, too. If these limits are reached, running tasks are preempted: they stop, so that the urgent
+/// tasks can run.
 public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, Task: Hashable & Sendable>: Sendable {
     public struct Limits: Sendable {
         /// The most tasks that may run in one lane over HTTP/1.1, where each task has its own connection. Over HTTP/2,
@@ -24,7 +26,7 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
         public var running: Int
         /// The most connections. Over HTTP/2 the tasks of a lane share one connection.
         public var connections: Int
-        /// The most connections of all sessions to one origin; nil: only the limit of each session applies.
+        /// The most connections of all sessions to one origin. If it is nil, only the limit of each session applies.
         public var connectionsPerOrigin: Int?
         public init(running: Int = 256, connections: Int = 256, connectionsPerOrigin: Int? = nil) {
             self.running = running
@@ -47,8 +49,8 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
         /// Whether tasks were added while the lane's tasks were being loaded from the store. Then the result of this
         /// load may lack the added tasks.
         var isLoadStale = false
-        /// Whether tasks were added during the present load that must start before the loaded tasks. Then the result of
-        /// the load is dropped.
+        /// Whether the tasks that were added during the present load must start before the loaded tasks. If so, the
+        /// result of the load is dropped.
         var isLoadOutdated = false
         var mayHaveMore = true
         var isMultiplexed = false

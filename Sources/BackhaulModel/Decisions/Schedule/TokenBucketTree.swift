@@ -1,6 +1,7 @@
-/// Distributes among the tasks the bytes that rate limits allow. The engine, each session and each task may have a rate
-/// limit. A limit applies to the sum of received and sent bytes. The bytes of a task count for three limits: the limit
-/// of the task, of its session and of the engine. `now`: the time in milliseconds, by a clock that never goes back.
+/// Rate limits permit a number of bytes per second. This type divides these bytes among the tasks (downloads and
+/// uploads). The engine, each session and each task may have a rate limit. A limit applies to the sum of received and
+/// sent bytes. The bytes of a task count for three limits: the limit of the task, of its session and of the engine.
+/// `now`: the time in milliseconds, by a clock that never goes back.
 ///
 /// Each of the three *levels* (task, session, engine) that has a limit is a token bucket. One chunk may overdraw the
 /// bucket, and then later chunks wait. So the rate is kept for chunks of any size. Tasks that share a level move bytes
@@ -63,8 +64,8 @@ public struct TokenBucketTree<Session: Hashable & Sendable, Task: Hashable & Sen
 
     public func isWaiting(_ task: Task) -> Bool { accounts[task]?.isWaiting ?? false }
 
-    /// Sets the rate limit of a level. `rate`: bytes per second; nil or 0: no limit. The next `release` applies the new
-    /// rate to waiting tasks.
+    /// Sets the rate limit of a level. `rate`: bytes per second. If it is nil or 0, there is no limit. The next
+    /// `release` applies the new rate to waiting tasks.
     public mutating func setRate(_ rate: UInt64?, of level: Level, now: Int64) {
         guard let rate, rate > 0 else {
             buckets[level] = nil

@@ -1,4 +1,4 @@
-/// The steps from the start of an attempt to the response.
+/// The steps from the start of an attempt (one run of an upload) to the response.
 extension UploadMachine {
     mutating func start() -> [Action] {
         guard case .ready = state else { return [] }
@@ -82,7 +82,7 @@ extension UploadMachine {
         }
     }
 
-    /// The conclusion after a response of success. If the response came before the request's body was sent, the
+    /// The conclusion after a successful response. If the response came before the request's body was sent, the
     /// response does not show how much of this body the server has.
     private func success(_ wasBodySent: Bool) -> Conclusion {
         guard !wasBodySent, !policy.tolerances.contains(.earlyResponse) else { return .succeeded }

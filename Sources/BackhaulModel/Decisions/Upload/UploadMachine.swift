@@ -101,7 +101,8 @@ extension UploadMachine {
     public enum Event: Equatable, Sendable {
         case start
         case opened
-        /// A response with its challenge, if the task must wait for a credential.
+        /// The head of a response. If the task must wait for a credential, the event also has the challenge (the demand
+        /// for the credential).
         case head(ResponseHead, AuthenticationChallenge?)
         /// Bytes of the response's body.
         case received(count: Int, wasBodySent: Bool = true)
@@ -111,13 +112,13 @@ extension UploadMachine {
         /// A file of the body cannot be read, or was changed.
         case bodyFailed(Failure)
         case concluded
-        /// Sent in place of `concluded` after the conclusion `retry` or `credential`, if the task gets no further
-        /// attempt. Then the task fails.
+        /// If the conclusion is `retry` or `credential`, but the task gets no further attempt, this event is sent in
+        /// place of `concluded`. Then the task fails.
         case retryRefused
         case cancel
         case stop
         case expire(Failure)
-        /// Sent every second.
+        /// The event is sent once a second.
         case tick(wasBodySent: Bool = true)
     }
 
@@ -144,7 +145,7 @@ extension UploadMachine {
         /// bytes are read so that the connection can be reused.
         public var body: UInt64 = 1 << 20
         public var errorBody = UInt64(Limits.errorBodySize)
-        /// The most ticks for which a body is read. A slow body occupies a connection that other tasks need.
+        /// The most ticks (seconds) for which a body is read. A slow body occupies a connection that other tasks need.
         public var bodyTicks = 30
         public var errorTicks = 5
         public init() {}
