@@ -24,7 +24,7 @@ public struct AttemptOperations {
     }
 
     /// Records that an attempt will now send a request that must not be repeated. So after a crash, the next engine
-    /// does not send the request again.
+    /// (the process that runs the tasks) does not send the request again.
     public func recordUnderWay(_ task: TaskID, attempts: UInt32) throws(Failure) {
         try tables.tasks.markUnderWay(task, attempts: attempts)
     }
@@ -80,7 +80,8 @@ public struct AttemptOperations {
     }
 
     /// Returns the task's stored attempts, oldest first. If there were many attempts, only the first and the newest are
-    /// stored. Throws notFound when neither the session nor its history has the task.
+    /// stored. Throws notFound when the task is missing both in the session and in the session's history (its list of
+    /// ended tasks).
     public func all(of task: TaskID, in session: SessionID) throws(Failure) -> [Attempt] {
         var url = try tables.requests.url(of: task, in: session)
         if url == nil { url = try tables.history.url(of: task, in: session) }
