@@ -1,7 +1,7 @@
 public import BackhaulModel
 
 /// Operations on leftovers: files that must be removed. When a transaction makes a file superfluous, the same
-/// transaction adds it to this list. So the file is removed even after a crash.
+/// transaction adds the file to this list. So the file is removed even after a crash.
 public struct LeftoverOperations {
     let tables: Tables
     private var bodies: BodyOperations { BodyOperations(tables: tables) }

@@ -1,9 +1,10 @@
 public import BackhaulModel
 
-/// Operations on earliest and latest starts. A task does not start before its *earliest start*. After its *latest
-/// start*, a preset such as `discretionary`, which demands external power among other things, does not delay the task
-/// any more. Both are times of the wall clock, and do not change when that clock is set. A task that waits for its
-/// earliest start is a delayed task. Its due time on the boot clock moves when the wall clock is set.
+/// Operations on the earliest and latest starts of tasks (uploads and downloads). A task does not start before its
+/// *earliest start*. After its *latest start*, a preset such as `discretionary`, which demands external power among
+/// other things, does not delay the task any more. Both are times of the wall clock, and do not change when that clock
+/// is set. A task that waits for its earliest start is a delayed task. Its due time on the boot clock moves when the
+/// wall clock is set.
 public struct StartOperations {
     let tables: Tables
     private var constraints: ConstraintOperations { ConstraintOperations(tables: tables) }
@@ -36,8 +37,8 @@ public struct StartOperations {
     /// Returns the next latest start of a task, in Unix milliseconds.
     public func nextLatestStart() throws(Failure) -> Int64? { try tables.delays.nextLatestStart() }
 
-    /// Delays the ready tasks of the selection whose earliest start is in the future. Returns whether there are such
-    /// tasks.
+    /// Delays each *ready* task (a task that may be the next to run) of the selection if the task's earliest start is
+    /// in the future. Returns whether there are such tasks.
     func delaySelected(_ clock: StartClock) throws(Failure) -> Bool {
         guard try tables.selectedTasks.delayStarts(clock) else { return false }
         try tables.options.setDelayedOfSelected(since: clock.calendar, wall: clock.wall)
@@ -180,8 +181,8 @@ private struct RescheduledTask {
         }
     }
 
-    /// `decision` has the new starts. If it ends the wait for the former earliest start, returns that wait. If the task
-    /// then waits for another earliest start, the wait continues, and the result is nil.
+    /// `decision` has the new starts. If the decision ends the wait for the former earliest start, returns that wait.
+    /// If the task then waits for another earliest start, the wait continues, and the result is nil.
     func endedWait(with decision: RescheduleDecision, _ clock: StartClock) -> WaitRecord? {
         guard decision.earliest != task.earliest, let start = task.earliest else { return nil }
         let end: Int64

@@ -1,6 +1,7 @@
 public import BackhaulModel
 
-/// Enqueues tasks, and reads them for the engine.
+/// Enqueues requests: stores each request as a task (an upload or a download). Also reads tasks for the engine, which
+/// runs them.
 public struct TaskOperations {
     let tables: Tables
     let directory: StoreDirectory
@@ -8,10 +9,10 @@ public struct TaskOperations {
     private var options: OptionOperations { OptionOperations(tables: tables) }
     private var starts: StartOperations { StartOperations(tables: tables) }
 
-    /// Makes one task for each request, or throws and makes no task. If a task with the request's idempotency key
-    /// exists, that task is returned. A succeeded task whose event is acknowledged is also returned, until the end of
-    /// its round is acknowledged. A *round* is the period in which a session has unfinished tasks. The first enqueue
-    /// after the end of a round begins the next round.
+    /// Makes one task for each request, or throws and makes no task. If a task with a request's idempotency key exists,
+    /// that task is returned instead. A succeeded task whose event is acknowledged is also returned, until the event
+    /// about the end of its round is acknowledged. A *round* is the period in which a session has unfinished tasks. The
+    /// first enqueue after the end of a round begins the next round.
     ///
     /// `now` is the present time as in `StartClock.calendar`; `clock` is used for earliest and latest starts.
     /// `isLaunched` is true if the caller is a launched host (a program that the engine has started), and its session
@@ -189,8 +190,9 @@ public struct TaskOperations {
 
     // MARK: Resource time-outs
 
-    // A task has its own resource time-out, or that of its session. Both kinds are read often while tasks are held, so
-    // each kind has an index.
+    // A resource time-out is the longest permitted time from the enqueue to the end of a task. A task has its own
+    // resource time-out, or that of its session. While a condition, such as a missing network, holds tasks, both kinds
+    // of time-outs are read often. So each kind has an index.
 
     /// Returns up to `limit` tasks of the session whose resource time-out has passed: waiting, delayed and running
     /// tasks. `now` is the present time as in `StartClock.calendar`.

@@ -52,9 +52,9 @@ final class Connection {
         frames.deallocate()
     }
 
-    /// Closes the database after a checkpoint. If `abandoning` is true, the host has closed SQLite's descriptors, so
-    /// their numbers may belong to other files. SQLite would write into those files when it closes the database, so the
-    /// handle is leaked.
+    /// Closes the database after a checkpoint. If `abandoning` is true, the program that embeds the library has closed
+    /// SQLite's descriptors, so their numbers may belong to other files. SQLite would write into those files when it
+    /// closes the database. In this case, the handle is leaked.
     func close(abandoning: Bool = false) {
         guard !isClosed else { return }
         isClosed = true
