@@ -106,7 +106,7 @@ extension Row {
     }
 
     /// Reads a process. Returns nil when the process has ended, or when the columns are NULL. NULL is read as 0, and no
-    /// process has the number 0.
+    /// process has the id 0.
     mutating func livingProcess() -> ProcessIdentity? {
         let process = process()
         return process.processID != 0 && process.isAlive ? process : nil

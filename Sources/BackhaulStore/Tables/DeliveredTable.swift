@@ -1,8 +1,8 @@
 internal import BackhaulModel
 
 /// The table `delivered` has the idempotency keys of succeeded tasks whose event was acknowledged. A key stays until
-/// the host (the program that embeds the library) has acknowledged the end of the task's round, the period in which the
-/// session has unfinished tasks.
+/// the host (the program that embeds the library) has acknowledged the event about the end of the task's round. A
+/// *round* is the period in which the session has unfinished tasks.
 struct DeliveredTable {
     let connection: Connection
 

@@ -20,7 +20,7 @@ struct EventTable {
         return newest
     }
 
-    /// Inserts one event for each selected task, in the order of the task ids. Returns the newest event.
+    /// Inserts one event for each selected task, in the order of the task ids. Returns the id of the newest event.
     func insertEndedOfSelected(now: Int64) throws(Failure) -> EventID {
         try connection.run(Self.insertEndedOfSelected, .integer(now))
         return newest
@@ -59,7 +59,8 @@ struct EventTable {
     // MARK: Reading
 
     /// Calls the body for the events with ids greater than `after`, sorted by id, until the body returns false. The
-    /// body also gets the id of the event's challenge, because the event does not contain the challenge yet.
+    /// body also gets the id of the event's challenge (a demand to the host, for example for a credential), because the
+    /// event does not contain the challenge yet.
     func each(
         of session: SessionID, after: EventID, limit: Int, _ files: StoreDirectory,
         body: (Event, ChallengeID?) -> Bool
