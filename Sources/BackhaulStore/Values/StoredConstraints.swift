@@ -13,7 +13,7 @@ public struct StoredConstraints: Equatable, Sendable {
     }
 }
 
-/// The result of an enqueue.
+/// The result of an enqueue, which stores requests as tasks. A *lane* is the tasks of one session for one server.
 public struct EnqueuedTasks: Equatable, Sendable {
     /// The result of each request, in the order of the requests.
     public var results: [Enqueued] = []
@@ -45,7 +45,8 @@ public struct RestatedTasks: Equatable, Sendable {
     public var next: Int64?
 }
 
-/// The number of ready tasks that have the same constraints and the same lane (session and server).
+/// The number of ready tasks (waiting tasks without a delay) that have the same constraints and the same lane (session
+/// and server).
 public struct WaitingCount: Equatable, Sendable {
     public var session: SessionID
     public var constraints: ConstraintsID

@@ -19,7 +19,7 @@ final class CurlStack {
         handles = EasyHandlePool(identity) { [unowned multi] number in multi.watchAgain(number) }
     }
 
-    /// Adds a new HTTP/2 connection to the flood guard, so that a flood of frames cannot block the loop.
+    /// Adds a new HTTP/2 connection to the flood guard, so that a flood of frames cannot block the event loop.
     func guardAgainstFlood(_ easy: EasyHandle?, _ socket: ConnectionSocket) {
         easy?.reportRecords(to: multi.floodGuard, socket)
     }
@@ -39,7 +39,7 @@ final class CurlStack {
             return
         }
         // libcurl 7.88.1 considers a TLS connection alive while close_notify is unread (ossl_check_cxn). So the second
-        // sweep closes all connections that are idle for more than a second.
+        // call of this function closes all connections that are idle for more than a second.
         multi.closeEndedConnections(includingIdle: hasSwept)
         hasSwept = true
     }

@@ -1,7 +1,7 @@
 internal import BackhaulModel
 
 /// The table `tasks` has the values that change while a task is live (until it ends), in small rows. The state of a
-/// running task is `waiting`.
+/// running task is `waiting`, because the database does not record which tasks run.
 ///
 /// The files of this folder divide the statements: delays are in TaskDelays.swift, time-outs and the order in which
 /// tasks get slots (the right to run) are in ReadyTasks.swift, bulk changes are in SelectedTasks.swift, and listings
@@ -120,7 +120,8 @@ struct TaskTable {
     /// Moves the times from which the ages of live tasks are computed.
     func moveTimes(by step: Int64) throws(Failure) { try connection.run(Self.moveTimes, .integer(step)) }
 
-    /// Removes the tasks of the selected events. The events are removed with the tasks (ON DELETE CASCADE).
+    /// Removes the tasks of the events that are in the temporary table `selected`. The events are removed with the
+    /// tasks (ON DELETE CASCADE).
     func removeOfSelectedEvents() throws(Failure) { try connection.run(Self.removeOfSelectedEvents) }
 
     // MARK: Conditions
