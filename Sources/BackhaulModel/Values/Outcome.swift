@@ -9,7 +9,7 @@ public struct Outcome: Equatable, Sendable {
     public var size: UInt64 = 0
     public var response = ResponseSummary()
     public var attempts: UInt32 = 0
-    /// Body bytes received in all attempts.
+    /// Body bytes received in all attempts (runs of the task).
     public var bytesReceived: UInt64 = 0
     /// Body bytes sent in all attempts.
     public var bytesSent: UInt64 = 0

@@ -15,12 +15,12 @@ public struct SessionConfiguration: Equatable, Sendable {
     public var resourceTimeoutMilliseconds: UInt64 = 604_800_000
     /// The absolute path of a file with PEM certificates to trust instead of the system's certificates.
     public var caFile: String?
-    /// Whether the engine launches the application (starts its program) when all tasks of this session have ended (a
-    /// finished *round*), or when a challenge of this session is open. A *challenge* is a demand for a credential, for
-    /// example.
+    /// Whether the engine, which runs the tasks, launches the application (starts its program) when all tasks of this
+    /// session have ended (a finished *round*), or when a challenge of this session is open. A *challenge* is a demand
+    /// for a credential, for example.
     public var sendsLaunchEvents = true
-    /// Whether a 401 or 407 response becomes a challenge, so that the host can give a credential. If not, the task
-    /// fails.
+    /// Whether a 401 or 407 response becomes a challenge, so that the host (the program that uses the library) can give
+    /// a credential. If not, the task fails.
     public var asksForCredentials = false
     /// For how many milliseconds the process of the consumer, which reads the session's events, may be stopped
     /// (SIGSTOP). After this time, the engine launches the application although the session has a consumer. 0: no

@@ -8,7 +8,7 @@ internal import Glibc
 public final class StoreDirectory: Sendable {
     /// The absolute path, without a slash at its end.
     public let path: String
-    /// The open directory. The descriptor still refers to it after a rename.
+    /// The open directory. The descriptor still refers to this directory after a rename.
     public let descriptor: Descriptor
 
     /// The folder of the downloaded files for which the request names no path (destination). The name of each file is

@@ -28,7 +28,7 @@ public struct BodyOperations {
         for name in names { try tables.bodies.removeLeftover(name) }
     }
 
-    /// Returns the names that no row of the store contains.
+    /// Returns the names that no row of the database contains.
     public func unknown(among names: [String]) throws(Failure) -> [String] {
         var unknown: [String] = []
         for name in names where try !tables.bodies.isKnown(name) { unknown.append(name) }
@@ -65,7 +65,7 @@ public struct BodyOperations {
     // MARK: Files that are moved back
 
     /// Consumed files of tasks that have not succeeded are moved back to their old paths. The transaction that removes
-    /// the task adds its files to a list. A file stays in the list until it is moved back.
+    /// such a task adds the task's files to a list. A file stays in the list until it is moved back.
     ///
     /// Returns the listed files with names greater than `name`, sorted by name. A file is left out while its old path
     /// must still be removed, because that removal would delete the file that was moved back.

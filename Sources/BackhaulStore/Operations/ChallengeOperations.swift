@@ -82,7 +82,7 @@ public struct ChallengeOperations {
         return (challenge, true)
     }
 
-    /// Makes ready tasks wait for an open challenge, and records no attempt of these tasks. Returns when the next
+    /// Makes ready tasks wait for an open challenge, and records no attempt (run) of these tasks. Returns when the next
     /// delayed task is due, or nil when the challenge is not open.
     public func parkWithoutAttempt(
         _ tasks: [TaskID], for challenge: ChallengeID, bootMilliseconds: Int64, now: Int64

@@ -1,7 +1,8 @@
 public import BackhaulModel
 
-/// Operations on launch commands, and on the current launch of each application. In a *launch*, the engine runs the
-/// command to start the application's program (the *host*), because sessions need the host.
+/// Operations on launch commands, and on the current launch of each application. In a *launch*, the engine (the process
+/// that runs uploads and downloads) runs the command to start the application's program (the *host*), because sessions
+/// need the host.
 public struct LaunchOperations {
     let tables: Tables
 
@@ -77,9 +78,9 @@ public struct LaunchOperations {
         try tables.sessions.launched(of: application)
     }
 
-    /// Ends the launch for this session. The session's open challenges launch no host any more, because this host has
-    /// seen them. If the session needs its host again, because of newer events, the session is listed again
-    /// immediately.
+    /// Ends the launch for this session, because the host has completed the session. The session's open challenges
+    /// launch no host any more, because this host has seen them. If the session needs its host again, because of newer
+    /// events, the session is listed again immediately.
     public func complete(_ session: SessionID, in application: String) throws(Failure) -> LaunchCompletion {
         try tables.challenges.markSeen(of: session)
         let wasRepeated = try tables.launches.removeListed(session)

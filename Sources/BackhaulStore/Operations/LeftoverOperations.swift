@@ -13,8 +13,8 @@ public struct LeftoverOperations {
         for leftover in leftovers { try tables.leftovers.remove(leftover) }
     }
 
-    /// Returns eight hexadecimal digits that distinguish this store's part files (unfinished downloads) from those of
-    /// other stores. The digits never change.
+    /// Returns eight hexadecimal digits that distinguish the part files (unfinished downloads) of this store, the
+    /// directory with the database, from those of other stores. The digits never change.
     public func storeTag() throws(Failure) -> String { try tables.meta.storeTag() }
 
     func addPartFilesOfSelected() throws(Failure) {

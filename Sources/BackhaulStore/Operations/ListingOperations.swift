@@ -42,7 +42,8 @@ public struct ListingOperations {
         return (page.tasks, page.places, page.more)
     }
 
-    /// Fills in the constraints that single tasks have. Each row of constraints is read only one time.
+    /// Fills in the constraints (demands on the system) that single tasks have. Each row of constraints is read only
+    /// one time.
     private func fillConstraints(of page: inout Page) throws(Failure) {
         var ids = Set(page.places.lazy.map(\.constraints))
         ids.remove(.session)

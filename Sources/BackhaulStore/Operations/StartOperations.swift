@@ -11,9 +11,9 @@ public struct StartOperations {
     private var options: OptionOperations { OptionOperations(tables: tables) }
     private var waits: WaitOperations { WaitOperations(tables: tables) }
 
-    /// Marks waiting and running tasks whose latest start has come: these tasks get constraints that are marked as past
-    /// the latest start. One call changes up to `DelayOperations.batch` tasks. If more tasks are left, `next` of the
-    /// result is a past or present time.
+    /// Marks waiting and running tasks whose latest start has come: these tasks get constraints (demands on the system)
+    /// that are marked as past the latest start. One call changes up to `DelayOperations.batch` tasks. If more tasks
+    /// are left, `next` of the result is a past or present time.
     public func applyLatestStarts(now: Int64) throws(Failure) -> RestatedTasks {
         var restated = RestatedTasks()
         var after: [ConstraintsOfSession: ConstraintsID] = [:]
@@ -45,8 +45,9 @@ public struct StartOperations {
         return true
     }
 
-    /// Writes the request's earliest start, latest start and own resource time-out, if the request has any of these.
-    /// This is a separate statement, because few requests have these values.
+    /// Writes the request's earliest start, latest start and own resource time-out (the longest permitted time from the
+    /// enqueue to the end of the task), if the request has any of these. This is a separate statement, because few
+    /// requests have these values.
     func writeTimes(of request: Request, to task: TaskID, _ terms: inout EnqueueTerms) throws(Failure) {
         let options = request.options
         let wall = terms.clock.wall

@@ -220,8 +220,8 @@ public struct TaskOperations {
     }
 }
 
-/// The groups of one call's requests. The keys are bytes, as in the store, because Swift compares strings by canonical
-/// equivalence.
+/// The groups of one call's requests. The keys are bytes, as in the database, because Swift compares strings by
+/// canonical equivalence.
 private struct EnqueuedGroups {
     var found: [[UInt8]: GroupID] = [:]
     var added: [GroupID: Int64] = [:]
@@ -239,7 +239,7 @@ private struct EnqueuedGroups {
 }
 
 extension Request {
-    /// Returns the name of the first field that differs, as in include/backhaul.h, or nil if no field differs. The
+    /// Returns the name that the first differing field has in include/backhaul.h, or nil if no field differs. The
     /// device of the destination's directory is ignored, because it may change with each boot.
     fileprivate func firstDifferingField(from request: Request) -> String? {
         if !url.utf8.elementsEqual(request.url.utf8) { return "url" }

@@ -2,8 +2,8 @@ internal import CLinux
 internal import CSQLite
 internal import Glibc
 
-/// A file of a VFS (SQLite's interface to the file system) that stores and verifies a checksum in each page of the
-/// database.
+/// Stores and verifies a checksum in each page of the database. A `CheckedFile` is a file of a VFS, which is SQLite's
+/// interface to the file system.
 ///
 /// If the database's header reserves the last bytes of each page, SQLite does not use these bytes. `CheckedFile` stores
 /// a CRC-32C there, computed from the page and the page's number. The checksum is computed when the page is written,
@@ -12,10 +12,10 @@ internal import Glibc
 ///
 /// Another program with SQLite may write to the database while no *engine* (the process that uses the database) has it
 /// open. That program does not update the checksums. The next engine detects this in the first page, in one of two
-/// ways. If the program applied the log, the checksum of the first page is zero, because each log has the first page
-/// with zeros (`Connection.commit`). If the program made a transaction, the change counter is new: the stored header
-/// says that the database uses no log, so SQLite increments the counter with each transaction. Such a database is not
-/// *trusted*: no page is verified, and `ChecksumConversion` rewrites the database.
+/// ways. If the program applied the log, the checksum of the first page is zero, because each log contains the first
+/// page, with zeros in place of the checksum (`Connection.commit`). If the program made a transaction, the change
+/// counter is new: the stored header says that the database uses no log, so SQLite increments the counter with each
+/// transaction. Such a database is not *trusted*: no page is verified, and `ChecksumConversion` rewrites the database.
 struct CheckedFile {
     /// The number of bytes that the header reserves in each page: four for a mark, and four for the checksum. Only the
     /// first page has a mark. In other pages, the bytes for the mark are zero.

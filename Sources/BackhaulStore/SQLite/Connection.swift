@@ -142,8 +142,8 @@ final class Connection {
         return results
     }
 
-    // The next functions are not inlined, because the compiler makes a copy of the functions above for each of hundreds
-    // of callers.
+    // The compiler makes a copy of the functions above for each of hundreds of callers. The next functions are not
+    // inlined, so that these copies are small.
 
     @inline(never)
     private func begin(_ query: Query, _ values: [Value]) throws(Failure) -> OpaquePointer {

@@ -19,7 +19,7 @@ struct ClientTable {
         try connection.all(Self.selectClients, read: Self.client)
     }
 
-    /// Removes the client and its claims.
+    /// Removes the client and its claims (rights to read the events of sessions).
     func remove(_ client: ClientID) throws(Failure) {
         try connection.run(Self.removeClient, .bits(client.high), .bits(client.low))
     }

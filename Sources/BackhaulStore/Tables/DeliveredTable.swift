@@ -6,7 +6,8 @@ internal import BackhaulModel
 struct DeliveredTable {
     let connection: Connection
 
-    /// For each selected event whose task has succeeded, inserts the task's idempotency key if it has one.
+    /// For each event in the temporary table `selected` whose task has succeeded, inserts the task's idempotency key if
+    /// it has one.
     func insertSelected() throws(Failure) { try connection.run(Self.insertSelected) }
 
     /// Removes the keys of all rounds up to the last round whose end is among the selected events.

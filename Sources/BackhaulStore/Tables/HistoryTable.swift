@@ -5,8 +5,8 @@ internal import BackhaulModel
 struct HistoryTable {
     let connection: Connection
 
-    /// Copies at most `limit` tasks of the selected events to the history, beginning with the newest. Returns the
-    /// number of copied tasks.
+    /// Copies at most `limit` tasks of the events in the temporary table `selected` to the history, beginning with the
+    /// newest. Returns the number of copied tasks.
     func insertSelected(limit: Int64) throws(Failure) -> Int64 {
         try connection.run(Self.insertSelected, .integer(limit))
         return connection.changes

@@ -61,8 +61,9 @@ struct LaunchTable {
 
     // MARK: Sessions
 
-    /// Adds the session to the current launch. Returns false when the launch lists the session already, or when the
-    /// application has no launch command.
+    /// Adds the session to the current launch. `isRepeated` is true if the only reason for the launch is that servers
+    /// rejected credentials. Returns false when the launch lists the session already, or when the application has no
+    /// launch command.
     func list(_ session: SessionID, of application: String, isRepeated: Bool) throws(Failure) -> Bool {
         try connection.run(Self.list, .id(session), .text(application), .flag(isRepeated))
         return connection.changes == 1

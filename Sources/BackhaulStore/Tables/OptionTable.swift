@@ -26,7 +26,7 @@ struct OptionTable {
         try connection.run(Self.removeOfActivity, .number(activity.rawValue))
     }
 
-    /// Inserts an empty row for each selected task without a row.
+    /// Inserts an empty row for each task in the temporary table `selected` that has no row.
     func makeForSelected() throws(Failure) { try connection.run(Self.makeForSelected) }
 
     func setRateOfSelected(_ rate: UInt64?) throws(Failure) { try connection.run(Self.setRate, .bits(rate)) }

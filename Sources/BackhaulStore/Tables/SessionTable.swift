@@ -141,7 +141,7 @@ struct SessionTable {
 
     func invalidate(_ session: SessionID) throws(Failure) { try connection.run(Self.invalidate, .id(session)) }
 
-    /// Returns whether the session is being invalidated, and has no live tasks and no unacknowledged events.
+    /// Returns whether the session is being invalidated, and has no unfinished tasks and no unacknowledged events.
     func isFinished(_ session: SessionID) throws(Failure) -> Bool {
         try connection.first(Self.isFinished, .id(session)) { row throws(Failure) in row.flag() } ?? false
     }

@@ -29,7 +29,8 @@ public struct Change: Equatable, Sendable {
     public var restated = RestatedTasks()
     /// Whether the transaction has listed files of request bodies that the engine must delete.
     public var leavesBodies = false
-    /// Whether the transaction has listed consumed files that the engine must move back to their old paths.
+    /// Whether the transaction has listed consumed files (files to upload that were moved into the store) that the
+    /// engine must move back to their old paths.
     public var returnsBodies = false
     /// Challenges that were closed because no task waits for them any more.
     public var closedChallenges: [ChallengeID] = []

@@ -21,7 +21,8 @@ public struct EnqueuedTasks: Equatable, Sendable {
     public var lanes: Set<LaneID> = []
     /// When the next delayed task is due, in milliseconds of the boot clock; nil if no new task is delayed.
     public var nextDue: Int64?
-    /// The next latest start of a task, in Unix milliseconds; nil if no new task has a latest start.
+    /// The next latest start of a task, in Unix milliseconds; nil if no new task has a latest start. After its *latest
+    /// start*, a preset such as `discretionary` does not delay a task.
     public var nextLatestStart: Int64?
 
     public init(

@@ -29,7 +29,7 @@ public struct StoredTask: Equatable, Sendable {
     public var furthestOffset: UInt64
     /// How long the task was suspended in total, in milliseconds.
     public var suspendedMilliseconds: Int64
-    /// The id of the task's own constraints.
+    /// The id of the task's own constraints (demands on the system).
     public var constraints = ConstraintsID.session
     /// The challenge (a demand to the host, for example for a credential) for which the task waits, or for which it
     /// last waited.

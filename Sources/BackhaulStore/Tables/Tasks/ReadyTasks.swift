@@ -1,8 +1,8 @@
 internal import BackhaulModel
 
 /// Reads rows of the table `tasks` with the help of indexes. Ready tasks (waiting tasks without a delay) are read in
-/// the order in which they get *slots* (the right to run). Other functions search tasks by their resource time-outs
-/// (the longest permitted time from the enqueue to the end).
+/// the order in which they get *slots* (the right to run). Other functions find tasks by their resource time-outs (the
+/// longest permitted time from the enqueue to the end).
 struct ReadyTasks {
     let connection: Connection
 

@@ -2,7 +2,8 @@ internal import BackhaulModel
 
 /// Statements on the columns of `tasks` that delay a task: `due_boot_ms` and `due_reason`. A *ready* task is a waiting
 /// task without a delay. While a task is delayed, other tasks of its *lane* (of the same session for the same server)
-/// may run. Other statements here are on the columns with the challenge, the constraints and the latest start.
+/// may run. Other statements here are on the columns with the task's challenge (a demand for a credential, for
+/// example), constraints and latest start.
 struct TaskDelays {
     let connection: Connection
 

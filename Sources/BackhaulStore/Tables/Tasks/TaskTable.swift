@@ -117,7 +117,7 @@ struct TaskTable {
     /// Gives the task a new part file (the file to which a download writes) with a new name.
     func renewPart(of task: TaskID) throws(Failure) { try connection.run(Self.renewPart, .id(task)) }
 
-    /// Moves the times from which the ages of live tasks are computed.
+    /// Adds `step` milliseconds to the times from which the ages of live tasks are computed.
     func moveTimes(by step: Int64) throws(Failure) { try connection.run(Self.moveTimes, .integer(step)) }
 
     /// Removes the tasks of the events that are in the temporary table `selected`. The events are removed with the
