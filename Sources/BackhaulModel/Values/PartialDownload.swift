@@ -1,5 +1,5 @@
-/// Values of a response by which a later attempt (a run of the task) recognizes the same representation, which is the
-/// bytes of a resource at one time (RFC 9110, section 8.8).
+/// Values of a response by which a later attempt (a run of the task) recognizes the same representation (RFC 9110,
+/// section 8.8). A *representation* is the bytes of a resource at one time.
 public struct Validator: Equatable, Sendable {
     /// A strong entity tag, with its quotes.
     public var entityTag: String?

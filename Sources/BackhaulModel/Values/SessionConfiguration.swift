@@ -4,8 +4,8 @@ public struct SessionConfiguration: Equatable, Sendable {
     public var identifier: String
     public var connectionsPerOrigin: UInt32 = 6
     public var maximumRunningTasks: UInt32 = 64
-    /// The task fails after this number of attempts (runs of the task) in a row, if none of these attempts has stored a
-    /// new byte; nil: only the resource time-out limits the attempts.
+    /// If this number of attempts (runs of the task) in a row have stored no new byte, the task fails. Nil: only the
+    /// resource time-out limits the attempts.
     public var maximumAttempts: UInt32?
     public var firstRetryDelayMilliseconds: UInt32 = 1_000
     public var longestRetryDelayMilliseconds: UInt32 = 600_000
@@ -15,9 +15,9 @@ public struct SessionConfiguration: Equatable, Sendable {
     public var resourceTimeoutMilliseconds: UInt64 = 604_800_000
     /// The absolute path of a file with PEM certificates to trust instead of the system's certificates.
     public var caFile: String?
-    /// Whether the engine, which runs the tasks, launches the application (starts its program) when all tasks of this
-    /// session have ended (a finished *round*), or when a challenge of this session is open. A *challenge* is a demand
-    /// for a credential, for example.
+    /// Whether the engine launches the application when all tasks of this session have ended (a finished *round*), or
+    /// when a challenge of this session is open. The *engine* runs the tasks. To *launch* is to start the application's
+    /// program. A *challenge* is a demand for a credential, for example.
     public var sendsLaunchEvents = true
     /// Whether a 401 or 407 response becomes a challenge, so that the host (the program that uses the library) can give
     /// a credential. If not, the task fails.

@@ -10,10 +10,9 @@ public struct ActivityOperations {
     private var events: EventOperations { EventOperations(tables: tables, directory: directory) }
     private var tasks: TaskOperations { TaskOperations(tables: tables, directory: directory) }
 
-    /// Adds the activity, or replaces the one with the same identifier. The new activity keeps the next window of the
-    /// replaced one if two things are true: the interval stays the same, and the new first time is nil or the same as
-    /// before. `origin` is the origin (scheme, host name and port) of the activity's request. Throws tooMany,
-    /// invalidated or notFound.
+    /// Adds the activity, or replaces the one with the same identifier. If the interval stays the same, and the new
+    /// first time is nil or the same as before, the new activity keeps the next window of the replaced one. `origin` is
+    /// the origin (scheme, host name and port) of the activity's request. Throws tooMany, invalidated or notFound.
     public func set(
         _ activity: Activity, origin: Origin?, in session: SessionID, now: Int64
     ) throws(Failure) {

@@ -38,9 +38,9 @@ public struct DestinationOperations {
 
     // MARK: Claiming
 
-    // A host claims the kept file of a succeeded task, or the consumed file (a file to upload that was moved into the
-    // store) of a task that has ended without success. The file is moved only one time, to a path that the host
-    // chooses.
+    // A host claims the kept file of a succeeded task, or the consumed file of a task that has ended without success. A
+    // *consumed file* is a file to upload that was moved into the store. The claimed file is moved only one time, to a
+    // path that the host chooses.
 
     /// Returns whether the file is already at `path`. False when the file must still be moved there. Throws notFound.
     /// Throws wrongState if the task has no file in the store that can be claimed, or if the file was claimed to

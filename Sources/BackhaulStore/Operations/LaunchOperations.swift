@@ -64,10 +64,10 @@ public struct LaunchOperations {
         try tables.launches.hasListed(application)
     }
 
-    /// Records that the launched host has attached (opened) the session, if the consumer (the handle that may read the
-    /// session's events) has the launch's token (the value of BACKHAUL_LAUNCH), and the launch lists the session.
-    /// Returns the application, or nil if these conditions are not met. The row gets the consumer's process. If the
-    /// launched process only starts the host, the consumer's process is another one.
+    /// If the consumer has the launch's token, and the launch lists the session, records that the launched host has
+    /// attached (opened) the session. The *consumer* is the handle that may read the session's events. The *token* is
+    /// the value of BACKHAUL_LAUNCH. Returns the application, or nil if nothing was recorded. The row gets the
+    /// consumer's process. If the launched process only starts the host, the consumer's process is another one.
     func recordAttached(_ session: SessionID, by consumer: ConsumerIdentity) throws(Failure) -> String? {
         guard let token = consumer.launch else { return nil }
         return try tables.launches.attach(consumer.process, to: session, by: token)

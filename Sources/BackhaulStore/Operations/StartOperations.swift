@@ -45,9 +45,9 @@ public struct StartOperations {
         return true
     }
 
-    /// Writes the request's earliest start, latest start and own resource time-out (the longest permitted time from the
-    /// enqueue to the end of the task), if the request has any of these. This is a separate statement, because few
-    /// requests have these values.
+    /// Writes the request's earliest start, latest start and own resource time-out, if the request has any of these.
+    /// The *resource time-out* is the longest permitted time from the enqueue to the end of the task. The three values
+    /// have a separate statement, because few requests have these values.
     func writeTimes(of request: Request, to task: TaskID, _ terms: inout EnqueueTerms) throws(Failure) {
         let options = request.options
         let wall = terms.clock.wall

@@ -16,9 +16,9 @@ public struct TaskOperations {
     ///
     /// `now` is the present time as in `StartClock.calendar`; `clock` is used for earliest and latest starts.
     /// `isLaunched` is true if the caller is a launched host (a program that the engine has started), and its session
-    /// makes the tasks of launched hosts discretionary: they wait, for example, for external power. `aliases` has
-    /// further paths that lead to the destination of a request, by the position of that request. `running` has the
-    /// tasks that run at this moment.
+    /// makes the tasks of launched hosts discretionary. Discretionary tasks wait, for example, for external power.
+    /// `aliases` has further paths that lead to the destination of a request, by the position of that request.
+    /// `running` has the tasks that run at this moment.
     ///
     /// Throws keyConflict (the message names the field that differs), destinationInUse (the message names the other
     /// task) and destinationExists, each with the request's position as `index`. Also throws notFound, tooMany,

@@ -88,8 +88,8 @@ public struct WaitOperations {
         return try tables.history.timeline(of: task, in: session)
     }
 
-    /// Adds the shared records. At its latest start, after which presets such as `discretionary` do not delay a task
-    /// any more, a task changes from one row of constraints (demands on the system) to another row.
+    /// Adds the shared records. At its *latest start*, a task changes from one row of constraints (demands on the
+    /// system) to another row. After this time, presets such as `discretionary` do not delay the task any more.
     private func addShared(_ timeline: TaskTimeline, _ session: SessionID, to waits: inout WaitMerger) throws(Failure) {
         var before = timeline.constraints
         var change: Int64?

@@ -33,8 +33,8 @@ struct OptionTable {
 
     // MARK: Starts
 
-    /// Sets the task's earliest and latest start. `delayed` is when the task began to wait for its earliest start, or
-    /// nil if the starts of the task have not changed since the enqueue (when the request became a task).
+    /// Sets the task's earliest and latest start. `delayed` is when the task began to wait for its earliest start. It
+    /// is nil if the starts of the task have not changed since the enqueue (when the request became a task).
     func setStarts(of task: TaskID, earliest: Int64?, latest: Int64?, delayed: Int64?) throws(Failure) {
         try connection.run(Self.setStarts, .id(task), .optional(earliest), .optional(latest), .optional(delayed))
     }

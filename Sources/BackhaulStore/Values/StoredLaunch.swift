@@ -36,8 +36,9 @@ public struct StoredLaunch: Equatable, Sendable {
     }
 }
 
-/// A session that needs its host: all its tasks have ended (the end of a round), it has an event of an activity (work
-/// that repeats), or it has an open challenge that its host has not seen.
+/// A session that needs its host. All tasks of the session have ended, or an activity (work that repeats) has inserted
+/// an event, or the host has not seen an open challenge. A *challenge* is a demand to the host, for example for a
+/// credential.
 public struct WaitingSession: Equatable, Sendable {
     public var identifier: String
     public var launchIfStoppedMilliseconds: UInt32

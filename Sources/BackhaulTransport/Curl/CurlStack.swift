@@ -45,8 +45,8 @@ final class CurlStack {
     }
 
     /// Ends the transfers of the handles in `used`, and closes all connections. These handles are in the multi handle.
-    /// If the host (the program that embeds the library) has closed a socket of this stack or a descriptor of the event
-    /// loop, leaks the whole stack and the handles instead.
+    /// The *host* is the program that embeds the library. If the host has closed a socket of this stack or a descriptor
+    /// of the event loop, leaks the whole stack and the handles instead.
     func giveUp(_ used: [EasyHandle], onBrokenLoop: Bool) {
         if onBrokenLoop || !handles.socketsAreOurs { return abandon(used) }
         for easy in used { multi.remove(easy) }

@@ -21,8 +21,8 @@ struct ReadyTasks {
         }
     }
 
-    /// Calls the body for the ready tasks of the lane (one session and one server) with these constraints (demands on
-    /// the system), in the order in which they get slots, until the body returns false.
+    /// Calls the body for the ready tasks of the lane (one session and one server) that have these constraints (demands
+    /// on the system), until the body returns false. The order is that in which the tasks get slots.
     func each(
         of lane: LaneID, stating constraints: ConstraintsID, body: (Position) -> Bool
     ) throws(Failure) {

@@ -234,8 +234,8 @@ extension Row {
         let consumed = optionalText(Self.consumedFile)
         outcome.response.headers = try HeaderBlob.unpack(headers)
         if state != .succeeded {
-            // If the task has not succeeded, its consumed file (a file to upload that was moved into the store) belongs
-            // to the host (the program that embeds the library) again.
+            // A *consumed file* is a file to upload that was moved into the store. If the task has not succeeded, this
+            // file belongs to the host (the program that embeds the library) again.
             outcome.path = claimed ?? consumed.flatMap { files?.bodyFile(named: $0) }
         } else if makesFile {
             // The path of a kept file is not stored, because the store may have been moved.

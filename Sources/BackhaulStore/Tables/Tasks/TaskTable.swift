@@ -3,9 +3,9 @@ internal import BackhaulModel
 /// The table `tasks` has the values that change while a task is live (until it ends), in small rows. The state of a
 /// running task is `waiting`, because the database does not record which tasks run.
 ///
-/// The files of this folder divide the statements: delays are in TaskDelays.swift, time-outs and the order in which
-/// tasks get slots (the right to run) are in ReadyTasks.swift, bulk changes are in SelectedTasks.swift, and listings
-/// are in TaskListing.swift.
+/// Further statements are in the other files of this folder. Delays are in TaskDelays.swift, bulk changes are in
+/// SelectedTasks.swift, and listings are in TaskListing.swift. Time-outs, and the order in which tasks get slots (the
+/// right to run), are in ReadyTasks.swift.
 struct TaskTable {
     let connection: Connection
 
