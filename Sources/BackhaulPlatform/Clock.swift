@@ -52,8 +52,8 @@ public enum Clock {
 
     #if DEBUG
     // Unsafe: the address of a page of the file that BACKHAUL_CLOCK names. The page is mapped until the process ends.
-    // In debug builds, tests move the calendar of the running process by the milliseconds in the first eight bytes of
-    // the page.
+    // In debug builds, tests move the calendar clock of the running process by the milliseconds in the first eight
+    // bytes of the page.
     private static let moved: UInt? = {
         guard let path = getenv("BACKHAUL_CLOCK") else { return nil }
         let descriptor = bhl_open(path, O_RDONLY, 0)

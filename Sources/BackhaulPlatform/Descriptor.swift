@@ -18,15 +18,16 @@ public final class Descriptor: Sendable {
 
     public var identity: (device: UInt64, inode: UInt64) { (file?.device ?? 0, file?.inode ?? 0) }
 
-    /// Whether the number still refers to this descriptor's file. The result is false in forked children. It is also
-    /// false after the host (the program that embeds the library) has closed the number. Another file may have the
-    /// number by then.
+    /// Whether the number still refers to this descriptor's file. The result is false in forked children. The result is
+    /// also false after the host (the program that embeds the library) has closed the number, because another file may
+    /// have the number by then.
     public var isOurs: Bool {
         ForkGuard.isCurrent(number, registration) && file != nil && FileIdentity(of: number) == file
     }
 
-    /// Gives up the number without closing it, because the caller knows that another file has the number. For epoll,
-    /// eventfd and timerfd, `isOurs` cannot detect this: all descriptors of one of these kinds share an inode.
+    /// Gives up the number without closing it. A caller uses this function if it knows that another file has the
+    /// number. For epoll, eventfd and timerfd, `isOurs` cannot detect this: all descriptors of one of these kinds share
+    /// an inode.
     public func abandon() {
         if !isAbandoned.exchange(true, ordering: .relaxed) { ForkGuard.remove(number, registration) }
     }

@@ -12,7 +12,7 @@ internal import Glibc
 public struct DetachedProcess: Sendable {
     public let processID: Int32
     /// A pidfd, which is readable after the process has ended. Nil if the kernel is older than 5.3, or if a filter of
-    /// system calls refuses to make one.
+    /// system calls (seccomp) forbids the call.
     public let descriptor: Descriptor?
     private let identity: ProcessIdentity?
 

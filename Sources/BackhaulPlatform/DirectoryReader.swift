@@ -33,8 +33,8 @@ public enum DirectoryReader {
         let number = dirfd(directory)
         ForkGuard.add(number)
         defer {
-            // The descriptor's number is removed from `ForkGuard` before the close, because after the close another
-            // thread may get the number.
+            // `ForkGuard` closes descriptors in forked children. It forgets this number before the close, because after
+            // the close another thread may get the number.
             ForkGuard.remove(number)
             closedir(directory)
         }

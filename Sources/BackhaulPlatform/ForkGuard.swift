@@ -13,7 +13,7 @@ public enum ForkGuard {
     /// child sees only a part of the change. So `registration` is cleared before the other fields change, and set after
     /// the change.
     private struct Entry: ~Copyable {
-        /// 0 if no descriptor of the library has the number.
+        /// Identifies one registration of the number; 0 if no descriptor of the library has the number.
         let registration = Atomic<UInt64>(0)
         let device = Atomic<UInt64>(0)
         let inode = Atomic<UInt64>(0)
@@ -42,7 +42,7 @@ public enum ForkGuard {
     // Linux allows a process 1,048,576 descriptors unless fs.nr_open was raised. Higher numbers are not guarded.
     private static let chunkCount: Int32 = 1_024
 
-    // Unsafe: allocated once and never freed; the elements are atomic.
+    // Unsafe: the table is allocated once and never freed, and its elements are atomic.
     private nonisolated(unsafe) static let chunks: UnsafeMutablePointer<Atomic<Chunk?>> = {
         let chunks = UnsafeMutablePointer<Atomic<Chunk?>>.allocate(capacity: Int(chunkCount))
         for index in 0..<Int(chunkCount) { (chunks + index).initialize(to: Atomic(nil)) }
@@ -75,8 +75,8 @@ public enum ForkGuard {
     /// Removes a registration that `add` made.
     public static func remove(_ number: Int32) { remove(number, byLibrary) }
 
-    /// Registers a descriptor for a `Descriptor`. Returns the registration, or 0 if the number is too great. If the
-    /// number has an earlier registration, the new one replaces it: other code has closed the earlier file.
+    /// Registers the descriptor of a `Descriptor` object. Returns the registration, or 0 if the number is too great. If
+    /// the number has an earlier registration, the new one replaces it: other code has closed the earlier file.
     static func register(_ number: Int32, _ identity: FileIdentity) -> UInt64 {
         let registration = registrations.last.add(1, ordering: .relaxed).newValue
         guard let entry = entry(number, making: true) else { return 0 }

@@ -26,8 +26,8 @@ public struct ProcessIdentity: Equatable, Hashable, Sendable {
         return ProcessIdentity(processID: processID, startTime: startTime, bootID: currentBootID)
     }
 
-    /// Whether a process has the id. Also true for a zombie. The function does not read /proc, so it also works when no
-    /// descriptor is free.
+    /// Whether a process has the id. A zombie counts as a process. The function does not read /proc, so it also works
+    /// when no descriptor is free.
     public static func exists(_ processID: Int32) -> Bool { kill(processID, 0) == 0 || bhl_errno() == EPERM }
 
     public var isAlive: Bool { ProcessIdentity.of(processID: processID) == self }
@@ -67,7 +67,7 @@ public struct ProcessIdentity: Equatable, Hashable, Sendable {
 }
 
 /// Reads a whole file of /proc or of control groups. Nil if it cannot be read or is larger than 64 KiB. A truncated
-/// file is not returned, because the part of a path or number could be read as another path or number.
+/// file is not returned, because a truncated path or number could be read as another path or number.
 func readSmallFile(_ path: String) -> String? {
     let largest = 64 << 10
     let number = bhl_open(path, O_RDONLY, 0)

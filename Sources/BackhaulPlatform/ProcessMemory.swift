@@ -1,7 +1,7 @@
 internal import CLinux
 
-/// Settings of malloc for Backhaul's own programs, such as the daemon. In other programs, which embed the library,
-/// malloc belongs to the program.
+/// Settings of malloc for Backhaul's own programs, such as the daemon. Programs that embed the library decide about
+/// their own malloc.
 public enum ProcessMemory {
     /// Limits malloc to two arenas (mallopt(3)). Call this function before the process starts a thread. Two shared
     /// arenas keep less free memory than an arena for each thread, and threads rarely allocate at the same time.

@@ -5,7 +5,7 @@ internal import Synchronization
 public struct ProcessStamp: Equatable, Sendable {
     private let processID: Int32
     // Both fields are needed. A child in a new pid namespace can have the process id of its parent: both ids may be 1.
-    // And if a child was made without the handlers of fork, only its process id differs.
+    // And if a child was made without the handlers of pthread_atfork(3), only its process id differs.
     private let forks: Int
 
     private static let forks: Forks = {

@@ -1,11 +1,12 @@
 #if DEBUG
 internal import Glibc
 
-/// Notices that a test has moved the calendar (`BACKHAUL_CLOCK`). The kernel reports only changes of its own calendar.
-/// The type exists in debug builds only, like the calendar of tests.
+/// Notices that a test has moved the calendar clock of this process: the test has changed the file that
+/// `BACKHAUL_CLOCK` names. The kernel reports only changes of its own clock. The type exists in debug builds only,
+/// because only these builds use the file.
 public final class TestClockWatch: Sendable {
     private let descriptor: Descriptor
-    /// The descriptor's number, readable after the calendar was moved.
+    /// The number of the descriptor, which is readable after the clock was moved.
     public var number: Int32 { descriptor.number }
 
     /// Returns nil if `BACKHAUL_CLOCK` is not set, or if the file that it names cannot be watched.

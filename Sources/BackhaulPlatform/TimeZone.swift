@@ -28,7 +28,7 @@ public final class TimeZoneWatch: Sendable {
 
     private let descriptor: Descriptor
     private let name: String
-    /// The descriptor's number, readable after a change.
+    /// The number of the descriptor, which is readable after a change.
     public var number: Int32 { descriptor.number }
 
     public convenience init() throws(SystemError) { try self.init(directory: "/etc", name: "localtime") }

@@ -17,9 +17,9 @@ public final class UnixListener: Sendable {
     private let file: FileIdentity?
     public var number: Int32 { descriptor.number }
 
-    /// Makes the socket. Replaces a socket, a file or a link that has the same name. That file is from an earlier
-    /// process and not in use, because only one process at a time has the store lock, and now it is the caller's
-    /// process. Throws EADDRINUSE if a directory has the name.
+    /// Makes the socket. Replaces a socket, a file or a link that has the same name. Only one process at a time has the
+    /// lock of the directory, and now the caller has this lock. So the replaced file is from an earlier process and not
+    /// in use. Throws EADDRINUSE if a directory has the name.
     public init(name: String, in directory: Descriptor) throws(SystemError) {
         let number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
         guard number >= 0 else { throw SystemError.last("cannot make a socket") }

@@ -1,12 +1,12 @@
 internal import CLinux
 internal import Glibc
 
-/// A process whose end is noticed, and which can get signals. It need not be a child of this process. A later process
-/// with the same id is never mistaken for it.
+/// Watches a process: notices the end of the process, and can send signals to it. The process need not be a child of
+/// this process. A later process with the same id is never mistaken for the watched process.
 public final class WatchedProcess: Sendable {
     public let identity: ProcessIdentity
     /// A pidfd, which is readable after the process has ended. Nil if the kernel is older than 5.3, or if a filter of
-    /// system calls refuses to make one.
+    /// system calls (seccomp) forbids the call.
     public let descriptor: Descriptor?
 
     /// Returns nil if the process has ended.
@@ -26,9 +26,9 @@ public final class WatchedProcess: Sendable {
         return poll(&item, 1, 0) > 0
     }
 
-    /// Sends SIGTERM to the process. If the watched process is in the first process group of its session, and the
-    /// calling process is in another group, the whole group gets the signal. A stopped process gets the signal when it
-    /// continues.
+    /// Sends SIGTERM to the process. If the watched process is in the first process group of its session (setsid(2)),
+    /// and the calling process is in another group, the whole group gets the signal. A stopped process gets the signal
+    /// when it continues.
     public func terminate() { signal(SIGTERM) }
 
     /// Sends SIGKILL to the same processes to which `terminate` sends SIGTERM.

@@ -3,7 +3,7 @@ internal import BackhaulPlatform
 internal import Glibc
 
 /// Adds a checksum to each page of a database without checksums. Earlier versions of the library made such databases.
-/// Other programs make them when they copy or change a database.
+/// Other programs make such databases when they copy or change a database with checksums.
 ///
 /// The conversion writes a new database beside the old one, syncs it, and renames it over the old one. After a crash
 /// before the rename, the old database stays in use. The next conversion removes the unfinished new file.
@@ -13,8 +13,8 @@ enum ChecksumConversion {
     private static let names = [newName, newName + "-wal", newName + "-journal"]
 
     /// Converts the database, closes the connection, and returns the lock of the new file. Returns nil when no new
-    /// database was made, for example on a full disk. Then the old database stays in use, and the next engine tries the
-    /// conversion again.
+    /// database was made, for example on a full disk. Then the old database stays in use, and the next *engine* (the
+    /// process that uses the database) tries the conversion again.
     ///
     /// Throws storeDamaged when SQLite's integrity check finds damage: checksums of damaged pages would hide the
     /// damage.

@@ -2,9 +2,9 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import CSQLite
 
-/// Opens the database of a store. The initializer checks that the file is a store's database, and that this library
-/// knows the version of the database. If this version is older than the library's, the initializer then migrates the
-/// database.
+/// Opens the database of a store, which is the directory with all durable data. The initializer checks that the file is
+/// a store's database, and that this library knows the version of the database. If this version is older than the
+/// library's, the initializer then migrates the database.
 struct Database {
     let connection: Connection
     let descriptors: DatabaseDescriptors
@@ -49,9 +49,9 @@ struct Database {
     }
 
     /// Locks the database file against other programs that use SQLite, such as the shell `sqlite3`. The store lock
-    /// excludes only other engines. Programs with SQLite lock bytes of the database file
-    /// (https://www.sqlite.org/lockingv3.html), so this lock excludes them. Without this lock, another program could
-    /// move or remove the log.
+    /// excludes only other engines (processes that run the tasks of the store). Programs with SQLite lock bytes of the
+    /// database file (https://www.sqlite.org/lockingv3.html), so this lock excludes these programs. Without this lock,
+    /// another program could move or remove SQLite's log.
     static func lockDatabaseFile(_ file: Descriptor) throws(Failure) -> FileLock {
         let lock: FileLock?
         do {
@@ -134,7 +134,7 @@ struct Database {
     }
 
     /// Removes values that are valid only until the next boot. These are delays, which use the clock since boot, and
-    /// device numbers, which the kernel may assign differently.
+    /// device numbers, which the kernel may assign differently after a boot.
     private static func clearValuesOfOtherBoots(_ connection: Connection) throws(Failure) {
         let (boot, tables) = (ProcessIdentity.currentBootID, Tables(connection: connection))
         guard try tables.meta.bootID() != boot else { return }

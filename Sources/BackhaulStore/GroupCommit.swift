@@ -14,7 +14,7 @@ final class GroupCommit {
     /// Only a huge transaction makes a log of this many frames. The checkpoint of such a log also truncates the file.
     static let truncatingFrames: Int32 = 32_768
     /// A transaction ends after this many changed rows, even if more bodies are queued. Replies are sent after the
-    /// commit, so a longer transaction would delay the reply to its first body.
+    /// commit, so a longer transaction would delay the reply for its first body.
     static let changesOfOneTransaction: Int64 = 16_384
 
     private let database: Database
@@ -47,12 +47,12 @@ final class GroupCommit {
 
     deinit {
         let isAbandoned = !isOurs
-        // On close SQLite would delete the log by its name, but another file has that name now.
+        // SQLite would delete the log by its name when the connection is closed, but another file has that name now.
         if database.descriptors.isNameReplaced(Schema.walName) {
             connection.configure(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
         }
-        // The descriptors' numbers are removed from the fork guard before the close. After the close, the numbers may
-        // belong to other files of the process.
+        // The fork guard closes descriptors in forked children. It forgets these numbers before the close. After the
+        // close, the numbers may belong to other files of the process.
         database.descriptors.excludeFromForkGuard()
         connection.close(abandoning: isAbandoned)
     }

@@ -33,8 +33,8 @@ public final class StoreThread: Sendable {
 
     /// Runs `body` inside the next transaction. If `body` throws, only its own changes are undone. `body` may run
     /// twice, so it must have no effect outside of the transaction. `then` is called on the store's thread, in the
-    /// order of the calls to `perform`. It gets a failure, or the result of `body` after the transaction is durable.
-    /// After `close`, `then` is called with engineFailed on the calling thread. Neither closure may block.
+    /// order of the calls to `perform`. `then` gets a failure, or the result of `body` after the transaction is
+    /// durable. After `close`, `then` is called with engineFailed on the calling thread. Neither closure may block.
     public func perform<Result: Sendable>(
         _ body: @escaping @Sendable (Transaction) throws(Failure) -> Result,
         then: @escaping @Sendable (Swift.Result<Result, Failure>) -> Void

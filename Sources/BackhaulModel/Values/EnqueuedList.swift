@@ -1,11 +1,12 @@
-/// The results of an enqueue, in the order of the requests. The requests of one chunk get consecutive task ids, so the
-/// list stores runs of results. Therefore, a million results need little memory.
+/// The results of an enqueue, which stores requests as tasks (uploads and downloads). The results are in the order of
+/// the requests. New tasks mostly have consecutive ids. The list stores such results as one run, so a million results
+/// need little memory.
 public struct EnqueuedList: Sequence, Equatable, Sendable {
     fileprivate struct Run: Equatable, Sendable {
         var first: Enqueued
         var count: Int
 
-        /// The one item by which the run can be extended; nil if its id would overflow.
+        /// The only item that can extend the run; nil if an id of this item would overflow.
         var next: Enqueued? {
             guard first.disposition != .notApplied else { return first }
             var next = first
@@ -27,12 +28,13 @@ public struct EnqueuedList: Sequence, Equatable, Sendable {
         for item in items { append(item) }
     }
 
-    /// The number of applied requests before the first request that was not applied.
+    /// The number of requests before the first request that the engine, which runs the tasks, has not applied.
     public var appliedPrefix: Int {
         runs.prefix { $0.first.disposition != .notApplied }.reduce(0) { $0 + $1.count }
     }
 
-    /// The results of requests whose idempotency key already had a task, with the positions of the requests.
+    /// The results of the requests that made no new task, because an earlier task has the same idempotency key. Each
+    /// result has the position of its request.
     public var existing: [(request: Int, Enqueued)] {
         enumerated().filter { $0.element.disposition == .existing }.map { ($0.offset, $0.element) }
     }

@@ -1,7 +1,7 @@
 /// Visits each field of a configuration, a policy or constraints. Each of these types has one function, `visitFields`,
-/// that visits the type's fields in the order in which messages contain them. There are visitors that read and visitors
-/// that write, for messages and for the store. A visitor that reads replaces the fields; a visitor that writes does not
-/// change them. `column`: the name of the field in the store.
+/// that visits the type's fields in the order in which messages contain them. Some visitors read a message or a row of
+/// the database, and set the fields. Other visitors write the fields to a message or a row, and do not change them.
+/// `column`: the name of the field in the database.
 public protocol FieldVisitor {
     associatedtype Problem: Error
 
@@ -11,7 +11,7 @@ public protocol FieldVisitor {
         _ number: inout Number?, _ column: String) throws(Problem)
     mutating func field(_ flag: inout Bool, _ column: String) throws(Problem)
     mutating func field(_ flag: inout Bool?, _ column: String) throws(Problem)
-    /// Visits a field whose values are constants of the header.
+    /// Visits a field whose values are constants of include/backhaul.h.
     mutating func field<Code: RawRepresentable<Int32> & CaseIterable>(
         _ code: inout Code, _ column: String) throws(Problem)
     mutating func field<Code: RawRepresentable<Int32> & CaseIterable>(

@@ -1,4 +1,5 @@
-/// Why tasks may not run now (are *held*), and when that may change.
+/// Why tasks are *held* (may not run now), and when this may change. A condition of the system, such as power or the
+/// network, holds them.
 public struct Hold: Equatable, Sendable {
     public var reason: WaitReason
     /// One sentence about the present state of the condition, and about the state that the condition must reach.
@@ -17,7 +18,7 @@ public struct Hold: Equatable, Sendable {
 public struct HoldInfo: Equatable, Sendable {
     public var application: String
     public var session: String
-    /// The origin of the held tasks; nil: tasks of all origins are held.
+    /// The origin (scheme, host name and port) of the held tasks; nil: tasks of all origins are held.
     public var origin: String?
     public var hold: Hold
     /// When the hold began, in Unix milliseconds.

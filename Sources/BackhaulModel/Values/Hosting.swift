@@ -1,4 +1,5 @@
-/// Where a new engine runs, if no process is the engine of the store yet: `BH_HOSTING_…`.
+/// Where a new engine runs if the store has no engine yet: `BH_HOSTING_…`. The *engine* runs the transfers. A *store*
+/// is the directory with their data.
 public enum Hosting: Equatable, Sendable {
     /// The engine runs in backhauld, the program at this path; nil: the library searches for backhauld in the usual
     /// directories.
@@ -7,7 +8,7 @@ public enum Hosting: Equatable, Sendable {
     case embedded
 }
 
-/// The process that is the store's engine: the fields of `bh_engine_info` that the engine knows.
+/// The process in which the store's engine runs: the fields of `bh_engine_info` that the engine knows.
 public struct EngineInfo: Equatable, Sendable {
     public var processID: Int32
     /// The version in the form of BH_VERSION.

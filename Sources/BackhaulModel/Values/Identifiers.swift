@@ -1,10 +1,11 @@
-/// The row number of a session in the database of its store.
+/// The row number of a session (a named collection of transfers) in the database of its store (the directory with all
+/// durable data).
 public struct SessionID: RawRepresentable, Hashable, Sendable {
     public var rawValue: UInt64
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// The row number of a task in its store. Numbers grow and are never reused.
+/// The row number of a task (an upload or a download) in its store. Numbers grow and are never reused.
 public struct TaskID: RawRepresentable, Hashable, Comparable, Sendable {
     public var rawValue: UInt64
     public init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -12,13 +13,15 @@ public struct TaskID: RawRepresentable, Hashable, Comparable, Sendable {
     public static let zero = TaskID(rawValue: 0)
 }
 
-/// The row number of a lane in its store. Numbers are never reused. A lane is the tasks of one session for one origin.
+/// The row number of a lane in its store. Numbers are never reused. A lane is the tasks of one session for one origin
+/// (scheme, host name and port).
 public struct LaneID: RawRepresentable, Hashable, Sendable {
     public var rawValue: UInt64
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// The row number of an event in its store. Numbers grow in the order of commits and are never reused.
+/// The row number of an event (a message for the program that uses the library) in its store. Numbers grow in the order
+/// of commits and are never reused.
 public struct EventID: RawRepresentable, Hashable, Comparable, Sendable {
     public var rawValue: UInt64
     public init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -45,7 +48,8 @@ public struct HandleID: RawRepresentable, Hashable, Sendable {
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// The id of a command. The engine applies a command only once, even if it is sent several times.
+/// The id of a command. The engine, which runs the tasks, applies a command one time, even if the client sends the
+/// command several times.
 public struct CommandID: Hashable, Sendable {
     public var client: ClientID
     /// The number of the command among the client's commands, from 1.

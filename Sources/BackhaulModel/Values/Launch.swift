@@ -1,5 +1,6 @@
-/// The command that starts a host when sessions need it: `bh_launch_command` with its defaults filled in. A host is a
-/// program that uses the library.
+/// The command that starts a host when sessions need it: `bh_launch_command` with its defaults filled in. A *host* is a
+/// program that uses the library. A *session* is a named collection of transfers. The *engine* runs the transfers, and
+/// starts (*launches*) the host.
 public struct LaunchCommand: Equatable, Sendable {
     /// An absolute path.
     public var program: String
@@ -9,8 +10,8 @@ public struct LaunchCommand: Equatable, Sendable {
     public var environment: [String] = []
     /// An absolute path; nil: the user's home directory.
     public var workingDirectory: String?
-    /// How long a launched host may take to attach a session. If the host takes longer, the engine ends it and launches
-    /// it again.
+    /// How long a launched host may take to attach (open) a session. If the host takes longer, the engine ends the host
+    /// and launches it again.
     public var attachTimeoutMilliseconds: UInt32 = 60_000
     /// If a launched host has ended and has completed no session (`bh_session_complete`), the launch has failed. Then
     /// the next launch is delayed by this time. The delay doubles with each further failed launch.
@@ -22,7 +23,8 @@ public struct LaunchCommand: Equatable, Sendable {
     public init(program: String) { self.program = program }
 }
 
-/// The row number of a launch in its store. Numbers grow and are never reused.
+/// The row number of a launch in its store, which is the directory with all durable data. Numbers grow and are never
+/// reused.
 public struct LaunchID: RawRepresentable, Hashable, Comparable, Sendable {
     public var rawValue: UInt64
     public init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -87,7 +89,7 @@ public struct CurrentLaunch: Equatable, Sendable {
     public var id: LaunchID
     /// The number of launches in a row whose hosts have completed no session. It includes this launch.
     public var launches: UInt32
-    /// The sessions that need the host and are not completed yet.
+    /// The sessions that need the host and that the host has not completed yet (`bh_session_complete`).
     public var sessions: [SessionInfo]
 
     public init(id: LaunchID, launches: UInt32, sessions: [SessionInfo]) {

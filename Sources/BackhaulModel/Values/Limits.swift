@@ -15,9 +15,10 @@ public enum Limits {
     public static let batchCount = 10_000
     public static let connectionsPerOrigin: UInt32 = 256
     public static let runningTasks: UInt32 = 1_024
-    /// The most ids of one acknowledgement or selection.
+    /// The most ids in one acknowledgement of events, or in one selection of tasks.
     public static let idCount = 100_000
-    /// The most requests of one chunk of an enqueue. The engine enqueues all requests of a chunk, or none.
+    /// The most requests of one chunk. An enqueue sends requests to the engine in chunks. The engine stores all
+    /// requests of a chunk as tasks, or none.
     public static let chunkCount = 4_096
     /// The most bytes of one chunk. This limit keeps the messages on the socket small.
     public static let chunkSize = 1 << 20
@@ -27,7 +28,7 @@ public enum Limits {
     public static let launchTextCount = 1_000
     /// The most bytes of all texts of a launch command together.
     public static let launchTextSize = 65_536
-    /// The milliseconds between two progress readings of one task.
+    /// The permitted number of milliseconds between two progress reports of one task.
     public static let progressInterval: ClosedRange<UInt32> = 100...60_000
     /// The most bytes of an error body that are kept. An error body is the body of a response that was not accepted.
     public static let errorBodySize = 4_096
@@ -44,9 +45,10 @@ public enum Limits {
     public static let history: UInt32 = 100_000
     /// The most wait records (reasons and times of waits) of one task in a listing.
     public static let waitCount = 1_000
-    /// The most activities of one session.
+    /// The most activities of one session. An activity is work that repeats.
     public static let activityCount = 1_000
-    /// The maximum number of distinct sets of constraints that the tasks of one session may state.
+    /// The maximum number of distinct sets of constraints that the tasks of one session may state. Constraints are
+    /// demands on the system, such as external power.
     public static let constraintsCount = 1_000
     /// The last millisecond of the year 9999, in Unix milliseconds. Calendars and the time types of hosts support all
     /// times up to this time.

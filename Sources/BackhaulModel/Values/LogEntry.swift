@@ -1,6 +1,6 @@
-/// A line of a daemon's log. The text is safe, even if it contains an unsafe name or path: it has no control characters
-/// and no passwords. The text has no queries of URLs, because queries may contain tokens. The length of the text is
-/// bounded.
+/// A line in the log of a daemon, the process that runs transfers for other programs. The text has no control
+/// characters, even if a name or path in the text had such characters. The text has no passwords and no queries of
+/// URLs, because queries may contain tokens. The length of the text is bounded.
 public struct LogEntry: Equatable, Sendable {
     /// The levels of syslog(3), with their numbers.
     public enum Level: Int32, Sendable {

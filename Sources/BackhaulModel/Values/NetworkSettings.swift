@@ -21,14 +21,14 @@ public struct NetworkSettings: Equatable, Sendable {
 
     public init(name: String) { self.name = name }
 
-    /// Whether all settings have their defaults. Then the store needs no row for them.
+    /// Whether all settings have their defaults. If so, the database needs no row for them.
     public var isDefault: Bool { self == NetworkSettings(name: name) }
 }
 
 /// A network as listings show it: `bh_network`.
 public struct NetworkInfo: Equatable, Sendable {
     public var settings: NetworkSettings
-    /// The kind of the network; nil if this engine has not seen the network.
+    /// The kind of the network; nil if this engine (the process that runs the transfers) has not seen the network.
     public var kind: NetworkKinds?
     public var isCurrent = false
     public var usedToday: UInt64 = 0

@@ -1,4 +1,4 @@
-/// How a task ended, as its event reports it.
+/// How a task (an upload or a download) ended. The task's event reports these values.
 public struct Outcome: Equatable, Sendable {
     /// The state in which the task ended: `succeeded`, `failed` or `cancelled`.
     public var state: TaskState
@@ -9,7 +9,7 @@ public struct Outcome: Equatable, Sendable {
     public var size: UInt64 = 0
     public var response = ResponseSummary()
     public var attempts: UInt32 = 0
-    /// Body bytes received in all attempts.
+    /// Body bytes received in all attempts (runs of the task).
     public var bytesReceived: UInt64 = 0
     /// Body bytes sent in all attempts.
     public var bytesSent: UInt64 = 0
@@ -23,7 +23,7 @@ public struct Outcome: Equatable, Sendable {
     }
 }
 
-/// The stored properties of a server's last response.
+/// What the database keeps of the last response that a task received.
 public struct ResponseSummary: Equatable, Sendable {
     /// The status of the response; 0 if there was no response.
     public var httpStatus: Int32 = 0
@@ -47,7 +47,8 @@ public struct Event: Equatable, Sendable {
         /// open any more.
         case challenge(Challenge?)
         case groupFinished(FinishedGroup)
-        /// An activity (work that repeats) is due and has no request. The text is the identifier of the activity.
+        /// An activity (work that repeats) is due. The host does this work, because the activity has no request that
+        /// would become a task. The text is the identifier of the activity.
         case activity(String)
     }
     public var id: EventID
@@ -64,7 +65,8 @@ public struct Event: Equatable, Sendable {
     }
 }
 
-/// How many tasks of a group succeeded, failed and were cancelled since the group last finished.
+/// How many tasks of a group succeeded, failed and were cancelled. Tasks that ended before the group's previous event
+/// do not count. All tasks of a group have one common event, which reports that all of them have ended.
 public struct FinishedGroup: Equatable, Sendable {
     public var name: String
     public var succeeded: UInt64
@@ -79,7 +81,7 @@ public struct FinishedGroup: Equatable, Sendable {
     }
 }
 
-/// The task of an event, with the values that the host gave at the enqueue.
+/// The ended task that an event reports, with the values that the host gave in the request.
 public struct EndedTask: Equatable, Sendable {
     public var id: TaskID
     public var url: String

@@ -1,5 +1,5 @@
 /// Values of a response by which a later attempt (a run of the task) recognizes the same representation (RFC 9110,
-/// section 8.8).
+/// section 8.8). A *representation* is the bytes of a resource at one time.
 public struct Validator: Equatable, Sendable {
     /// A strong entity tag, with its quotes.
     public var entityTag: String?
@@ -15,8 +15,8 @@ public struct Validator: Equatable, Sendable {
     public var ifRange: String? { entityTag ?? lastModified }
 }
 
-/// Properties by which the engine recognizes a part file. A download writes to the part file until all bytes have
-/// arrived.
+/// Properties by which the engine, which runs the downloads, recognizes a part file. A download writes to the part file
+/// until all bytes have arrived.
 public struct PartFingerprint: Equatable, Sendable {
     /// The number of the device. If it is 0, the device is not compared, because its number may have changed.
     public var device: UInt64
@@ -56,8 +56,8 @@ public struct Checkpoint: Equatable, Sendable {
     public var size: UInt64?
     /// The number of bytes synced to disk.
     public var syncedOffset: UInt64
-    /// The boot in which the checkpoint was written. In the same boot, all bytes of the part file are trusted. In
-    /// another boot, only the synced bytes are trusted.
+    /// The boot in which the checkpoint was written. If the machine has not rebooted since then, all bytes of the part
+    /// file are trusted. After a reboot, only the synced bytes are trusted.
     public var bootID: String
     public var facts = RepresentationMetadata()
     /// The fingerprint of the part file when the checkpoint was made. It covers all bytes, synced or not. Nil if an
@@ -81,8 +81,9 @@ public struct Checkpoint: Equatable, Sendable {
         self.facts = facts
     }
 
-    /// The fingerprints that the part file must have. The first one covers the synced bytes. In the same boot, a second
-    /// one covers all written bytes. The list is empty if an earlier version of the library made the checkpoint.
+    /// The fingerprints that the part file must have. The first one covers the synced bytes. If the machine has not
+    /// rebooted, a second one covers all written bytes. The list is empty if an earlier version of the library made the
+    /// checkpoint.
     public func fingerprints(isSameBoot: Bool) -> [PartFingerprint] {
         guard let part else { return [] }
         let synced = PartFingerprint(
@@ -92,19 +93,19 @@ public struct Checkpoint: Equatable, Sendable {
 }
 
 extension Checkpoint {
-    /// A checkpoint with the same facts about the file that covers no bytes.
+    /// A checkpoint that covers no bytes, with the same facts about the file.
     var metadataOnly: Checkpoint {
         Checkpoint(
             validator: validator, finalURL: finalURL, size: size, syncedOffset: 0, bootID: "", facts: facts)
     }
 
-    /// Whether the checkpoint covers no bytes, so that the download starts over. Such a checkpoint is only compared
+    /// Whether the checkpoint covers no bytes. If so, the download starts over, and the checkpoint is only compared
     /// with the next response: if both have the same strong entity tag, they must also have the same size.
     var isMetadataOnly: Bool { syncedOffset == 0 && bootID.isEmpty }
 }
 
-/// The identity of the file that will be renamed to the destination. The store records this identity before the rename.
-/// So the engine can recognize the file under its final name after a crash.
+/// The identity of the downloaded file that will be renamed to the destination (its final path). The engine records
+/// this identity before the rename. So the engine can recognize the file under its final name after a crash.
 public struct FinishIntent: Equatable, Sendable {
     /// The device; 0: unknown, because the intent was recorded in another boot.
     public var device: UInt64

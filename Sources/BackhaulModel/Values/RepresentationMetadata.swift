@@ -1,5 +1,5 @@
-/// Facts about the whole file from the head of a response, in addition to the file's `Validator`. These facts are
-/// stored for later attempts, which continue the download.
+/// Facts about the whole file that the head of a response states, in addition to the file's `Validator` (entity tag or
+/// date). These facts are stored for later attempts (runs of the task), which continue the download.
 public struct RepresentationMetadata: Equatable, Sendable {
     /// The digest that the server states for the whole file.
     public var digest: Checksum?
@@ -15,8 +15,8 @@ public struct RepresentationMetadata: Equatable, Sendable {
     }
 }
 
-/// Facts about the representation that a task has placed at a destination. These facts are valid while the file there
-/// is unchanged.
+/// Facts about a file that a task has downloaded to a path (the destination). These facts are valid while the file at
+/// this path is unchanged.
 public struct KnownRepresentation: Equatable, Sendable {
     /// The entity tag as the server sent it, even if it is weak. A weak tag is enough to show that a download would
     /// bring no relevant change (RFC 9110, section 8.8.3.2).

@@ -8,7 +8,7 @@ public struct HeaderField: Equatable, Sendable {
     }
 }
 
-/// What to do when a file with the destination's name exists: `BH_IF_EXISTS_…`.
+/// What to do when a file exists at the path of a download's destination: `BH_IF_EXISTS_…`.
 public enum ExistsPolicy: Int32, Sendable, CaseIterable {
     case fail = 0
     case replace = 1
@@ -16,8 +16,9 @@ public enum ExistsPolicy: Int32, Sendable, CaseIterable {
 }
 
 /// Where a finished file is placed. Device and inode are those of the directory that the host (the program that uses
-/// the library) saw at the path. The engine may run in a daemon with another mount namespace, in which the same path
-/// leads to another directory. If the engine sees another directory at this path, the engine refuses the request.
+/// the library) saw at the path. The engine, which performs the request, may run in a daemon with another mount
+/// namespace. There, the same path may lead to another directory. If the engine sees another directory at this path,
+/// the engine refuses the request.
 public struct Destination: Equatable, Sendable {
     /// An absolute path. With a slash at the end, it is the path of a directory, and the server chooses the name of the
     /// file. Without a slash at the end, it is the path of the file.
@@ -25,8 +26,8 @@ public struct Destination: Equatable, Sendable {
     /// The device of the directory; 0: unknown, because the host saw the directory in another boot.
     public var directoryDevice: UInt64
     public var directoryInode: UInt64
-    /// Whether a file existed at the path when the host enqueued the request. Only the enqueue uses this value; the
-    /// value is not stored.
+    /// Whether a file existed at the path when the host gave the request to the engine (the enqueue). Only the enqueue
+    /// uses this value; the value is not stored.
     public var fileExists: Bool
 
     public init(path: String, directoryDevice: UInt64, directoryInode: UInt64, fileExists: Bool = false) {
@@ -70,8 +71,8 @@ public struct Request: Equatable, Sendable {
     public var startsSuspended = false
     /// The permission bits of the finished file, without the bits that the host's umask removes.
     public var mode: UInt32 = 0o644
-    /// Whether the host has replaced an expired URL by a URL of another origin. If so, the headers that the host gave
-    /// for the first URL are not sent.
+    /// Whether the host has replaced an expired URL by a URL of another origin (scheme, host name and port). If so, the
+    /// headers that the host gave for the first URL are not sent.
     public var isCrossOrigin = false
     private var boxedOptions: Boxed<RequestOptions>?
 

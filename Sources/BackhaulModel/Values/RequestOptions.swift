@@ -49,15 +49,16 @@ extension UInt8 {
     }
 }
 
-/// How the engine takes a body file: it reads the file in place, copies it into the store, or moves it into the store
-/// (`BH_BODY_…`).
+/// How the engine, which runs the uploads, takes a file whose bytes an upload sends (a *body file*). The engine reads
+/// the file in place, copies it into the store (its directory of data), or moves it into the store: `BH_BODY_…`.
 public enum BodySource: Int32, Sendable, CaseIterable {
     case reference = 0
     case snapshot = 1
     case consume = 2
 }
 
-/// A body file, with the properties that it had at the enqueue. If they differ later, the file was changed.
+/// A body file, with the properties that it had when the request was stored as a task (at the enqueue). If they differ
+/// later, the file was changed.
 public struct BodyFile: Equatable, Sendable {
     /// An absolute path.
     public var path: String
@@ -154,11 +155,11 @@ public struct RequestOptions: Equatable, Sendable {
     public var ignoresDigests = false
     /// The earliest start in Unix milliseconds; nil: the task may start immediately.
     public var earliestStartMilliseconds: Int64?
-    /// The latest start in Unix milliseconds. After this time, presets of constraints are ignored; nil: presets always
-    /// apply.
+    /// The latest start in Unix milliseconds. After this time, a preset such as `discretionary` (which demands external
+    /// power, for example) does not delay the task any more; nil: the preset always applies.
     public var latestStartMilliseconds: Int64?
-    /// The most bytes that the task will receive, for budgets; nil: unknown. `expectedBytesSent`: the most bytes that
-    /// the task will send.
+    /// The most bytes that the task will receive; nil: unknown. Budgets (limits on the bytes of a day or a month) use
+    /// this value. `expectedBytesSent`: the most bytes that the task will send.
     public var expectedBytesReceived: UInt64?
     public var expectedBytesSent: UInt64?
     public var policy = TaskPolicy()

@@ -1,5 +1,6 @@
-/// A change of an earliest or a latest start: an argument of `bh_tasks_reschedule`. A task does not start before its
-/// earliest start. After its latest start, presets of constraints do not hold it any more.
+/// A change of a task's earliest or latest start: an argument of `bh_tasks_reschedule`. A task does not start before
+/// its earliest start. After its latest start, a preset such as `discretionary` (which demands external power, for
+/// example) does not delay the task any more.
 public enum StartChange: Equatable, Sendable {
     /// The start does not change: `BH_START_UNCHANGED`.
     case unchanged

@@ -1,10 +1,12 @@
-/// The status and the header of the last response of an attempt. Redirects and interim responses do not count.
+/// The status and the header of the last response of an attempt (one run of an upload or download). Redirects and
+/// interim responses do not count.
 public struct ResponseHead: Equatable, Sendable {
     public var status: Int32
     /// The URL that sent the response.
     public var finalURL: String
     public var isHTTP2: Bool
-    /// The fields in order of arrival, with the names as sent. The transport bounds their number and size.
+    /// The fields in order of arrival, with the names as sent. The transport, which receives responses, bounds their
+    /// number and size.
     public var fields: [ResponseField]
     /// The delay that Retry-After demands, in seconds. The field may have either of its two forms (RFC 9110, section
     /// 10.2.3).

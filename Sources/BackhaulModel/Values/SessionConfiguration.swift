@@ -1,9 +1,10 @@
-/// The stored configuration of a session: `bh_session_configuration` with its defaults filled in.
+/// The stored configuration of a session, which is a named collection of tasks (uploads and downloads):
+/// `bh_session_configuration` with its defaults filled in.
 public struct SessionConfiguration: Equatable, Sendable {
     public var identifier: String
     public var connectionsPerOrigin: UInt32 = 6
     public var maximumRunningTasks: UInt32 = 64
-    /// The task fails after this number of attempts in a row, if none of them has stored a new byte; nil: only the
+    /// If this number of attempts (runs of the task) in a row have stored no new byte, the task fails. Nil: only the
     /// resource time-out limits the attempts.
     public var maximumAttempts: UInt32?
     public var firstRetryDelayMilliseconds: UInt32 = 1_000
@@ -15,10 +16,11 @@ public struct SessionConfiguration: Equatable, Sendable {
     /// The absolute path of a file with PEM certificates to trust instead of the system's certificates.
     public var caFile: String?
     /// Whether the engine launches the application when all tasks of this session have ended (a finished *round*), or
-    /// when a challenge of this session is open.
+    /// when a challenge of this session is open. The *engine* runs the tasks. To *launch* is to start the application's
+    /// program. A *challenge* is a demand for a credential, for example.
     public var sendsLaunchEvents = true
-    /// Whether a 401 or 407 response becomes a challenge, so that the host can give a credential. If not, the task
-    /// fails.
+    /// Whether a 401 or 407 response becomes a challenge, so that the host (the program that uses the library) can give
+    /// a credential. If not, the task fails.
     public var asksForCredentials = false
     /// For how many milliseconds the process of the consumer, which reads the session's events, may be stopped
     /// (SIGSTOP). After this time, the engine launches the application although the session has a consumer. 0: no
@@ -42,17 +44,19 @@ public struct SessionConfiguration: Equatable, Sendable {
     public var proxy = ProxyConfiguration()
     public var cookies = CookiePolicy.none
     public var tls = TLSConfiguration()
-    /// How many ended tasks the history keeps; nil: no task.
+    /// How many ended tasks the session's history lists; nil: no task.
     public var historyLimit: UInt32? = 1_000
     public var constraints = Constraints()
-    /// For how many milliseconds the throughput must be below `minimumBytesPerSecond` before the origin is paused.
+    /// If an origin (scheme, host name and port) is slower than `minimumBytesPerSecond` for this number of
+    /// milliseconds, the engine pauses the transfers of this origin.
     public var slowAfterMilliseconds: UInt32 = 60_000
     /// The length of the first pause of a slow origin, in milliseconds. After the pause, one transfer tests whether the
     /// origin is still slow.
     public var slowPauseMilliseconds: UInt32 = 300_000
-    /// Whether tasks get the preset `discretionary` if a host that the engine launched enqueues them.
+    /// Whether the tasks that a launched host adds get the preset `discretionary`. A launched host is a program that
+    /// the engine has started.
     public var isDiscretionaryIfLaunched = false
-    /// The budget of the session on each network.
+    /// How many bytes the session may move on each network in a day and in a month.
     public var budget = ByteBudget()
     /// Faults of servers that this session's tasks tolerate.
     public var tolerances: Tolerances = []
@@ -140,7 +144,7 @@ public struct TLSConfiguration: Hashable, Sendable {
     public init() {}
 }
 
-/// What a session handle may do: `BH_ROLE_…`.
+/// What a handle (a program's reference to a session) may do: `BH_ROLE_…`.
 public enum Role: Int32, Sendable, CaseIterable {
     case consume = 1
     case produce = 2
@@ -161,15 +165,15 @@ public struct SessionInfo: Equatable, Sendable {
     /// The process id of the consumer; 0 if there is none.
     public var consumer: Int64
     public var createdMilliseconds: Int64
-    /// The newest committed event, even if it is acknowledged; zero if there was none.
+    /// The id of the newest committed event, even if the event is acknowledged; zero if there was none.
     public var newestEvent: EventID
     public var openChallenges: UInt64 = 0
-    /// Whether the events include an event of a due activity.
+    /// Whether the events include an event of a due activity (work that repeats).
     public var hasActivity = false
     /// When the engine first saw that the consumer's process is stopped, in Unix milliseconds; 0: the process is not
     /// stopped.
     public var consumerStoppedMilliseconds: Int64 = 0
-    /// The number of handles that wait to consume the session.
+    /// The number of handles that wait for the right to read the session's events.
     public var waitingConsumers: UInt32 = 0
     /// The state of the application's launch; `none` if this session does not need the launch.
     public var launchState = LaunchState.none

@@ -1,4 +1,4 @@
-/// The state of a task: `BH_TASK_…`.
+/// The state of a task, which is an upload or a download: `BH_TASK_…`.
 public enum TaskState: Int32, Sendable, CaseIterable {
     case waiting = 1
     case running = 2
@@ -57,7 +57,7 @@ public struct TaskInfo: Equatable, Sendable {
     public var reason: WaitReason
     /// One sentence about the reason; nil if the task progresses or has ended.
     public var reasonText: String?
-    /// The time of the next attempt in Unix milliseconds; 0 if no time is set.
+    /// The time of the next attempt (run of the task) in Unix milliseconds; 0 if no time is set.
     public var nextAttemptMilliseconds: Int64
     public var url: String
     public var destinationPath: String?
@@ -75,7 +75,7 @@ public struct TaskInfo: Equatable, Sendable {
     public var enqueuedMilliseconds: Int64
     public var kind = TaskKind.download
     public var group: String?
-    /// How many bytes of the request's body were sent in this attempt.
+    /// How many bytes of the request's body were sent in this attempt (one run of the task).
     public var bodySent: UInt64 = 0
     public var bodySize: UInt64 = 0
     /// When the task ended, in Unix milliseconds; 0 if it has not ended.
@@ -87,7 +87,7 @@ public struct TaskInfo: Equatable, Sendable {
     public var latestStartMilliseconds: Int64?
     public var expectedBytesReceived: UInt64?
     public var expectedBytesSent: UInt64?
-    /// The constraints that the task itself states; nil: none.
+    /// The constraints (demands on the system, such as external power) that the task itself states; nil: none.
     public var constraints: Boxed<Constraints>?
 
     public init(

@@ -43,7 +43,8 @@ public struct Tolerances: OptionSet, Hashable, Sendable {
     public static let all: Tolerances = [.missingCloseNotify, .earlyResponse]
 }
 
-/// The values with which a task replaces options of its session: `bh_policy`. Nil: the session's value applies.
+/// The values with which a task (an upload or a download) replaces options of its session, a named collection of tasks:
+/// `bh_policy`. Nil: the session's value applies.
 public struct TaskPolicy: Equatable, Sendable {
     public var maximumAttempts: UInt32?
     public var firstRetryDelayMilliseconds: UInt32?
@@ -64,7 +65,8 @@ public struct TaskPolicy: Equatable, Sendable {
 
     public init() {}
 
-    /// Visits all fields except the constraints. Tasks with equal constraints share one stored row of constraints.
+    /// Visits all fields except the constraints, which are stored in another table. There, tasks with equal constraints
+    /// share one row.
     public mutating func visitFields<Visitor: FieldVisitor>(with visitor: inout Visitor) throws(Visitor.Problem) {
         try visitor.field(&maximumAttempts, "maximum_attempts")
         try visitor.field(&firstRetryDelayMilliseconds, "first_retry_delay_ms")
@@ -86,8 +88,9 @@ public struct TaskPolicy: Equatable, Sendable {
 
 extension TaskPolicy {
     /// The policy that a session sets for each of its tasks. The session's rate limit is left out, because it applies
-    /// to all tasks together. Constraints are left out, because a task does not replace the constraints of its session:
-    /// of the session's and the task's value, the stricter one applies.
+    /// to all tasks together. Constraints (demands on the system, such as external power) are left out, because a task
+    /// cannot replace the constraints of its session. If the session and the task state the same constraint, the
+    /// stricter value applies.
     public init(_ session: SessionConfiguration) {
         maximumAttempts = session.maximumAttempts
         firstRetryDelayMilliseconds = session.firstRetryDelayMilliseconds

@@ -1,4 +1,4 @@
-/// Reads facts from the text of a URL without parsing it. The transport parses URLs.
+/// Reads facts from the text of a URL without parsing it. The transport (the code that sends requests) parses URLs.
 extension StringProtocol {
     /// Whether scheme, server and port of both URLs have the same spelling, apart from case. If one server is spelled
     /// in two ways, the spellings count as two servers.

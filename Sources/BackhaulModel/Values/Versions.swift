@@ -2,7 +2,8 @@
 internal import Glibc
 #endif
 
-/// The versions of one end of a connection. Both ends send their versions first, in a form that never changes.
+/// The versions of one end of a connection between a client and the engine. Both ends send their versions first, in a
+/// form that never changes.
 public struct Versions: Equatable, Sendable {
     /// The version of the protocol, which must be the same at both ends.
     public var wire: UInt16
@@ -34,11 +35,12 @@ public struct Versions: Equatable, Sendable {
     public var libraryText: String { "\(library >> 16).\(library >> 8 & 0xFF).\(library & 0xFF)" }
 }
 
-/// An engine's reply to a client's hello of any version. The form of this reply never changes.
+/// An engine's reply to *hello*, the first message of a client. All versions of the library have the same form of this
+/// reply.
 public struct Welcome: Equatable, Sendable {
     public var versions: Versions
-    /// Whether the engine is a daemon. A daemon exits when a newer library requests it; an engine inside a host does
-    /// not exit.
+    /// Whether the engine is a daemon, which is a process that only runs an engine. A daemon exits when a newer library
+    /// requests it. An engine inside a host (a program that embeds the library) does not exit.
     public var isDaemon: Bool
     public var process: Int32
 

@@ -3,10 +3,11 @@ internal import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// The store that all programs of a user share unless they choose another.
+/// The default store: the directory with all durable data of the programs of a user. A program can choose another
+/// store.
 public enum DefaultStore {
-    /// Returns `$BACKHAUL_STORE`, or else `backhaul` in `$XDG_STATE_HOME` or in `~/.local/state` (XDG Base Directory
-    /// Specification). Makes missing parent directories with mode 0700.
+    /// Returns the path of the store: `$BACKHAUL_STORE`, or else `backhaul` in `$XDG_STATE_HOME` or in `~/.local/state`
+    /// (XDG Base Directory Specification). Makes missing parent directories with mode 0700.
     ///
     /// Throws storeUnavailable when none of these is an absolute path, or when a parent directory cannot be made.
     public static func path() throws(Failure) -> String {

@@ -19,7 +19,7 @@ final class FileLock: Sendable {
     }
 
     deinit {
-        // A close is not enough: a child process that the host has just forked has a copy of the descriptor. The child
+        // A close is not enough: a child that this process has just forked has a copy of the descriptor. The child
         // would keep the lock until its exec.
         if descriptor.isOurs { _ = bhl_unlock(descriptor.number) }
     }

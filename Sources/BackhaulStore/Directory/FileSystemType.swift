@@ -13,8 +13,9 @@ struct FileSystemType: Equatable, Sendable {
         return FileSystemType(magic: UInt32(truncatingIfNeeded: status.f_type))
     }
 
-    /// The name of the file system if its files are on another machine. There, a lock does not exclude the processes of
-    /// all machines. Nil for local file systems, and for FUSE, which does not report where its files are.
+    /// The name of the file system if its files are on another machine. On such a file system, a lock does not exclude
+    /// the processes of other machines. Nil for local file systems, and for FUSE, which does not report where its files
+    /// are.
     var networkName: String? { Self.network[magic] }
 
     private static let network: [UInt32: String] = [

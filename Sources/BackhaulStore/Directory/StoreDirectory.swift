@@ -3,15 +3,16 @@ public import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// An open, checked store directory, which has all data of the tasks. Any process may open the directory. Only the
-/// process that has the store lock is the engine, which runs the tasks.
+/// An open, checked store directory, which has all data of the tasks (uploads and downloads). Any process may open the
+/// directory. Only the process that has the store lock is the engine, which runs the tasks.
 public final class StoreDirectory: Sendable {
     /// The absolute path, without a slash at its end.
     public let path: String
-    /// The open directory. The descriptor still refers to it after a rename.
+    /// The open directory. The descriptor still refers to this directory after a rename.
     public let descriptor: Descriptor
 
-    /// The folder of finished files without a destination. The name of each file is the number of its task.
+    /// The folder of the downloaded files for which the request names no path (destination). The name of each file is
+    /// the number of its task.
     public var keptPath: String { path + "/kept" }
 
     public func keptFile(of task: TaskID) -> String { "\(keptPath)/\(task.rawValue)" }

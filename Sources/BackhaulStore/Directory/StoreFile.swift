@@ -5,7 +5,8 @@ internal import Glibc
 
 extension StoreDirectory {
     /// Makes the folders of kept files (downloads whose requests have no path for the file) and of request bodies (the
-    /// data of uploads). Only the user can access them. The engine calls this when it starts.
+    /// data of uploads). Only the user can access them. The engine, which runs uploads and downloads, calls this
+    /// function when it starts.
     public func makeFolders() throws(Failure) {
         var areNew = false
         for name in ["kept", "bodies"] {
@@ -20,8 +21,8 @@ extension StoreDirectory {
         if areNew, fsync(descriptor.number) != 0 { throw fileFailure("folders") }
     }
 
-    /// Opens a file of the store for reading and writing. If the file does not exist, makes it with mode 0600, for any
-    /// umask.
+    /// Opens a file of the store for reading and writing. If the file does not exist, makes it with mode 0600. The
+    /// umask does not change this mode.
     func openFile(_ name: String) throws(Failure) -> Descriptor {
         var number = bhl_openat(descriptor.number, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0)
         if number < 0, bhl_errno() == ENOENT {

@@ -2,7 +2,7 @@ public import BackhaulModel
 
 /// Operations on activities: their settings, their due times on the wall clock, and their starts. An *activity* is work
 /// that repeats: the engine starts the work one time in each window of time. A start and the next window are written in
-/// one transaction, so an activity does not start twice after a crash.
+/// one transaction, so an activity does not start twice in one window, even after a crash.
 public struct ActivityOperations {
     let tables: Tables
     let directory: StoreDirectory
@@ -10,9 +10,9 @@ public struct ActivityOperations {
     private var events: EventOperations { EventOperations(tables: tables, directory: directory) }
     private var tasks: TaskOperations { TaskOperations(tables: tables, directory: directory) }
 
-    /// Adds the activity, or replaces the one with the same identifier. The new activity keeps the next window of the
-    /// replaced one if two things are true: the interval stays the same, and the new first time is nil or the same as
-    /// before. `origin` is the origin of the activity's request. Throws tooMany, invalidated or notFound.
+    /// Adds the activity, or replaces the one with the same identifier. If the interval stays the same, and the new
+    /// first time is nil or the same as before, the new activity keeps the next window of the replaced one. `origin` is
+    /// the origin (scheme, host name and port) of the activity's request. Throws tooMany, invalidated or notFound.
     public func set(
         _ activity: Activity, origin: Origin?, in session: SessionID, now: Int64
     ) throws(Failure) {
@@ -62,10 +62,10 @@ public struct ActivityOperations {
         throw Failure(.tooMany, "the session has \(count) activities; remove those that are not needed any more")
     }
 
-    /// Starts the activity: enqueues its request, or inserts its event for the host (the program that embeds the
-    /// library). Returns nil if the activity was started, changed or removed since the caller read it, or if its last
-    /// task has not ended. Also returns nil, and skips this window, if the host has not acknowledged the event of an
-    /// earlier window. Throws the same failures as `TaskOperations.enqueue`.
+    /// Starts the activity: stores its request as a task, or inserts an event for the *host* (the program that embeds
+    /// the library). Returns nil if the activity was started, changed or removed since the caller read it, or if its
+    /// last task has not ended. Also returns nil, and skips this window, if the host has not acknowledged the event of
+    /// an earlier window. Throws the same failures as `TaskOperations.enqueue`.
     public func start(
         _ activity: OpenActivity, now: Int64, clock: ClockReading
     ) throws(Failure) -> ActivityStart? {

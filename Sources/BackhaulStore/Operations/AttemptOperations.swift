@@ -1,10 +1,10 @@
 public import BackhaulModel
 
-/// Operations on what the attempts of a live task write to the store. An *attempt* is one run of a task, and a task is
-/// *live* until it has ended. There is one row for each attempt. The *checkpoint* has the state of the task's part
-/// file, to which the download writes. The *finish intent* has the identity of the finished file, before the file gets
-/// its final name. The transaction that ends or retries the task writes the attempt's row. Each function does nothing
-/// when the task has ended or does not exist.
+/// Operations on what the attempts of a live task write to the database. An *attempt* is one run of a task, and a task
+/// is *live* until it has ended. There is one row for each attempt. The *checkpoint* has the state of the task's part
+/// file, to which the download writes. The *finish intent* has the identity of the finished file, and is recorded
+/// before the file gets its final name. The transaction that ends or retries the task writes the attempt's row. Each
+/// function does nothing when the task has ended or does not exist.
 public struct AttemptOperations {
     let tables: Tables
 
@@ -24,7 +24,7 @@ public struct AttemptOperations {
     }
 
     /// Records that an attempt will now send a request that must not be repeated. So after a crash, the next engine
-    /// does not send the request again.
+    /// (the process that runs the tasks) does not send the request again.
     public func recordUnderWay(_ task: TaskID, attempts: UInt32) throws(Failure) {
         try tables.tasks.markUnderWay(task, attempts: attempts)
     }
@@ -42,8 +42,8 @@ public struct AttemptOperations {
     }
 
     /// Records the finish intent and the summary of the response. If this engine crashes, the next engine needs this
-    /// record to end the task, because it has not seen the response. Returns false when the task has ended. In that
-    /// case, the file of the task must not get its final name.
+    /// record to end the task, because the next engine has not seen the response. Returns false when the task has
+    /// ended. In that case, the file of the task must not get its final name.
     public func recordIntent(
         _ task: TaskID, _ intent: FinishIntent, response: ResponseSummary = ResponseSummary(),
         checksum: Checksum? = nil,
@@ -80,7 +80,8 @@ public struct AttemptOperations {
     }
 
     /// Returns the task's stored attempts, oldest first. If there were many attempts, only the first and the newest are
-    /// stored. Throws notFound when neither the session nor its history has the task.
+    /// stored. Throws notFound when the task is missing both in the session and in the session's history (its list of
+    /// ended tasks).
     public func all(of task: TaskID, in session: SessionID) throws(Failure) -> [Attempt] {
         var url = try tables.requests.url(of: task, in: session)
         if url == nil { url = try tables.history.url(of: task, in: session) }

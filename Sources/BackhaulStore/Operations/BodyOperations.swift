@@ -1,9 +1,10 @@
 public import BackhaulModel
 
-/// Operations on files of request bodies in the store; uploads send these files. A *host* is a program that embeds the
-/// library. A *snapshot* is a copy of a host's file, and stays until its task ends. A *consumed file* is a host's file
-/// that was moved into the store, and stays until its task succeeds. If the task does not succeed, the file is moved
-/// back to its old path after the task's event is acknowledged.
+/// Operations on the files that uploads send, if these files are in the *store* (the directory with all durable data).
+/// A *host* is a program that embeds the library. A *snapshot* is a copy of a host's file, and stays until its task
+/// ends. A *consumed file* is a host's file that was moved into the store, and stays until its task succeeds. If the
+/// task does not succeed, the file is moved back to its old path. This happens after the host has acknowledged the
+/// event about the task's end.
 public struct BodyOperations {
     let tables: Tables
 
@@ -27,7 +28,7 @@ public struct BodyOperations {
         for name in names { try tables.bodies.removeLeftover(name) }
     }
 
-    /// Returns the names that no row of the store contains.
+    /// Returns the names that no row of the database contains.
     public func unknown(among names: [String]) throws(Failure) -> [String] {
         var unknown: [String] = []
         for name in names where try !tables.bodies.isKnown(name) { unknown.append(name) }
@@ -35,7 +36,7 @@ public struct BodyOperations {
     }
 
     /// Adds those names that no task uses to the leftovers, which are files to remove. Such files exist if an engine
-    /// has ended before it made their tasks.
+    /// (the process that makes tasks) has ended before it made their tasks.
     public func addLeftovers(among names: [String]) throws(Failure) {
         for name in names { try tables.bodies.insertLeftoverIfUnused(name) }
     }
@@ -64,7 +65,7 @@ public struct BodyOperations {
     // MARK: Files that are moved back
 
     /// Consumed files of tasks that have not succeeded are moved back to their old paths. The transaction that removes
-    /// the task adds its files to a list. A file stays in the list until it is moved back.
+    /// such a task adds the task's files to a list. A file stays in the list until it is moved back.
     ///
     /// Returns the listed files with names greater than `name`, sorted by name. A file is left out while its old path
     /// must still be removed, because that removal would delete the file that was moved back.

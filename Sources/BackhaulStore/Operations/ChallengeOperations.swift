@@ -33,8 +33,8 @@ public struct ChallengeOperations {
     }
 
     /// Opens a challenge before a request is sent, because a credential, a header or the URL has expired. `tasks` wait
-    /// for the new challenge. The tasks that the closed challenge `replacing` had released wait for it, too. Returns
-    /// nil when none of `tasks` is ready.
+    /// for the new challenge. The tasks that the closed challenge `replacing` had released also wait for the new
+    /// challenge. Returns nil when none of `tasks` is *ready* (may be the next to run).
     public func open(
         _ authChallenge: AuthenticationChallenge, for tasks: [TaskID], replacing: ChallengeID?, bootMilliseconds: Int64,
         now: Int64
@@ -82,7 +82,7 @@ public struct ChallengeOperations {
         return (challenge, true)
     }
 
-    /// Makes ready tasks wait for an open challenge, and records no attempt of these tasks. Returns when the next
+    /// Makes ready tasks wait for an open challenge, and records no attempt (run) of these tasks. Returns when the next
     /// delayed task is due, or nil when the challenge is not open.
     public func parkWithoutAttempt(
         _ tasks: [TaskID], for challenge: ChallengeID, bootMilliseconds: Int64, now: Int64
@@ -93,8 +93,8 @@ public struct ChallengeOperations {
         return try tables.delays.nextDue()
     }
 
-    /// Sets the due times of all parked tasks on the clock of this boot. The engine calls this after a boot, because a
-    /// boot makes the old due times invalid.
+    /// Sets the due times of all parked tasks on the clock of this boot. The engine (the process that runs the tasks)
+    /// calls this function after a boot, because a boot makes the old due times invalid.
     public func rescheduleParked(bootMilliseconds: Int64, now: Int64) throws(Failure) {
         try tables.delays.rescheduleParked(DelayMoment(boot: bootMilliseconds, calendar: now))
     }

@@ -3,7 +3,7 @@ public import BackhaulPlatform
 
 /// Operations on clients, and on their claims of sessions. A *client* is one open application in a process that embeds
 /// the library. A *claim* is the right of one handle (a reference to a session) to read the events of the session. The
-/// claim is a row, so it outlives the engine that granted it.
+/// claim is a row in the database, so it outlives the engine (the process that runs the tasks) that granted it.
 public struct ClientOperations {
     let tables: Tables
 

@@ -1,7 +1,7 @@
 public import BackhaulModel
 
-/// Ensures that each command is applied only one time. The reply is stored until it is known that the client has the
-/// reply.
+/// Ensures that each command of a *client* (the library in a program) is applied only one time. The reply is stored
+/// until it is known that the client has the reply.
 public struct CommandOperations {
     let tables: Tables
 
@@ -10,7 +10,7 @@ public struct CommandOperations {
         try tables.commands.reply(to: command.client, try sequence(command))
     }
 
-    /// Stores the reply. It must be called in the transaction that applies the command.
+    /// Stores the reply. This function must be called in the transaction that applies the command.
     public func remember(_ command: CommandID, reply: [UInt8]) throws(Failure) {
         try tables.commands.insert(command.client, try sequence(command), reply: reply)
     }

@@ -12,8 +12,9 @@ public struct ConstraintOperations {
     @inline(never)
     public func id(for constraints: TaskConstraints, in session: SessionID) throws(Failure) -> ConstraintsID {
         if let found = try findID(constraints, in: session) { return found }
-        // After the latest start of a task, presets do not delay the task any more, so the task gets new constraints.
-        // The limit does not apply to them, because they replace constraints that were accepted before.
+        // After the *latest start* of a task, presets (names for several constraints) do not delay the task any more,
+        // so the task gets new constraints. The limit does not apply to the new constraints, because they replace
+        // constraints that were accepted before.
         if !constraints.isPastLatestStart { try enforceLimit(of: session) }
         return try tables.constraints.insert(constraints, in: session)
     }

@@ -11,10 +11,10 @@ public struct ControlOperations {
     private var starts: StartOperations { StartOperations(tables: tables) }
     private var waits: WaitOperations { WaitOperations(tables: tables) }
 
-    /// Applies the control to the live tasks of the selection. Skips two kinds of tasks: tasks with a finish intent,
-    /// because these tasks are ending (their files get their final names), and tasks that already have the wanted
-    /// state. A resume also ends retry delays, but not the delay of a task that waits for a credential or for its
-    /// earliest start.
+    /// Applies the control to the live tasks of the selection, which are the tasks that have not ended. Skips two kinds
+    /// of tasks: tasks with a finish intent, because these tasks are ending (their files get their final names), and
+    /// tasks that already have the wanted state. A resume also ends retry delays, but not the delay of a task that
+    /// waits for a credential or for its earliest start.
     ///
     /// `running` has the tasks that run at this moment. `calendar` is the present time as in `StartClock.calendar`; nil
     /// means `now`. `bootMilliseconds` is the present time on the clock of this boot. `held` has the lanes and

@@ -1,10 +1,11 @@
 public import BackhaulModel
 
-/// Operations on what hosts give when a challenge demands it: credentials, which the next engine also needs, and
-/// replacements for expired headers and URLs. A *host* is a program that embeds the library.
+/// Operations on what hosts give in response to challenges. A *host* is a program that embeds the library. A
+/// *challenge* is a demand of the engine, which runs the host's tasks. The host gives a credential, or replaces expired
+/// headers or an expired URL. Credentials are stored, because the next engine also needs them.
 ///
-/// The rows of requests do not change. So if the host enqueues the same request with the same idempotency key, it still
-/// gets the first task. The replacements are applied when a task is read.
+/// The rows of requests do not change. So if the host sends the same request with the same idempotency key again, the
+/// host still gets the first task. The replacements are applied when a task is read.
 public struct CredentialOperations {
     let tables: Tables
 
@@ -25,10 +26,10 @@ public struct CredentialOperations {
         try tables.storedCredentials.all()
     }
 
-    /// Stores the host's replacement of expired headers or of a URL. A *lane* is the tasks of one session for one
-    /// server. New headers apply to each live task of the lane whose request can get new headers
+    /// Stores the headers or the URL with which the host replaces expired ones. A *lane* is the tasks of one session
+    /// for one server. New headers apply to each live task of the lane whose request can get new headers
     /// (`RequestOptions.refresh`). A new URL applies to one task, which moves to the lane of the new origin. The state
-    /// of the tasks does not change until they are released.
+    /// of the tasks does not change until the challenge releases them.
     public func refresh(
         _ challenge: Challenge, with replacement: RefreshedRequest, origin: Origin?, in session: SessionID
     ) throws(Failure) {

@@ -1,7 +1,7 @@
 public import BackhaulModel
 
 /// Operations on delayed tasks: single tasks that wait for a time while other tasks of their lane may run. A *lane* is
-/// the tasks of one session for one server.
+/// the tasks of one session for one server. A *ready* task has no delay.
 public struct DelayOperations {
     let tables: Tables
 
@@ -67,8 +67,9 @@ public struct DelayOperations {
     /// Returns when the next delayed task is due, in milliseconds of the boot clock.
     public func nextDue() throws(Failure) -> Int64? { try tables.delays.nextDue() }
 
-    /// Detects whether the wall clock was set since the last call. If it was, moves the times of live tasks by the
-    /// step, so that their ages do not change. Returns the step in milliseconds, or 0.
+    /// Detects whether the wall clock was set since the last call. If it was, moves the times of all tasks that have
+    /// not ended by the same amount (the *step*), so that the ages of these tasks do not change. Returns the step in
+    /// milliseconds, or 0.
     @discardableResult
     public func adopt(_ now: ClockReading) throws(Failure) -> Int64 {
         let step = try tables.meta.clock().map { ClockStep.between($0, now) } ?? 0
@@ -83,9 +84,10 @@ public struct DelayOperations {
         return step
     }
 
-    /// Moves the windows of activities after a clock step. A window moves by the step if it counts from the time at
-    /// which the activity was set. A window with a fixed wall-clock time stays. But if the clock is set back, an
-    /// activity that has already started in an earlier window starts again after one interval at the latest.
+    /// Moves the windows of activities after a clock step. An *activity* is work that repeats, one time in each window.
+    /// A window moves by the step if it counts from the time at which the activity was stored. A window with a fixed
+    /// wall-clock time stays. But if the clock is set back, an activity that has already started in an earlier window
+    /// starts again at most one interval later.
     private func moveActivities(by step: Int64, now: Int64) throws(Failure) {
         try tables.activities.moveWindows(by: step)
         // A clock that has never been set shows a time long ago. Then the windows stay, because their real times are in

@@ -1,8 +1,8 @@
 public import BackhaulModel
 
-/// Operations on finished files: what is known about the files that tasks have placed at destinations, and claims of
-/// kept files. A *kept file* stays in the store, because the request has no destination. A *claim* moves the file to a
-/// path of the host (the program that embeds the library).
+/// Operations on the files of finished tasks (uploads and downloads). A *destination* is the path that a request names
+/// for the downloaded file. A *kept file* stays in the store (the directory with all durable data), because the request
+/// has no destination. A *claim* moves the file to a path of the host (the program that embeds the library).
 public struct DestinationOperations {
     let tables: Tables
 
@@ -38,8 +38,9 @@ public struct DestinationOperations {
 
     // MARK: Claiming
 
-    // A host claims the kept file of a succeeded task, or the consumed file of a task that has ended without success.
-    // The file is moved only one time, to a path that the host chooses.
+    // A host claims the kept file of a succeeded task, or the consumed file of a task that has ended without success. A
+    // *consumed file* is a file to upload that was moved into the store. The claimed file is moved only one time, to a
+    // path that the host chooses.
 
     /// Returns whether the file is already at `path`. False when the file must still be moved there. Throws notFound.
     /// Throws wrongState if the task has no file in the store that can be claimed, or if the file was claimed to
@@ -59,8 +60,8 @@ public struct DestinationOperations {
         return true
     }
 
-    /// Records that the file is at `path`, so that the task's event has that path. Throws the failures of `checkClaim`.
-    /// A second call has no effect.
+    /// Records that the file is at `path`, so that the event about the task's end has that path. Throws the failures of
+    /// `checkClaim`. A second call has no effect.
     public func recordClaim(_ task: TaskID, path: String) throws(Failure) {
         guard let row = try tables.tasks.claim(task) else { throw notFoundFailure(task) }
         guard try !checkClaim(task, session: row.session, path: path) else { return }

@@ -1,6 +1,7 @@
 public import BackhaulModel
 
-/// Ends tasks. The end of a task and its event are written in one transaction.
+/// Ends tasks (uploads and downloads). The end of a task, and the event that reports the end to the program, are
+/// written in one transaction.
 public struct EndingOperations {
     let tables: Tables
     let directory: StoreDirectory
@@ -11,18 +12,18 @@ public struct EndingOperations {
     private var rounds: RoundOperations { RoundOperations(tables: tables) }
 
     /// Ends one task. Returns nil when the task has ended already or does not exist. `attempt` is the task's last
-    /// attempt. It is nil if that attempt was recorded with the finish intent, which is written before the file of the
-    /// task gets its final name.
+    /// attempt (run). It is nil if that attempt was recorded with the finish intent, which is written before the file
+    /// of the task gets its final name.
     public func record(
         _ task: TaskID, _ outcome: Outcome, now: Int64, readsEvents: Bool = false, attempt: Attempt? = nil
     ) throws(Failure) -> Change? {
         try record([TaskEnd(task, outcome, attempt: attempt)], now: now, readsEvents: readsEvents)
     }
 
-    /// Ends tasks of one session: writes their outcomes and events. If no live task is left, closes the round (the
-    /// period in which the session has unfinished tasks) with a `session finished` event. Tasks that have ended or do
-    /// not exist are skipped; returns nil when all tasks are skipped. If `readsEvents` is true, the result contains the
-    /// new events.
+    /// Ends tasks of one session: writes their outcomes and events. If all tasks of the session have ended, closes the
+    /// round (the period in which the session has unfinished tasks) with a `session finished` event. Tasks that have
+    /// ended or do not exist are skipped; returns nil when all tasks are skipped. If `readsEvents` is true, the result
+    /// contains the new events.
     public func record(_ ends: [TaskEnd], now: Int64, readsEvents: Bool) throws(Failure) -> Change? {
         var found: Change?
         var newest = EventID.zero

@@ -1,8 +1,8 @@
 public import BackhaulModel
 
 /// Operations on events, which are stored messages for a host (the program that embeds the library). Each poll returns
-/// an event until the host acknowledges the event. Then the event is deleted, and so is the task whose end the event
-/// reports.
+/// an event until the host acknowledges the event. Then the event is deleted. If the event reports the end of a task,
+/// this task is deleted, too.
 public struct EventOperations {
     let tables: Tables
     let directory: StoreDirectory
@@ -52,8 +52,8 @@ public struct EventOperations {
         for task in change.removedKept { try tables.leftovers.insertKept(task) }
         change.returnsBodies = try bodies.addReturnsOfSelectedEvents()
         let places = try tables.events.placesOfSelected()
-        // Idempotency keys of succeeded tasks stay until the end of the round (the period in which the session has
-        // unfinished tasks) is acknowledged.
+        // Idempotency keys of succeeded tasks stay until the host acknowledges the event about the end of the round
+        // (the period in which the session has unfinished tasks).
         try tables.delivered.insertSelected()
         try tables.delivered.removeFinishedRounds(of: session)
         let remembered = try history.addSelected(session, selected: count)

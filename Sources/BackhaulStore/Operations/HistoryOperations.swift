@@ -1,6 +1,8 @@
 public import BackhaulModel
 
-/// Operations on the history: the newest tasks whose event was acknowledged, up to the limit that their session sets.
+/// Operations on the history of a session, which is a named collection of tasks. The history lists the newest ended
+/// tasks whose event the host (the program that embeds the library) has acknowledged. The session limits the number of
+/// these tasks.
 public struct HistoryOperations {
     let tables: Tables
 

@@ -1,7 +1,8 @@
 public import BackhaulModel
 
 /// Operations on lanes, and on their ready tasks in the order in which the tasks get slots. A *lane* is the tasks of
-/// one session for one server. A *slot* is the right of a task to run.
+/// one session for one server. A *slot* is the right of a task to run. A *ready* task may get the next slot.
+/// *Constraints* are a task's demands on the system, such as external power.
 public struct LaneOperations {
     let tables: Tables
     private var options: OptionOperations { OptionOperations(tables: tables) }
@@ -12,9 +13,9 @@ public struct LaneOperations {
     /// Returns the lane, or nil when it has no task any more.
     public func find(_ id: LaneID) throws(Failure) -> Lane? { try tables.lanes.lane(id) }
 
-    /// Returns whether any task can start without a command, now or after a delay. An idle engine does not exit while
-    /// such tasks exist. A task that waits for a credential does not count. If its time-out passes while no engine
-    /// runs, the next engine ends the task.
+    /// Returns whether any task can start without a command, now or after a delay. An idle engine (the process that
+    /// runs the tasks) does not exit while such tasks exist. A task that waits for a credential does not count. If its
+    /// time-out passes while no engine runs, the next engine ends the task.
     public func anyStarts() throws(Failure) -> Bool { try tables.sessions.anyStarts() }
 
     /// Returns up to `limit` ready tasks of the lane, in the order in which they get slots: by priority, then by age.
@@ -27,7 +28,8 @@ public struct LaneOperations {
         return try options.tasks(try readyTasks(of: lane, limit: limit, afterKnown: known, notOf: held))
     }
 
-    /// Returns the lane's first ready task with these constraints that is not in `known`, or nil if there is none.
+    /// Returns the lane's first ready task that has these constraints and is not in `known`. Returns nil if there is
+    /// none.
     public func firstWaitingTask(
         of lane: LaneID, stating constraints: ConstraintsID, notIn known: Set<TaskID> = []
     ) throws(Failure) -> StoredTask? {
@@ -40,8 +42,8 @@ public struct LaneOperations {
         return try options.task(found)
     }
 
-    /// Returns the ids of the tasks for `waitingTasks`. The index is sorted by constraints first, so it is read once
-    /// for each constraints id, and the results are merged.
+    /// Returns the ids of the tasks for `waitingTasks`. The index is sorted by constraints first, so it is read one
+    /// time for each id of constraints, and the results are merged.
     private func readyTasks(
         of lane: LaneID, limit: Int, afterKnown known: Set<TaskID>, notOf held: Set<ConstraintsID>
     ) throws(Failure) -> [TaskID] {
@@ -76,7 +78,7 @@ public struct LaneOperations {
         return found
     }
 
-    /// Counts the ready tasks of each lane with the same constraints, for listings. If there are many tasks, this call
-    /// is slow, because it reads all of them.
+    /// For each lane and each id of constraints, counts the ready tasks. Listings show these numbers. If there are many
+    /// tasks, this call is slow, because it reads all of them.
     public func waitingCounts() throws(Failure) -> [WaitingCount] { try tables.readyTasks.counts() }
 }

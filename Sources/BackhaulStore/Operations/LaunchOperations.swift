@@ -1,7 +1,8 @@
 public import BackhaulModel
 
-/// Operations on launch commands, and on the current launch of each application. In a *launch*, the engine runs the
-/// command to start the application's program (the *host*), because sessions need the host.
+/// Operations on launch commands, and on the current launch of each application. In a *launch*, the engine (the process
+/// that runs uploads and downloads) runs the command to start the application's program (the *host*), because sessions
+/// need the host.
 public struct LaunchOperations {
     let tables: Tables
 
@@ -63,10 +64,10 @@ public struct LaunchOperations {
         try tables.launches.hasListed(application)
     }
 
-    /// Records that the launched host has attached, if the consumer (the handle that may read the session's events) has
-    /// the launch's token, and the launch lists the session. Returns the application, or nil if these conditions are
-    /// not met. The row gets the consumer's process. If the launched process is a wrapper, the consumer's process is
-    /// another one.
+    /// If the consumer has the launch's token, and the launch lists the session, records that the launched host has
+    /// attached (opened) the session. The *consumer* is the handle that may read the session's events. The *token* is
+    /// the value of BACKHAUL_LAUNCH. Returns the application, or nil if nothing was recorded. The row gets the
+    /// consumer's process. If the launched process only starts the host, the consumer's process is another one.
     func recordAttached(_ session: SessionID, by consumer: ConsumerIdentity) throws(Failure) -> String? {
         guard let token = consumer.launch else { return nil }
         return try tables.launches.attach(consumer.process, to: session, by: token)
@@ -77,9 +78,9 @@ public struct LaunchOperations {
         try tables.sessions.launched(of: application)
     }
 
-    /// Ends the launch for this session. The session's open challenges launch no host any more, because this host has
-    /// seen them. If the session needs its host again, because of newer events, the session is listed again
-    /// immediately.
+    /// Ends the launch for this session, because the host has completed the session. The session's open challenges
+    /// launch no host any more, because this host has seen them. If the session needs its host again, because of newer
+    /// events, the session is listed again immediately.
     public func complete(_ session: SessionID, in application: String) throws(Failure) -> LaunchCompletion {
         try tables.challenges.markSeen(of: session)
         let wasRepeated = try tables.launches.removeListed(session)

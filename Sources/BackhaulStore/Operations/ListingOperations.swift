@@ -1,14 +1,15 @@
 public import BackhaulModel
 
-/// Reads tasks for listings. The store does not have the progress of tasks.
+/// Reads tasks (uploads and downloads) for listings. The results have no progress of tasks, because the progress is not
+/// stored.
 public struct ListingOperations {
     let tables: Tables
     let directory: StoreDirectory
     private var constraints: ConstraintOperations { ConstraintOperations(tables: tables) }
 
     /// Returns up to `maximum` selected tasks with ids greater than `after`, sorted by id. Ended tasks are included
-    /// until their event is acknowledged. The result ends early when its tasks have `Limits.chunkSize` bytes together.
-    /// `more` is true if further tasks exist.
+    /// until the event about their end is acknowledged. The result ends early when its tasks have `Limits.chunkSize`
+    /// bytes together. `more` is true if further tasks exist.
     ///
     /// `running` has the tasks that run at this moment. `bootMilliseconds` and `now` are the present time on the boot
     /// clock and on the wall clock. `places` has the lane (the session and the server) and the constraints of each task
@@ -41,7 +42,8 @@ public struct ListingOperations {
         return (page.tasks, page.places, page.more)
     }
 
-    /// Fills in the constraints that single tasks have. Each row of constraints is read only one time.
+    /// Fills in the constraints (demands on the system) that single tasks have. Each row of constraints is read only
+    /// one time.
     private func fillConstraints(of page: inout Page) throws(Failure) {
         var ids = Set(page.places.lazy.map(\.constraints))
         ids.remove(.session)

@@ -6,8 +6,8 @@ struct RoundOperations {
     let tables: Tables
 
     /// Counts the tasks that have just ended, for their session and for their groups. The events of these tasks have
-    /// ids up to `newest`. When a group or the session has no live task left, inserts the event that ends the group or
-    /// the round. Returns the newest event.
+    /// ids up to `newest`. When all tasks of a group or of the session have ended, inserts the event that ends the
+    /// group or the round. Returns the id of the newest event.
     @discardableResult
     func settle(
         _ session: SessionID, ended: Int64, newest: EventID, groups: [GroupEnds], now: Int64
@@ -26,7 +26,7 @@ struct RoundOperations {
         return (newest, true)
     }
 
-    /// Counts the ended tasks of one group. If no live task of the group is left, inserts the `group finished` event
+    /// Counts the ended tasks of one group. If all tasks of the group have ended, inserts the `group finished` event
     /// and returns its id.
     @inline(never)
     private func settle(_ ends: GroupEnds, of session: SessionID, now: Int64) throws(Failure) -> EventID? {

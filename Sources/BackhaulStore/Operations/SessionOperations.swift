@@ -1,6 +1,8 @@
 public import BackhaulModel
 
-/// Creates, attaches, configures, lists and invalidates sessions.
+/// Creates, attaches, configures, lists and invalidates sessions. A *session* is a named collection of tasks (uploads
+/// and downloads). To *attach* a session is to get a handle (a reference) to it. To *invalidate* a session is to end
+/// and delete it.
 public struct SessionOperations {
     let tables: Tables
     private var clients: ClientOperations { ClientOperations(tables: tables) }
@@ -60,7 +62,7 @@ public struct SessionOperations {
         try history.trim(session, toConfigured: true)
     }
 
-    /// Marks the session as invalidated, so that it refuses further enqueues. If `cancelTasks` is true, the session's
+    /// Marks the session as invalidated, so that it refuses further tasks. If `cancelTasks` is true, the session's
     /// tasks end as cancelled. Otherwise they continue. The session is removed when all tasks have ended and all events
     /// are acknowledged. If this is already the case, the session is removed immediately.
     public func invalidate(_ session: SessionID, cancelTasks: Bool, now: Int64) throws(Failure) -> Change {
@@ -83,8 +85,8 @@ public struct SessionOperations {
 
     // MARK: Listing
 
-    /// Returns the sessions that an engine loads when it starts: those with live tasks, unacknowledged events or
-    /// activities.
+    /// Returns the sessions that an engine (the process that runs the tasks) loads when it starts. These are the
+    /// sessions with unfinished tasks, unacknowledged events or activities (work that repeats).
     public func active() throws(Failure) -> [(
         id: SessionID, application: String, configuration: SessionConfiguration
     )] {

@@ -1,18 +1,19 @@
 public import BackhaulModel
 
-/// Operations on earliest and latest starts. A task does not start before its *earliest start*. After its *latest
-/// start*, a preset such as `discretionary`, which demands external power among other things, does not delay the task
-/// any more. Both are times of the wall clock, and do not change when that clock is set. A task that waits for its
-/// earliest start is a delayed task. Its due time on the boot clock moves when the wall clock is set.
+/// Operations on the earliest and latest starts of tasks (uploads and downloads). A task does not start before its
+/// *earliest start*. After its *latest start*, a preset such as `discretionary`, which demands external power among
+/// other things, does not delay the task any more. Both are times of the wall clock, and do not change when that clock
+/// is set. A task that waits for its earliest start is a delayed task. Its due time on the boot clock moves when the
+/// wall clock is set.
 public struct StartOperations {
     let tables: Tables
     private var constraints: ConstraintOperations { ConstraintOperations(tables: tables) }
     private var options: OptionOperations { OptionOperations(tables: tables) }
     private var waits: WaitOperations { WaitOperations(tables: tables) }
 
-    /// Marks waiting and running tasks whose latest start has come: these tasks get constraints that are marked as past
-    /// the latest start. One call changes up to `DelayOperations.batch` tasks. If more tasks are left, `next` of the
-    /// result is a past or present time.
+    /// Marks waiting and running tasks whose latest start has come: these tasks get constraints (demands on the system)
+    /// that are marked as past the latest start. One call changes up to `DelayOperations.batch` tasks. If more tasks
+    /// are left, `next` of the result is a past or present time.
     public func applyLatestStarts(now: Int64) throws(Failure) -> RestatedTasks {
         var restated = RestatedTasks()
         var after: [ConstraintsOfSession: ConstraintsID] = [:]
@@ -36,8 +37,8 @@ public struct StartOperations {
     /// Returns the next latest start of a task, in Unix milliseconds.
     public func nextLatestStart() throws(Failure) -> Int64? { try tables.delays.nextLatestStart() }
 
-    /// Delays the ready tasks of the selection whose earliest start is in the future. Returns whether there are such
-    /// tasks.
+    /// Delays each *ready* task (a task that may be the next to run) of the selection if the task's earliest start is
+    /// in the future. Returns whether there are such tasks.
     func delaySelected(_ clock: StartClock) throws(Failure) -> Bool {
         guard try tables.selectedTasks.delayStarts(clock) else { return false }
         try tables.options.setDelayedOfSelected(since: clock.calendar, wall: clock.wall)
@@ -45,7 +46,8 @@ public struct StartOperations {
     }
 
     /// Writes the request's earliest start, latest start and own resource time-out, if the request has any of these.
-    /// This is a separate statement, because few requests have these values.
+    /// The *resource time-out* is the longest permitted time from the enqueue to the end of the task. The three values
+    /// have a separate statement, because few requests have these values.
     func writeTimes(of request: Request, to task: TaskID, _ terms: inout EnqueueTerms) throws(Failure) {
         let options = request.options
         let wall = terms.clock.wall
@@ -180,8 +182,8 @@ private struct RescheduledTask {
         }
     }
 
-    /// `decision` has the new starts. If it ends the wait for the former earliest start, returns that wait. If the task
-    /// then waits for another earliest start, the wait continues, and the result is nil.
+    /// `decision` has the new starts. If the decision ends the wait for the former earliest start, returns that wait.
+    /// If the task then waits for another earliest start, the wait continues, and the result is nil.
     func endedWait(with decision: RescheduleDecision, _ clock: StartClock) -> WaitRecord? {
         guard decision.earliest != task.earliest, let start = task.earliest else { return nil }
         let end: Int64

@@ -1,6 +1,7 @@
 public import BackhaulModel
 
-/// Enqueues tasks, and reads them for the engine.
+/// Enqueues requests: stores each request as a task (an upload or a download). Also reads tasks for the engine, which
+/// runs them.
 public struct TaskOperations {
     let tables: Tables
     let directory: StoreDirectory
@@ -8,16 +9,16 @@ public struct TaskOperations {
     private var options: OptionOperations { OptionOperations(tables: tables) }
     private var starts: StartOperations { StartOperations(tables: tables) }
 
-    /// Makes one task for each request, or throws and makes no task. If a task with the request's idempotency key
-    /// exists, that task is returned. A succeeded task whose event is acknowledged is also returned, until the end of
-    /// its round is acknowledged. A *round* is the period in which a session has unfinished tasks. The first enqueue
-    /// after the end of a round begins the next round.
+    /// Makes one task for each request, or throws and makes no task. If a task with a request's idempotency key exists,
+    /// that task is returned instead. A succeeded task whose event is acknowledged is also returned, until the event
+    /// about the end of its round is acknowledged. A *round* is the period in which a session has unfinished tasks. The
+    /// first enqueue after the end of a round begins the next round.
     ///
     /// `now` is the present time as in `StartClock.calendar`; `clock` is used for earliest and latest starts.
     /// `isLaunched` is true if the caller is a launched host (a program that the engine has started), and its session
-    /// makes the tasks of launched hosts discretionary: they wait, for example, for external power. `aliases` has
-    /// further paths that lead to the destination of a request, by the position of that request. `running` has the
-    /// tasks that run at this moment.
+    /// makes the tasks of launched hosts discretionary. Discretionary tasks wait, for example, for external power.
+    /// `aliases` has further paths that lead to the destination of a request, by the position of that request.
+    /// `running` has the tasks that run at this moment.
     ///
     /// Throws keyConflict (the message names the field that differs), destinationInUse (the message names the other
     /// task) and destinationExists, each with the request's position as `index`. Also throws notFound, tooMany,
@@ -189,8 +190,9 @@ public struct TaskOperations {
 
     // MARK: Resource time-outs
 
-    // A task has its own resource time-out, or that of its session. Both kinds are read often while tasks are held, so
-    // each kind has an index.
+    // A resource time-out is the longest permitted time from the enqueue to the end of a task. A task has its own
+    // resource time-out, or that of its session. While a condition, such as a missing network, holds tasks, both kinds
+    // of time-outs are read often. So each kind has an index.
 
     /// Returns up to `limit` tasks of the session whose resource time-out has passed: waiting, delayed and running
     /// tasks. `now` is the present time as in `StartClock.calendar`.
@@ -218,8 +220,8 @@ public struct TaskOperations {
     }
 }
 
-/// The groups of one call's requests. The keys are bytes, as in the store, because Swift compares strings by canonical
-/// equivalence.
+/// The groups of one call's requests. The keys are bytes, as in the database, because Swift compares strings by
+/// canonical equivalence.
 private struct EnqueuedGroups {
     var found: [[UInt8]: GroupID] = [:]
     var added: [GroupID: Int64] = [:]
@@ -237,7 +239,7 @@ private struct EnqueuedGroups {
 }
 
 extension Request {
-    /// Returns the name of the first field that differs, as in include/backhaul.h, or nil if no field differs. The
+    /// Returns the name that the first differing field has in include/backhaul.h, or nil if no field differs. The
     /// device of the destination's directory is ignored, because it may change with each boot.
     fileprivate func firstDifferingField(from request: Request) -> String? {
         if !url.utf8.elementsEqual(request.url.utf8) { return "url" }

@@ -1,7 +1,7 @@
 public import BackhaulModel
 
 /// Operations on wait records. A *wait record* is a row with the reason, the start and the end of a time in which tasks
-/// wait. Tasks that wait for the same reason share one row.
+/// wait. Tasks that wait for the same reason may share one row.
 public struct WaitOperations {
     let tables: Tables
     private var constraints: ConstraintOperations { ConstraintOperations(tables: tables) }
@@ -57,9 +57,9 @@ public struct WaitOperations {
     // and the other rows of the task.
 
     /// Returns the newest `Limits.waitCount` waits of a present or past task, oldest first. Returns nil when neither
-    /// the session nor its history has the task. Waits that only the engine knows are missing. Also missing are
-    /// suspensions, challenges and rescheduled starts that ended for more than `suspensionLimit` tasks in one call. The
-    /// end of an attempt is taken from its last measured time.
+    /// the session nor its history has the task. Waits that only the engine (the process that runs the tasks) knows are
+    /// missing. Also missing are suspensions, challenges and rescheduled starts that ended for more than
+    /// `suspensionLimit` tasks in one call. The end of an attempt is taken from its last measured time.
     public func all(of task: TaskID, in session: SessionID, now: Int64) throws(Failure) -> [WaitRecord]? {
         guard let timeline = try timeline(of: task, session) else { return nil }
         var waits = WaitMerger(begin: timeline.enqueued, end: timeline.ended, now: now)
@@ -88,8 +88,8 @@ public struct WaitOperations {
         return try tables.history.timeline(of: task, in: session)
     }
 
-    /// Adds the shared records. At its latest start, after which presets do not delay a task any more, a task changes
-    /// from one row of constraints to another row.
+    /// Adds the shared records. At its *latest start*, a task changes from one row of constraints (demands on the
+    /// system) to another row. After this time, presets such as `discretionary` do not delay the task any more.
     private func addShared(_ timeline: TaskTimeline, _ session: SessionID, to waits: inout WaitMerger) throws(Failure) {
         var before = timeline.constraints
         var change: Int64?
@@ -120,7 +120,8 @@ public struct WaitOperations {
             case .retry:
                 var reason = attempt.status == .diskFull ? WaitReason.diskFull : .retry
                 var end = following.map { min($0, attempt.nextAttempt) } ?? attempt.nextAttempt
-                // If the task was rescheduled to a later start during the retry delay, that delay ended at that time.
+                // If the task was rescheduled to a later start during the retry delay, that delay ended at the time of
+                // the rescheduling.
                 if isLast, timeline.dueReason == .earliestStart, let delayed = timeline.startDelayed {
                     end = min(end, delayed)
                 }

@@ -2,19 +2,20 @@ internal import CLinux
 internal import CSQLite
 internal import Glibc
 
-/// A VFS file of SQLite that stores and verifies a checksum in each page of the database.
+/// Stores and verifies a checksum in each page of the database. A `CheckedFile` is a file of a VFS, which is SQLite's
+/// interface to the file system.
 ///
 /// If the database's header reserves the last bytes of each page, SQLite does not use these bytes. `CheckedFile` stores
 /// a CRC-32C there, computed from the page and the page's number. The checksum is computed when the page is written,
 /// and verified when the page is read. SQLite itself sees zeros in these bytes, so the log also has zeros; the log's
 /// frames have SQLite's own checksums.
 ///
-/// Another program with SQLite may write to the database while no engine has it open. That program does not update the
-/// checksums. The next engine detects this in the first page, in one of two ways. If the program applied the log, the
-/// checksum of the first page is zero, because each log has the first page (`Connection.commit`). If the program made a
-/// transaction, the change counter is new: the stored header says that there is no log, so SQLite increments the
-/// counter with each transaction. Such a database is not *trusted*: no page is verified, and `ChecksumConversion`
-/// rewrites the database.
+/// Another program with SQLite may write to the database while no *engine* (the process that uses the database) has it
+/// open. That program does not update the checksums. The next engine detects this in the first page, in one of two
+/// ways. If the program applied the log, the checksum of the first page is zero, because each log contains the first
+/// page, with zeros in place of the checksum (`Connection.commit`). If the program made a transaction, the change
+/// counter is new: the stored header says that the database uses no log, so SQLite increments the counter with each
+/// transaction. Such a database is not *trusted*: no page is verified, and `ChecksumConversion` rewrites the database.
 struct CheckedFile {
     /// The number of bytes that the header reserves in each page: four for a mark, and four for the checksum. Only the
     /// first page has a mark. In other pages, the bytes for the mark are zero.
@@ -139,7 +140,7 @@ private struct Page {
     /// Whether the page has the mark of its change counter. Content of other files does not match the mark by chance.
     var hasMark: Bool { word(end) == mark }
 
-    /// Whether another program with SQLite wrote this first page. A damaged page does not meet these conditions.
+    /// Whether another program with SQLite wrote this first page. For a damaged page, the result is false.
     var isWrittenByOtherSQLite: Bool {
         let found = word(end)
         if found == 0, word(end + 4) == 0 { return true }
@@ -187,7 +188,7 @@ extension CheckedFile {
         // Unsafe: only this call uses the memory.
         var head = [UInt8](repeating: 0, count: Header.size)
         let code = original.pointee.xRead(file, &head, Int32(head.count), 0)
-        // After a short read, the file is empty, so a new database will be made. Each database that Backhaul makes
+        // A short read means that the file is empty, so a new database will be made. Each database that Backhaul makes
         // reserves the bytes (`Connection.reserveChecksums`).
         if code == Self.shortRead { hasReserve = true }
         guard code == SQLITE_OK else { return }

@@ -52,9 +52,9 @@ final class Connection {
         frames.deallocate()
     }
 
-    /// Closes the database after a checkpoint. If `abandoning` is true, the host has closed SQLite's descriptors, so
-    /// their numbers may belong to other files. SQLite would write into those files when it closes the database, so the
-    /// handle is leaked.
+    /// Closes the database after a checkpoint. If `abandoning` is true, the program that embeds the library has closed
+    /// SQLite's descriptors, so their numbers may belong to other files. SQLite would write into those files when it
+    /// closes the database. In this case, the handle is leaked.
     func close(abandoning: Bool = false) {
         guard !isClosed else { return }
         isClosed = true
@@ -142,8 +142,8 @@ final class Connection {
         return results
     }
 
-    // The next functions are not inlined, because the compiler makes a copy of the functions above for each of hundreds
-    // of callers.
+    // The compiler makes a copy of the functions above for each of hundreds of callers. The next functions are not
+    // inlined, so that these copies are small.
 
     @inline(never)
     private func begin(_ query: Query, _ values: [Value]) throws(Failure) -> OpaquePointer {

@@ -1,7 +1,7 @@
 internal import BackhaulModel
 
-// Each field is a column. If this version does not know the code or the statuses in a column, an optional field becomes
-// nil. Any other field keeps its value.
+// Reads and writes the fields of configurations and policies. Each field is a column. If this version of the library
+// does not know the code or the statuses in a column, an optional field becomes nil. Any other field keeps its value.
 
 extension Row: FieldVisitor {
     typealias Problem = Failure

@@ -6,15 +6,15 @@ internal import Glibc
 ///
 /// First, the pages of a database have checksums (`CheckedFile`).
 ///
-/// Second, paths are used as given. SQLite's VFS resolves links, and refuses a result of more than 512 bytes. The paths
-/// of the store's files contain the descriptor of the store's directory. So these paths are always short, and stay
-/// valid when the directory is renamed.
+/// Second, paths are used as given. SQLite's VFS resolves links, and refuses a result of more than 512 bytes. The
+/// database is in the *store*, a directory. The paths of the store's files contain the descriptor of this directory. So
+/// these paths are always short, and stay valid when the directory is renamed.
 ///
 /// Third, SQLite takes no locks ("unix-none"), because `Database` already has a lock on the file. SQLite's own locks
 /// belong to the process, and are lost when any code of the process closes the file. SQLite records these locks in a
-/// table in memory. A forked child inherits the table without the locks, so the child could not open the store. If a
+/// table in memory. A forked child inherits the table without the locks, so the child could not open the database. If a
 /// host (a program that embeds the library) has closed SQLite's descriptors, the host's process could not open the
-/// store, either.
+/// database again, either.
 enum VirtualFileSystem {
     private static let name = "backhaul-store"
 

@@ -3,7 +3,7 @@ internal import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// Checks whether the log of a killed engine is damaged (https://www.sqlite.org/fileformat.html#walformat).
+/// Checks whether the log that a killed process has left is damaged (https://www.sqlite.org/fileformat.html#walformat).
 ///
 /// SQLite reads a log up to the first frame that does not match its checksum, because a power loss may have cut the
 /// last transaction there. SQLite ignores the rest of the log without an error. But a transaction begins only after the

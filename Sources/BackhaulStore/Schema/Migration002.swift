@@ -1,5 +1,5 @@
 extension Schema {
-    /// Version 2: launches and challenges.
+    /// Version 2: launches (starts of programs) and challenges (demands for credentials).
     static let migration002 = """
         ALTER TABLE sessions ADD COLUMN sends_launch_events INTEGER NOT NULL DEFAULT 1;
         ALTER TABLE sessions ADD COLUMN asks_for_credentials INTEGER NOT NULL DEFAULT 0;

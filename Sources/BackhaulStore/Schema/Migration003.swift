@@ -1,5 +1,6 @@
 extension Schema {
-    /// Version 3: requests with options, groups, attempts and their history, cookies, stored credentials, limits.
+    /// Version 3: requests with options, groups of tasks, attempts (runs of tasks), the history of ended tasks,
+    /// cookies, stored credentials, limits.
     static let migration003 = """
         ALTER TABLE sessions ADD COLUMN retry_jitter_percent INTEGER NOT NULL DEFAULT 50;
         ALTER TABLE sessions ADD COLUMN retry_errors INTEGER NOT NULL DEFAULT 63;

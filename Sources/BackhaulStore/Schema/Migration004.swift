@@ -1,5 +1,6 @@
 extension Schema {
-    /// Version 4: constraints, wait records, network settings, network usage and activities.
+    /// Version 4: constraints (demands on the system), wait records (why tasks waited), network settings, network usage
+    /// and activities (work that repeats).
     static let migration004 = """
         -- NULL: nothing is said.
         ALTER TABLE sessions ADD COLUMN preset INTEGER;

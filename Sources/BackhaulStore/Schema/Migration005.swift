@@ -1,5 +1,6 @@
 extension Schema {
-    /// Version 5: unpredictable names of part files, and the identity and checksums of each part file.
+    /// Version 5: unpredictable names of part files (unfinished downloads), and the identity and checksums of each part
+    /// file.
     static let migration005 = """
         -- A random number in the name of the task's part file. 0: the name is that of earlier versions, without one.
         ALTER TABLE tasks ADD COLUMN part INTEGER NOT NULL DEFAULT 0;

@@ -1,7 +1,7 @@
 internal import BackhaulModel
 
-/// The table `activities`: work that repeats in windows of time. The options of an activity's request are in
-/// `activity_options`.
+/// The table `activities`. An *activity* is work that repeats in windows of time. The rarely used fields (options) of
+/// an activity's request are in `activity_options`.
 struct ActivityTable {
     let connection: Connection
 

@@ -1,7 +1,7 @@
 internal import BackhaulModel
 
 /// An *attempt* is one run of a task. The table `attempts` has a row for each attempt. After the task's event is
-/// acknowledged, the rows stay as long as the task is in the history.
+/// acknowledged, the rows stay as long as the task is in the history (the list of ended tasks).
 struct AttemptTable {
     let connection: Connection
 
@@ -15,7 +15,8 @@ struct AttemptTable {
         try connection.run(Self.removeOlder, .id(task), .number(number))
     }
 
-    /// Removes the attempts of the selected events' tasks, except the attempts of the `kept` newest tasks.
+    /// Removes the attempts of the tasks whose events are in the temporary table `selected`. Keeps the attempts of the
+    /// `kept` newest of these tasks.
     func removeOfSelected(exceptNewest kept: Int64) throws(Failure) {
         try connection.run(Self.removeOfSelected, .integer(kept))
     }

@@ -76,7 +76,7 @@ struct BodyTable {
         try connection.run(Self.insertLeftoverIfUnused, .text(name))
     }
 
-    /// Inserts the snapshots of the selected tasks as leftovers.
+    /// Inserts the snapshots of the tasks in the temporary table `selected` as leftovers.
     func insertSnapshotsOfSelected() throws(Failure) {
         try connection.run(Self.insertSelectedSnapshots)
         try connection.run(Self.forgetSelectedSnapshots)
@@ -96,7 +96,8 @@ struct BodyTable {
         try connection.all(Self.selectToReturn, .text(name), .number(limit), read: ReturnedBody.init(row:))
     }
 
-    /// Inserts the consumed files of the selected events' tasks. Returns whether there are any.
+    /// Inserts the consumed files of the tasks whose events are in the temporary table `selected`. Returns whether
+    /// there are such files.
     func insertToReturnOfSelected() throws(Failure) -> Bool {
         try connection.run(Self.insertToReturn)
         return connection.changes > 0

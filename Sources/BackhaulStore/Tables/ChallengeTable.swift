@@ -35,8 +35,8 @@ struct ChallengeTable {
         try connection.first(Self.selectInSession, .id(id), .id(session), read: Challenge.init(row:))
     }
 
-    /// Returns the challenges of all sessions, sorted by id. The challenges come without the number of waiting tasks
-    /// and without the URL.
+    /// Returns the challenges of all sessions, sorted by id. The returned challenges have no number of waiting tasks
+    /// and no URL.
     func all() throws(Failure) -> [(session: SessionID, challenge: Challenge)] {
         try connection.all(Self.selectAll, read: Self.ofSession)
     }
@@ -53,9 +53,9 @@ struct ChallengeTable {
 
     func remove(_ id: ChallengeID) throws(Failure) { try connection.run(Self.remove, .id(id)) }
 
-    /// Marks the challenges without an event as seen when the host completes the session. `complete` fails while
-    /// delivered events are not acknowledged. So if the event of a challenge still exists, it was not delivered to the
-    /// host.
+    /// Marks the session's challenges as seen if their events do not exist any more. This happens when the host
+    /// completes the session (`bh_session_complete`). The completion fails while delivered events are not acknowledged.
+    /// So if the event of a challenge still exists, the event was not delivered to the host.
     func markSeen(of session: SessionID) throws(Failure) { try connection.run(Self.markSeen, .id(session)) }
 
     // MARK: -

@@ -19,7 +19,7 @@ struct ClientTable {
         try connection.all(Self.selectClients, read: Self.client)
     }
 
-    /// Removes the client and its claims.
+    /// Removes the client and its claims (rights to read the events of sessions).
     func remove(_ client: ClientID) throws(Failure) {
         try connection.run(Self.removeClient, .bits(client.high), .bits(client.low))
     }
@@ -106,7 +106,7 @@ extension Row {
     }
 
     /// Reads a process. Returns nil when the process has ended, or when the columns are NULL. NULL is read as 0, and no
-    /// process has the number 0.
+    /// process has the id 0.
     mutating func livingProcess() -> ProcessIdentity? {
         let process = process()
         return process.processID != 0 && process.isAlive ? process : nil

@@ -1,7 +1,7 @@
 internal import BackhaulModel
 
-/// The table `applied` has the replies to commands that were applied. A reply stays in the table until its client has
-/// received it.
+/// The table `applied` has the replies to commands that were applied. A reply stays in the table until the client (the
+/// library in a program) has received it.
 struct CommandTable {
     let connection: Connection
 

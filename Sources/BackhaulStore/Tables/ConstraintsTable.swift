@@ -22,8 +22,8 @@ struct ConstraintsTable {
         }
     }
 
-    /// Counts the session's rows, except the rows of tasks whose latest start has come. Presets do not delay these
-    /// tasks any more.
+    /// Counts the session's rows, except the rows of tasks whose latest start has come. Presets (names for several
+    /// constraints) do not delay these tasks any more.
     func count(of session: SessionID) throws(Failure) -> Int {
         try connection.first(Self.count, .id(session)) { row throws(Failure) in row.number() } ?? 0
     }

@@ -1,6 +1,7 @@
 internal import BackhaulModel
 
-/// The table `cookies` has the persistent cookies of sessions. Each is a line in the format of Netscape's cookie file.
+/// The table `cookies` has the persistent cookies of sessions. Each cookie is a line in the format of Netscape's cookie
+/// file.
 struct CookieTable {
     let connection: Connection
 

@@ -1,12 +1,13 @@
 internal import BackhaulModel
 
 /// The table `delivered` has the idempotency keys of succeeded tasks whose event was acknowledged. A key stays until
-/// the host (the program that embeds the library) has acknowledged the end of the task's round, the period in which the
-/// session has unfinished tasks.
+/// the host (the program that embeds the library) has acknowledged the event about the end of the task's round. A
+/// *round* is the period in which the session has unfinished tasks.
 struct DeliveredTable {
     let connection: Connection
 
-    /// For each selected event whose task has succeeded, inserts the task's idempotency key if it has one.
+    /// For each event in the temporary table `selected` whose task has succeeded, inserts the task's idempotency key if
+    /// it has one.
     func insertSelected() throws(Failure) { try connection.run(Self.insertSelected) }
 
     /// Removes the keys of all rounds up to the last round whose end is among the selected events.

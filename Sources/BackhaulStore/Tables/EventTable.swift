@@ -20,7 +20,8 @@ struct EventTable {
         return newest
     }
 
-    /// Inserts one event for each selected task, in the order of the task ids. Returns the newest event.
+    /// Inserts one event for each task in the temporary table `selected`, in the order of the task ids. Returns the id
+    /// of the newest event.
     func insertEndedOfSelected(now: Int64) throws(Failure) -> EventID {
         try connection.run(Self.insertEndedOfSelected, .integer(now))
         return newest
@@ -59,7 +60,8 @@ struct EventTable {
     // MARK: Reading
 
     /// Calls the body for the events with ids greater than `after`, sorted by id, until the body returns false. The
-    /// body also gets the id of the event's challenge, because the event does not contain the challenge yet.
+    /// body also gets the id of the event's challenge (a demand to the host, for example for a credential), because the
+    /// event does not contain the challenge yet.
     func each(
         of session: SessionID, after: EventID, limit: Int, _ files: StoreDirectory,
         body: (Event, ChallengeID?) -> Bool
@@ -82,14 +84,14 @@ struct EventTable {
 
     // MARK: Selected events
 
-    /// Among the tasks of the selected events, returns those whose downloaded file is still in the store (an unclaimed
-    /// kept file).
+    /// Returns the tasks whose event is in the temporary table `selected`, and whose downloaded file is still in the
+    /// store (an unclaimed kept file).
     func unclaimedTasksOfSelected() throws(Failure) -> [TaskID] {
         try connection.all(Self.selectUnclaimed) { row throws(Failure) in row.taskID() }
     }
 
-    /// Returns the lanes (a lane is the tasks of one session for one server) and the groups of the selected events'
-    /// tasks.
+    /// Returns the lanes and the groups of the tasks of the selected events. A lane is the tasks of one session for one
+    /// server.
     func placesOfSelected() throws(Failure) -> (lanes: Set<LaneID>, groups: Set<GroupID>) {
         var (lanes, groups): (Set<LaneID>, Set<GroupID>) = ([], [])
         try connection.each(Self.selectPlaces) { row throws(Failure) in

@@ -1,12 +1,12 @@
 internal import BackhaulModel
 
-/// The table `history` has tasks whose event was acknowledged. The session's configuration limits the number of these
-/// tasks.
+/// The table `history` has ended tasks whose event the host (the program that embeds the library) has acknowledged. The
+/// session's configuration limits the number of these tasks.
 struct HistoryTable {
     let connection: Connection
 
-    /// Copies at most `limit` tasks of the selected events to the history, beginning with the newest. Returns the
-    /// number of copied tasks.
+    /// Copies at most `limit` tasks of the events in the temporary table `selected` to the history, beginning with the
+    /// newest. Returns the number of copied tasks.
     func insertSelected(limit: Int64) throws(Failure) -> Int64 {
         try connection.run(Self.insertSelected, .integer(limit))
         return connection.changes
@@ -40,8 +40,8 @@ struct HistoryTable {
         (SELECT task_id FROM history WHERE session_id = ?1 ORDER BY ended_ms DESC, task_id DESC LIMIT -1 OFFSET ?2)
         """
 
-    // If a downloaded file is still in the store when the task's event is acknowledged, the engine removes the file. So
-    // the history has no path of such a file.
+    // If a downloaded file is still in the store when the task's event is acknowledged, the file is removed. So the
+    // history has no path of such a file.
     private static let insertSelected = Query(
         """
         INSERT OR REPLACE INTO history (task_id, session_id, round, state, kind, url, destination, path,

@@ -26,7 +26,7 @@ struct LaneTable {
         try connection.first(Self.select, .id(id), read: Lane.init(row:))
     }
 
-    /// Returns the lanes with ready tasks, sorted by id.
+    /// Returns the lanes with ready tasks (waiting tasks without a delay), sorted by id.
     func ready() throws(Failure) -> [Lane] { try connection.all(Self.selectReady, read: Lane.init(row:)) }
 
     func removeEmpty(among lanes: Set<LaneID>) throws(Failure) {

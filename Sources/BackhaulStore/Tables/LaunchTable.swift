@@ -2,8 +2,8 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 
 /// The table `launches` has the launch command of each application and the application's current launch. In a *launch*,
-/// the engine runs the command to start the application's program (the *host*), because sessions need the host. The
-/// table `launched_sessions` has the sessions of the current launch.
+/// the engine (the process that runs the tasks) runs the command to start the application's program (the *host*),
+/// because sessions need the host. The table `launched_sessions` has the sessions of the current launch.
 struct LaunchTable {
     let connection: Connection
 
@@ -38,7 +38,8 @@ struct LaunchTable {
     }
 
     /// Forgets earlier failed launches: their count becomes 0. But a launch counts as failed until its host has
-    /// completed a session. So if the current launch has a process and is counted, the count becomes 1.
+    /// completed a session. So if the count includes the current launch, and this launch has a process, the count
+    /// becomes 1.
     func forgetFailures(of application: String) throws(Failure) {
         try connection.run(Self.forgetFailures, .text(application))
     }
@@ -60,8 +61,9 @@ struct LaunchTable {
 
     // MARK: Sessions
 
-    /// Adds the session to the current launch. Returns false when the launch lists the session already, or when the
-    /// application has no launch command.
+    /// Adds the session to the current launch. `isRepeated` is true if the only reason for the launch is that servers
+    /// rejected credentials. Returns false when the launch lists the session already, or when the application has no
+    /// launch command.
     func list(_ session: SessionID, of application: String, isRepeated: Bool) throws(Failure) -> Bool {
         try connection.run(Self.list, .id(session), .text(application), .flag(isRepeated))
         return connection.changes == 1
@@ -75,8 +77,8 @@ struct LaunchTable {
         try connection.run(Self.removeListed, .text(application))
     }
 
-    /// Removes the session from the launch. Returns the `isRepeated` with which the session was listed, or nil when the
-    /// session was not listed.
+    /// Removes the session from the launch. Returns the value of `isRepeated` that `list` has stored for the session,
+    /// or nil when the session was not listed.
     func removeListed(_ session: SessionID) throws(Failure) -> Bool? {
         try connection.first(Self.removeSession, .id(session)) { row throws(Failure) in row.flag() }
     }

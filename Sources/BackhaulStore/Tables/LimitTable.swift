@@ -1,6 +1,6 @@
 internal import BackhaulModel
 
-/// The table `limits`. Its single row has the limits that all sessions of the store share.
+/// The table `limits`. Its single row has the limits that all sessions (named collections of tasks) of the store share.
 struct LimitTable {
     let connection: Connection
 

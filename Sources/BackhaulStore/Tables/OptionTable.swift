@@ -26,15 +26,15 @@ struct OptionTable {
         try connection.run(Self.removeOfActivity, .number(activity.rawValue))
     }
 
-    /// Inserts an empty row for each selected task without a row.
+    /// Inserts an empty row for each task in the temporary table `selected` that has no row.
     func makeForSelected() throws(Failure) { try connection.run(Self.makeForSelected) }
 
     func setRateOfSelected(_ rate: UInt64?) throws(Failure) { try connection.run(Self.setRate, .bits(rate)) }
 
     // MARK: Starts
 
-    /// Sets the task's earliest and latest start. `delayed` is when the task began to wait for its earliest start, or
-    /// nil if its starts have not changed since the enqueue.
+    /// Sets the task's earliest and latest start. `delayed` is when the task began to wait for its earliest start. It
+    /// is nil if the starts of the task have not changed since the enqueue (when the request became a task).
     func setStarts(of task: TaskID, earliest: Int64?, latest: Int64?, delayed: Int64?) throws(Failure) {
         try connection.run(Self.setStarts, .id(task), .optional(earliest), .optional(latest), .optional(delayed))
     }
@@ -43,8 +43,8 @@ struct OptionTable {
         try connection.run(Self.setDelayed, .id(task), .integer(now))
     }
 
-    /// Records that selected tasks wait for their earliest start since `now`. Changes only tasks whose starts were
-    /// changed after the enqueue, and whose earliest start is after `wall`.
+    /// Records that the selected tasks wait for their earliest start from `now` on. Changes only tasks whose starts
+    /// were changed after the enqueue, and whose earliest start is after `wall`.
     func setDelayedOfSelected(since now: Int64, wall: Int64) throws(Failure) {
         try connection.run(Self.setDelayedOfSelected, .integer(now), .integer(wall))
     }

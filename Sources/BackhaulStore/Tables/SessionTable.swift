@@ -2,7 +2,8 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 
 /// The table `sessions`. A row has a session's configuration, its round and its counters. A *round* is the period in
-/// which a session has unfinished tasks.
+/// which a session has unfinished tasks. A *host* is a program that embeds the library. In a *launch*, the engine,
+/// which runs the tasks, starts the host because sessions need it.
 struct SessionTable {
     let connection: Connection
 
@@ -44,8 +45,8 @@ struct SessionTable {
         try connection.first(Self.selectNames, .id(session), read: SessionNames.init(row:))
     }
 
-    /// Returns a change without tasks. The change has the session's names and newest event. Its `needsHost` is true if
-    /// no round is open.
+    /// Returns a `Change` without tasks. The change has the session's names and newest event. Its `needsHost` is true
+    /// if no round is open.
     @inline(never)
     func change(in session: SessionID) throws(Failure) -> Change {
         guard let names = try names(of: session) else { throw Failure.sessionNotFound }
@@ -64,7 +65,7 @@ struct SessionTable {
         try connection.first(Self.selectLive, .id(session), read: Self.live)
     }
 
-    /// Returns the sessions with live tasks, unacknowledged events or activities.
+    /// Returns the sessions with unfinished tasks, unacknowledged events or activities (work that repeats).
     func active() throws(Failure) -> [(id: SessionID, application: String, configuration: SessionConfiguration)] {
         try connection.all(Self.selectActive, read: Self.active)
     }
@@ -140,7 +141,7 @@ struct SessionTable {
 
     func invalidate(_ session: SessionID) throws(Failure) { try connection.run(Self.invalidate, .id(session)) }
 
-    /// Returns whether the session is being invalidated, and has no live tasks and no unacknowledged events.
+    /// Returns whether the session is being invalidated, and has no unfinished tasks and no unacknowledged events.
     func isFinished(_ session: SessionID) throws(Failure) -> Bool {
         try connection.first(Self.isFinished, .id(session)) { row throws(Failure) in row.flag() } ?? false
     }

@@ -11,7 +11,7 @@ internal import BackhaulModel
 /// - The temporary tables `selected` and `running` belong to Selection.swift; every file may read them.
 /// - Statements get the number of a state, kind or reason from its enumeration, with the property `sql`.
 ///
-/// The files in Operations/ combine these statements into operations of a transaction. They contain no SQL.
+/// The files in Operations/ combine these statements into operations of a transaction. These files contain no SQL.
 struct Tables {
     let connection: Connection
 

@@ -1,11 +1,12 @@
 internal import BackhaulModel
 
-/// The table `validators` has the validators (ETag or Last-Modified) of files that tasks have placed at destinations.
+/// The table `validators` has the validators (ETag or Last-Modified) of files that tasks have downloaded to paths
+/// (destinations).
 struct ValidatorTable {
     let connection: Connection
 
-    /// Returns the stored validators of the file at the destination. Returns nil when none are stored, or when the file
-    /// came from another URL.
+    /// Returns the stored validators of the file at the destination. Returns nil when no validators are stored, or when
+    /// the file came from another URL.
     func find(at destination: String, of url: String, in session: SessionID) throws(Failure) -> StoredRepresentation? {
         try connection.first(
             Self.select, .id(session), .text(destination), .text(url), read: StoredRepresentation.init(row:))

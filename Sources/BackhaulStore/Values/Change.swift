@@ -1,6 +1,6 @@
 public import BackhaulModel
 
-/// What a transaction changed in a session. The engine updates its own state from this value.
+/// What a transaction changed in a session. The engine, which runs the tasks, updates its own state from this value.
 public struct Change: Equatable, Sendable {
     public var session: SessionID
     public var application: String
@@ -11,8 +11,9 @@ public struct Change: Equatable, Sendable {
     public var previousEvent = EventID.zero
     /// The first events after `previousEvent`, if the caller requested the events of the change.
     public var events: [Event] = []
-    /// Whether the session needs its host (the program that embeds the library), because all tasks have ended (the
-    /// round is over), a challenge was opened, or an activity inserted an event.
+    /// Whether the session needs its host (the program that embeds the library). The reason is that all tasks have
+    /// ended, that a challenge (a demand to the host) was opened, or that an activity (work that repeats) inserted an
+    /// event.
     public var needsHost = false
     /// The ids of the tasks that changed, in ascending order.
     public var tasks: [TaskID] = []
@@ -21,14 +22,16 @@ public struct Change: Equatable, Sendable {
     /// Tasks whose event was acknowledged, and whose downloaded file is still in the store, because the host has not
     /// claimed the file. The engine must delete these files.
     public var removedKept: [TaskID] = []
-    /// How many ready tasks of the selection are held. The caller has passed the held lanes and constraints, and the
-    /// transaction does not change which of them are held.
+    /// How many ready tasks (waiting tasks without a delay) of the selection are held, because a condition such as the
+    /// network does not permit them. The caller has passed the held lanes and constraints. The transaction does not
+    /// change which lanes and constraints are held.
     public var held: UInt64 = 0
-    /// The tasks whose constraints changed.
+    /// The tasks whose constraints (demands on the system) changed.
     public var restated = RestatedTasks()
     /// Whether the transaction has listed files of request bodies that the engine must delete.
     public var leavesBodies = false
-    /// Whether the transaction has listed consumed files that the engine must move back to their old paths.
+    /// Whether the transaction has listed consumed files (files to upload that were moved into the store) that the
+    /// engine must move back to their old paths.
     public var returnsBodies = false
     /// Challenges that were closed because no task waits for them any more.
     public var closedChallenges: [ChallengeID] = []

@@ -1,6 +1,7 @@
 internal import BackhaulModel
 
-/// The row number of a group in its store. It is never reused.
+/// The row number of a group in its store. The number is never reused. A group is tasks with one common event, which
+/// reports that all of them have ended.
 struct GroupID: Hashable, Comparable {
     var rawValue: Int64
     init(_ rawValue: Int64) { self.rawValue = rawValue }

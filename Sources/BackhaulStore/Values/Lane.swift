@@ -6,8 +6,8 @@ public struct Lane: Equatable, Sendable {
     public let id: LaneID
     public let session: SessionID
     public let origin: Origin
-    /// Where the origin is: on this machine, on the local link, or beyond. The value is computed once, because it is
-    /// read for each chunk of a body.
+    /// Where the origin is: on this machine, on the local link, or beyond. The value is computed one time and stored,
+    /// because it is read for each chunk of a body.
     public let networkScope: NetworkScope
 
     public init(id: LaneID, session: SessionID, origin: Origin) {

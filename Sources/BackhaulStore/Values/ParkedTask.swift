@@ -4,7 +4,7 @@ public import BackhaulModel
 /// program that embeds the library), for example for a credential. A *parked* task waits for the host's response.
 public struct ParkedTask: Equatable, Sendable {
     public var challenge: ChallengeID
-    /// Whether the challenge was opened for this task, and its event was inserted.
+    /// Whether the challenge was opened for this task, and the challenge's event was inserted.
     public var isNew: Bool
     /// The change of the session. Its `lanes` are the lanes of tasks that wait again because the server rejected a
     /// credential.

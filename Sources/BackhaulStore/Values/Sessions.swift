@@ -1,13 +1,14 @@
 public import BackhaulModel
 public import BackhaulPlatform
 
-/// The handle that opens a session, with its client and the client's process.
+/// The handle that opens a session, with its client and the client's process. A *handle* is a program's reference to a
+/// session. A *client* is one open application in a process.
 public struct ConsumerIdentity: Equatable, Sendable {
     public var client: ClientID
     public var handle: HandleID
     public var process: ProcessIdentity
-    /// The launch token that the process has sent, by which the engine recognises a program that it has started; nil if
-    /// the engine has not started the process.
+    /// The launch token that the process has sent; nil if the engine (the process that runs the tasks) has not started
+    /// the process. By this token, the engine recognises a program that the engine has started.
     public var launch: LaunchToken?
 
     public init(client: ClientID, handle: HandleID, process: ProcessIdentity, launch: LaunchToken? = nil) {

@@ -10,7 +10,7 @@ public struct WaitID: RawRepresentable, Hashable, Sendable {
 /// The tasks that a wait record describes. All of them are in one session.
 public struct WaitScope: Hashable, Sendable {
     public var session: SessionID
-    /// The constraints of the tasks; nil for tasks with any constraints.
+    /// The constraints (demands on the system) of the tasks; nil for tasks with any constraints.
     public var constraints: ConstraintsID?
     /// The lane of the tasks (the tasks for one server); nil for tasks of any lane.
     public var lane: LaneID?

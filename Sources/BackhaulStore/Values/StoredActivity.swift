@@ -17,8 +17,8 @@ public struct OpenActivity: Equatable, Sendable {
     public var toleranceMilliseconds: UInt64
     public var repeats: Bool
     public var qualityOfService: QualityOfService
-    /// Whether the activity enqueues a request. An activity without a request inserts an event for its host (the
-    /// program that embeds the library).
+    /// Whether the activity has a request, from which each start makes a task. An activity without a request inserts an
+    /// event for its host (the program that embeds the library).
     public var hasRequest: Bool
     /// The last task that the activity made, if it has not ended.
     public var livingTask: TaskID?
@@ -41,7 +41,7 @@ public struct OpenActivity: Equatable, Sendable {
 
 /// The result of an activity's start.
 public struct ActivityStart: Equatable, Sendable {
-    /// The change of the session. If the activity has no request, it contains the activity's event.
+    /// The change of the session. If the activity has no request, the change contains the activity's event.
     public var change: Change
     /// The enqueued tasks, if the activity has a request.
     public var enqueued: EnqueuedTasks?

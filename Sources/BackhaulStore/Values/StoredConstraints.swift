@@ -13,7 +13,7 @@ public struct StoredConstraints: Equatable, Sendable {
     }
 }
 
-/// The result of an enqueue.
+/// The result of an enqueue, which stores requests as tasks. A *lane* is the tasks of one session for one server.
 public struct EnqueuedTasks: Equatable, Sendable {
     /// The result of each request, in the order of the requests.
     public var results: [Enqueued] = []
@@ -21,7 +21,8 @@ public struct EnqueuedTasks: Equatable, Sendable {
     public var lanes: Set<LaneID> = []
     /// When the next delayed task is due, in milliseconds of the boot clock; nil if no new task is delayed.
     public var nextDue: Int64?
-    /// The next latest start of a task, in Unix milliseconds; nil if no new task has a latest start.
+    /// The next latest start of a task, in Unix milliseconds; nil if no new task has a latest start. After its *latest
+    /// start*, a preset such as `discretionary` does not delay a task.
     public var nextLatestStart: Int64?
 
     public init(
@@ -45,7 +46,8 @@ public struct RestatedTasks: Equatable, Sendable {
     public var next: Int64?
 }
 
-/// The number of ready tasks that have the same constraints and the same lane (session and server).
+/// The number of ready tasks (waiting tasks without a delay) that have the same constraints and the same lane (session
+/// and server).
 public struct WaitingCount: Equatable, Sendable {
     public var session: SessionID
     public var constraints: ConstraintsID

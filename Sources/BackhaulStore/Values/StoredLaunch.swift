@@ -1,8 +1,8 @@
 public import BackhaulModel
 public import BackhaulPlatform
 
-/// A registered launch command, and the state of its launches. In a *launch*, the engine runs the command to start the
-/// application's program (the *host*).
+/// A registered launch command, and the state of its launches. In a *launch*, the engine (the process that runs the
+/// tasks) runs the command to start the application's program (the *host*).
 public struct StoredLaunch: Equatable, Sendable {
     public var application: String
     public var command: LaunchCommand
@@ -16,11 +16,12 @@ public struct StoredLaunch: Equatable, Sendable {
         public var token: LaunchToken
         /// The launched process; nil before the process runs, and after the engine has handled the end of the process.
         public var process: ProcessIdentity?
-        /// The user manager's unit in which the process runs; nil if the process runs in no unit.
+        /// The unit of systemd's user manager in which the process runs; nil if the process runs in no unit.
         public var unit: String?
         /// When the launch began, in Unix milliseconds.
         public var startedMilliseconds: Int64
-        /// Whether the host has attached as consumer of a session of this launch.
+        /// Whether the host has attached (opened) a session of this launch as consumer, which has the right to read the
+        /// session's events.
         public var hasAttached = false
 
         public init(token: LaunchToken, startedMilliseconds: Int64) {
@@ -35,8 +36,9 @@ public struct StoredLaunch: Equatable, Sendable {
     }
 }
 
-/// A session that needs its host: all its tasks have ended (the end of a round), it has an event of an activity, or it
-/// has an open challenge that its host has not seen.
+/// A session that needs its host. All tasks of the session have ended, or an activity (work that repeats) has inserted
+/// an event, or the host has not seen an open challenge. A *challenge* is a demand to the host, for example for a
+/// credential.
 public struct WaitingSession: Equatable, Sendable {
     public var identifier: String
     public var launchIfStoppedMilliseconds: UInt32

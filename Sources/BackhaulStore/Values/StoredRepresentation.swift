@@ -1,6 +1,7 @@
 public import BackhaulModel
 
-/// The validators of a file that a task has placed at a destination, and the identity of that file.
+/// The validators (ETag or Last-Modified) of a file that a task has downloaded to a path, and the identity of that
+/// file.
 public struct StoredRepresentation: Equatable, Sendable {
     public var representation: KnownRepresentation
     public var inode: UInt64

@@ -1,6 +1,6 @@
 public import BackhaulModel
 
-/// A task with everything that the engine needs to run it.
+/// A task with all values that the engine (the process that runs the tasks) needs to run the task.
 public struct StoredTask: Equatable, Sendable {
     public var id: TaskID
     public var session: SessionID
@@ -29,7 +29,7 @@ public struct StoredTask: Equatable, Sendable {
     public var furthestOffset: UInt64
     /// How long the task was suspended in total, in milliseconds.
     public var suspendedMilliseconds: Int64
-    /// The id of the task's own constraints.
+    /// The id of the task's own constraints (demands on the system).
     public var constraints = ConstraintsID.session
     /// The challenge (a demand to the host, for example for a credential) for which the task waits, or for which it
     /// last waited.
@@ -89,11 +89,11 @@ public struct AttemptRecord: Equatable, Sendable {
     public var failure: Failure?
     /// The status of the response; 0 when no response arrived.
     public var httpStatus: Int32
-    /// When the task may start again, in milliseconds of the boot clock; nil if it is ready now.
+    /// When the task may start again, in milliseconds of the boot clock; nil if the task may start now.
     public var nextAttempt: Int64?
     /// Why the task waits until `nextAttempt`: `retry` or `diskFull`.
     public var reason: WaitReason
-    /// The checkpoint from which the next attempt can continue; nil if it must start from the beginning.
+    /// The checkpoint from which the next attempt can continue; nil if the next attempt must start from the beginning.
     public var checkpoint: Checkpoint?
     /// The greatest offset of the part file that was ever durable. A value below the stored one has no effect.
     public var furthestOffset: UInt64 = 0

@@ -9,7 +9,7 @@ struct TaskTimeline {
     var earliestStart: Int64?
     var latestStart: Int64?
     var suspendedSince: Int64?
-    /// The reason of the task's current delay; nil if it is not delayed.
+    /// The reason of the task's current delay; nil if the task is not delayed.
     var dueReason: WaitReason?
     var challengeOpened: Int64?
     /// When the task began to wait for an earliest start that was set after the enqueue; nil if the starts have not

@@ -52,7 +52,7 @@ struct WaitMerger {
     }
 
     /// Returns whether the waits touch or overlap. Waits with a gap of up to a second count as touching, because one
-    /// row ends shortly before the next begins.
+    /// record ends shortly before the next record begins.
     private static func areAdjacent(_ earlier: WaitRecord, _ later: WaitRecord) -> Bool {
         earlier.endedMilliseconds.map { later.beganMilliseconds <= $0 &+ 1_000 } ?? true
     }

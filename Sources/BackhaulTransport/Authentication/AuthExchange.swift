@@ -1,5 +1,6 @@
-/// The responses of one hop (one HTTP request of a transfer) that libcurl handles itself. After a 401 or 407 response,
-/// libcurl may repeat the request with Digest. The other responses are a proxy's responses to CONNECT.
+/// For one *hop* (one HTTP request of a transfer), decides about the responses that libcurl handles itself. After a 401
+/// or 407 response, libcurl may repeat the request with Digest. The other responses of this kind are a proxy's
+/// responses to CONNECT.
 struct AuthExchange {
     /// The credentials of the request.
     var credentials = HopCredentials()
@@ -32,8 +33,8 @@ struct AuthExchange {
         return true
     }
 
-    /// Returns whether libcurl would send another request after this head, although the head is the response. If so,
-    /// the transfer must be stopped.
+    /// Returns whether libcurl would send another request after this head, although this head already belongs to the
+    /// final response. If so, the transfer must be stopped.
     func mustStop(after status: Int32) -> Bool { credentials.mayRepeat(after: status) }
 
     /// Records the proxy's response to CONNECT. Returns false when the proxy has refused the tunnel too often.

@@ -1,7 +1,7 @@
 internal import BackhaulModel
 
 /// The credentials of one request for its server and for its proxy. For Basic and Digest, libcurl computes the header
-/// fields, so the engine does not need a second form of each password in its memory.
+/// fields, so the engine, which runs the transfers, does not need a second form of each password in its memory.
 struct HopCredentials {
     var user: String?
     var password: String?
@@ -78,9 +78,10 @@ struct HopCredentials {
         proxyHeaders = [HeaderField("Proxy-Authorization", "Negotiate \(token)")]
     }
 
-    /// Returns the owner of the Digest nonces that libcurl's handle stores during the request, or nil. The handle may
-    /// send these nonces only for the same credential and server. Nonces of a proxy need no owner, because they belong
-    /// to the connection identity.
+    /// Returns a text that names the owner of the Digest nonces that libcurl's handle stores during the request: the
+    /// credential and the server. Returns nil if the credential's scheme is not Digest. The handle may send these
+    /// nonces only for the same credential and server. Nonces of a proxy need no owner, because they belong to the
+    /// connection identity (the settings of the connection).
     func nonceOwner(at origin: Origin) -> String? { digestNumber.map { "\($0) \(origin.text)" } }
 
     var proxyLines: [String] {

@@ -24,8 +24,8 @@ final class KerberosTokenProvider {
 
     init(_ loop: Loop) { self.loop = loop }
 
-    /// Makes a token for the server. Calls `then` one time, after this function has returned. If the provider was freed
-    /// before that, `then` is not called.
+    /// Makes a token for the server. Calls `then` one time, after this function has returned. If the provider is freed
+    /// before the token is ready, `then` is not called.
     func obtain(for server: String, then: @escaping (Token) -> Void) throws(Failure) {
         let (worker, wakeUp) = try open()
         lastNumber += 1

@@ -38,7 +38,7 @@ final class CertificateLoader {
     init(_ loop: Loop) { self.loop = loop }
 
     /// Returns the file's content if the file was checked less than a second ago. Otherwise returns nil, and calls
-    /// `then` one time after the read. If the loader was freed before that, `then` is not called.
+    /// `then` one time after the read. If the loader is freed before the end of the read, `then` is not called.
     func obtain(_ file: CertificateFile, then: @escaping (Failure?) -> Void) throws(Failure) -> Certificates? {
         var entry = entries[file] ?? Entry()
         if let known = entry.known, entry.checkedAt + Self.freshMilliseconds > loop.now { return known }

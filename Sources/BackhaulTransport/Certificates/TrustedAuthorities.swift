@@ -1,7 +1,7 @@
 internal import BackhaulModel
 internal import CCurl
 
-/// The certificate authorities of one file. They are parsed once for all connections that use the file.
+/// The certificate authorities of one file. They are parsed one time for all connections that use the file.
 ///
 /// Unchecked: OpenSSL counts the references to its store, and protects the store with a mutex. The functions are never
 /// unloaded.

@@ -8,7 +8,7 @@ enum CurlLibrary {
     /// libcurl, too.
     static let problem: Failure? = {
         // The initialisation must be thread-safe, because the host may initialise libcurl at the same time. Version
-        // 7.85 is required because it is the first version with all options that the transport sets.
+        // 7.85 is required because it is the first version with all options that Backhaul sets.
         guard let version = bhl_version()?.pointee else {
             return Failure(.engineFailed, "libcurl does not report its version; install libcurl 7.85 or newer")
         }

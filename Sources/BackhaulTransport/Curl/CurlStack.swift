@@ -19,7 +19,7 @@ final class CurlStack {
         handles = EasyHandlePool(identity) { [unowned multi] number in multi.watchAgain(number) }
     }
 
-    /// Adds a new HTTP/2 connection to the flood guard, so that a flood of frames cannot block the loop.
+    /// Adds a new HTTP/2 connection to the flood guard, so that a flood of frames cannot block the event loop.
     func guardAgainstFlood(_ easy: EasyHandle?, _ socket: ConnectionSocket) {
         easy?.reportRecords(to: multi.floodGuard, socket)
     }
@@ -39,14 +39,14 @@ final class CurlStack {
             return
         }
         // libcurl 7.88.1 considers a TLS connection alive while close_notify is unread (ossl_check_cxn). So the second
-        // sweep closes all connections that are idle for more than a second.
+        // call of this function closes all connections that are idle for more than a second.
         multi.closeEndedConnections(includingIdle: hasSwept)
         hasSwept = true
     }
 
     /// Ends the transfers of the handles in `used`, and closes all connections. These handles are in the multi handle.
-    /// If the host (the program that embeds the library) has closed a socket of this stack or a descriptor of the event
-    /// loop, leaks the whole stack and the handles instead.
+    /// The *host* is the program that embeds the library. If the host has closed a socket of this stack or a descriptor
+    /// of the event loop, leaks the whole stack and the handles instead.
     func giveUp(_ used: [EasyHandle], onBrokenLoop: Bool) {
         if onBrokenLoop || !handles.socketsAreOurs { return abandon(used) }
         for easy in used { multi.remove(easy) }

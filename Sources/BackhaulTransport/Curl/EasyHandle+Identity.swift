@@ -14,7 +14,8 @@ extension EasyHandle {
         try set(CURLOPT_NOPROXY, "")
     }
 
-    /// Sets the certificates. If the transport has not read a file, libcurl reads it.
+    /// Sets the certificates. If the transport (the code that uses libcurl) has not read a file of certificates,
+    /// libcurl reads the file.
     private func set(_ certificates: CertificateSet, or identity: ConnectionIdentity) throws(Failure) {
         if case .authorities(let authorities) = certificates.authorities?.content {
             bhl_easy_set_context_function(handle, useAuthorities, authorities.pointer)
@@ -24,7 +25,7 @@ extension EasyHandle {
         } else if let file = identity.caFile {
             try set(CURLOPT_CAINFO, file)
             try set(CURLOPT_PROXY_CAINFO, file)
-            // The directory is not used, because it contains the system's authorities.
+            // libcurl's directory of authorities is not used, because it contains the system's authorities.
             try set(CURLOPT_CAPATH, nil)
             try set(CURLOPT_PROXY_CAPATH, nil)
         }

@@ -50,7 +50,8 @@ private let rewindBody: curl_seek_callback = { receiver, offset, origin in
 
 /// Rewinds the body only if the server has not processed the request. libcurl rewinds the body before it repeats a
 /// request. If a reused connection is closed, libcurl repeats the request on a new connection, even if the method is
-/// not idempotent. A failed rewind prevents this, because the server may have acted on the first request.
+/// not idempotent. A failed rewind prevents this repetition. The repetition must be prevented, because the server may
+/// have acted on the first request.
 private let refuseToRewind: curl_seek_callback = { receiver, offset, origin in
     guard let receiver, offset == 0, origin == SEEK_SET else { return CURL_SEEKFUNC_CANTSEEK }
     let transfer = Unmanaged<Transfer>.fromOpaque(receiver).takeUnretainedValue()

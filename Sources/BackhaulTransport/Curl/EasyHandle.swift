@@ -11,7 +11,8 @@ final class EasyHandle {
     private let reasonText: UnsafeMutablePointer<CChar>
     private var headers: UnsafeMutablePointer<curl_slist>?
     private var proxyHeaders: UnsafeMutablePointer<curl_slist>?
-    /// The owner of the Digest nonces that libcurl keeps in the handle and sends with the next request.
+    /// The owner (the credential and the server) of the Digest nonces that libcurl keeps in the handle and sends with
+    /// the next request.
     private(set) var nonceOwner: String?
     /// Whether the handle must not be used for another request.
     private(set) var isSpent = false
@@ -52,7 +53,8 @@ final class EasyHandle {
         bhl_easy_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, Int(timeoutMilliseconds))
         // The time is in seconds. libcurl also caches addresses that do not respond.
         bhl_easy_set_long(handle, CURLOPT_DNS_CACHE_TIMEOUT, bypassesDNSCache ? 0 : 60)
-        // If the first of several addresses does not respond, libcurl spends half of the time-out on that address.
+        // If the first of several addresses does not respond, libcurl spends half of the time-out on that address. So
+        // the order of the addresses changes when the cache is bypassed.
         bhl_easy_set_long(handle, CURLOPT_DNS_SHUFFLE_ADDRESSES, bypassesDNSCache ? 1 : 0)
         for option in [
             CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_PRIVATE, CURLOPT_PREREQDATA, CURLOPT_XFERINFODATA,

@@ -1,7 +1,8 @@
 internal import BackhaulModel
 
-/// Reads rows of the table `tasks` with the help of indexes: ready tasks in the order in which they get slots (the
-/// right to run), and tasks by their resource time-outs (the longest permitted time from the enqueue to the end).
+/// Reads rows of the table `tasks` with the help of indexes. Ready tasks (waiting tasks without a delay) are read in
+/// the order in which they get *slots* (the right to run). Other functions find tasks by their resource time-outs (the
+/// longest permitted time from the enqueue to the end).
 struct ReadyTasks {
     let connection: Connection
 
@@ -20,8 +21,8 @@ struct ReadyTasks {
         }
     }
 
-    /// Calls the body for the ready tasks of the lane (one session and one server) with these constraints, in the order
-    /// in which they get slots, until the body returns false.
+    /// Calls the body for the ready tasks of the lane (one session and one server) that have these constraints (demands
+    /// on the system), until the body returns false. The order is that in which the tasks get slots.
     func each(
         of lane: LaneID, stating constraints: ConstraintsID, body: (Position) -> Bool
     ) throws(Failure) {
@@ -38,8 +39,8 @@ struct ReadyTasks {
         }
     }
 
-    /// Counts the ready tasks for each lane and each constraints id, for listings. If there are many ready tasks, this
-    /// call is slow, because it reads all of them.
+    /// For each lane and each id of constraints, counts the ready tasks. Listings show these numbers. If there are many
+    /// ready tasks, this call is slow, because it reads all of them.
     func counts() throws(Failure) -> [WaitingCount] {
         try connection.all(Self.count, read: WaitingCount.init(row:))
     }

@@ -14,8 +14,9 @@ struct SelectedTasks {
             .map { GroupEnds($0.group, state, count: $0.count) }.sorted { $0.group < $1.group }
     }
 
-    /// Counts the selected tasks that are ready and belong to `places`. For each lane (the tasks of one session for one
-    /// server), `places` has the constraints that are counted.
+    /// Counts the selected tasks that are ready (waiting without a delay) and belong to `places`. For each lane (the
+    /// tasks of one session for one server), `places` has the constraints (demands on the system) whose tasks are
+    /// counted.
     func count(in places: [LaneID: Set<ConstraintsID>]) throws(Failure) -> UInt64 {
         var sum: UInt64 = 0
         try connection.each(Self.countPlaces) { row throws(Failure) in

@@ -1,8 +1,9 @@
 internal import BackhaulModel
 
-/// Statements on the columns of `tasks` that delay a task: `due_boot_ms` and `due_reason`. While a task is delayed,
-/// other tasks of its lane (of the same session for the same server) may run. Other statements here are on the columns
-/// with the challenge, the constraints and the latest start.
+/// Statements on the columns of `tasks` that delay a task: `due_boot_ms` and `due_reason`. A *ready* task is a waiting
+/// task without a delay. While a task is delayed, other tasks of its *lane* (of the same session for the same server)
+/// may run. Other statements here are on the columns with the task's challenge (a demand for a credential, for
+/// example), constraints and latest start.
 struct TaskDelays {
     let connection: Connection
 
@@ -38,9 +39,9 @@ struct TaskDelays {
         try connection.first(Self.hasUnreachable, .id(lane)) { row throws(Failure) in row.flag() } ?? false
     }
 
-    /// Shortens the retry delays of the session's tasks to the longest retry delay of the task's request. If the
-    /// request has none, the session's longest retry delay applies. No delay continues after the end of the task's
-    /// resource time-out.
+    /// Shortens the retry delay of each task of the session to the longest retry delay that the task's request permits.
+    /// If the request does not set this value, the session's value applies. No delay continues after the end of the
+    /// task's resource time-out, which is the longest permitted time from the enqueue to the end of the task.
     func shortenRetries(of session: SessionID, _ now: DelayMoment) throws(Failure) {
         try connection.run(Self.shortenRetries, .id(session), .integer(now.boot), .integer(now.calendar))
     }
@@ -90,7 +91,7 @@ struct TaskDelays {
         try connection.run(Self.parkReady, .id(task), .id(challenge), .integer(now.boot), .integer(now.calendar))
     }
 
-    /// Parks the ready tasks that the challenge `earlier` had released.
+    /// Parks the ready tasks that the closed challenge `earlier` had released. These tasks then wait for `challenge`.
     func parkReleased(by earlier: ChallengeID, for challenge: ChallengeID, _ now: DelayMoment) throws(Failure) {
         try connection.run(
             Self.parkReleased, .id(earlier), .id(challenge), .integer(now.boot), .integer(now.calendar))
@@ -129,13 +130,13 @@ struct TaskDelays {
             Self.setTimes, .id(task), .optional(latest), .optional(due), .number(reason.rawValue), .optional(end))
     }
 
-    /// Sets the latest start, after which presets do not delay the task. `latest` is nil when the latest start has
-    /// come, or if the task has none.
+    /// Sets the latest start. After this time, presets such as `discretionary` do not delay the task. `latest` is nil
+    /// when the latest start has come, or if the task has none.
     func setLatestStart(_ latest: Int64?, of task: TaskID) throws(Failure) {
         try connection.run(Self.setLatest, .id(task), .optional(latest))
     }
 
-    /// Removes the latest start, because it has come, and sets the task's new constraints.
+    /// Removes the latest start, because it has come, and sets the task's new constraints (demands on the system).
     func endLatestStart(of task: TaskID, stating constraints: ConstraintsID) throws(Failure) {
         try connection.run(Self.endLatest, .id(task), .id(constraints))
     }
@@ -182,14 +183,14 @@ struct TaskDelays {
     private static let isUnreachable = "due_boot_ms > 0 AND due_reason = \(WaitReason.connectivity.sql)"
     /// The SQL condition that only a credential or the earliest start ends the task's delay.
     static let staysDelayed = "due_reason IN (\(WaitReason.credential.sql), \(WaitReason.earliestStart.sql))"
-    /// The longest delay: a thousand years, in milliseconds. A later start is treated as if it were in a thousand
-    /// years.
+    /// The longest delay: a thousand years, in milliseconds. A start that is further in the future counts as a start in
+    /// a thousand years.
     static let longest: Int64 = 1_000 * 31_557_600_000
     /// The SQL assignment that makes the earliest start the due time of the task. ?1 is the present time on the boot
     /// clock, and ?2 is the present time on the wall clock.
     static let dueAtStart = "due_boot_ms = ?1 + max(0, min(\(longest), \(OptionTable.earliestStart) - ?2))"
-    /// The SQL value: when the task's resource time-out ends, on the age calendar (`StartClock.calendar`). The task
-    /// must not be suspended.
+    /// The SQL value: when the task's resource time-out ends, on the age calendar. This is the clock that measures the
+    /// age of tasks (`StartClock.calendar`). The task must not be suspended.
     private static let timeoutEnd = """
         (enqueued_ms + suspended_ms + ifnull(\(OptionTable.resourceTimeout), \(SessionTable.resourceTimeoutOfTask)))
         """

@@ -1,11 +1,11 @@
 internal import BackhaulModel
 
 /// The table `tasks` has the values that change while a task is live (until it ends), in small rows. The state of a
-/// running task is `waiting`.
+/// running task is `waiting`, because the database does not record which tasks run.
 ///
-/// The files of this folder divide the statements: delays are in TaskDelays.swift, time-outs and the order in which
-/// tasks get slots (the right to run) are in ReadyTasks.swift, bulk changes are in SelectedTasks.swift, and listings
-/// are in TaskListing.swift.
+/// Further statements are in the other files of this folder. Delays are in TaskDelays.swift, bulk changes are in
+/// SelectedTasks.swift, and listings are in TaskListing.swift. Time-outs, and the order in which tasks get slots (the
+/// right to run), are in ReadyTasks.swift.
 struct TaskTable {
     let connection: Connection
 
@@ -117,10 +117,11 @@ struct TaskTable {
     /// Gives the task a new part file (the file to which a download writes) with a new name.
     func renewPart(of task: TaskID) throws(Failure) { try connection.run(Self.renewPart, .id(task)) }
 
-    /// Moves the times from which the ages of live tasks are computed.
+    /// Adds `step` milliseconds to the times from which the ages of live tasks are computed.
     func moveTimes(by step: Int64) throws(Failure) { try connection.run(Self.moveTimes, .integer(step)) }
 
-    /// Removes the tasks of the selected events. The events are removed with the tasks (ON DELETE CASCADE).
+    /// Removes the tasks of the events that are in the temporary table `selected`. The events are removed with the
+    /// tasks (ON DELETE CASCADE).
     func removeOfSelectedEvents() throws(Failure) { try connection.run(Self.removeOfSelectedEvents) }
 
     // MARK: Conditions
