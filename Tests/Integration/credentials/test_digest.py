@@ -45,7 +45,7 @@ def test_fifty_tasks_share_one_digest_credential_at_apache(one, apache, download
     log = apache.log()
     assert [status for status, user in log if user == "user"].count("200") == 50
     # Each file needs at most two requests. The wrong password costs two requests in total. Up to six tasks ran before
-    # the challenge.
+    # the challenge, and each of them sent one more request.
     assert len(log) <= 50 * 2 + 2 + 6
 
 

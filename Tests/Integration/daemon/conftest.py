@@ -1,5 +1,5 @@
-"""Fixtures for the tests of the daemon: hosts that use a daemon. After a test, all its daemons are ended. A host is a
-process that embeds the library."""
+"""Fixtures for the tests of the daemon. The hosts (processes that embed the library) use a daemon. After each test, the
+daemons of the test are ended."""
 
 import os
 

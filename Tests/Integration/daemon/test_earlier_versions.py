@@ -1,6 +1,6 @@
 """Programs and engines of version 0.4 together with current ones. A current host makes a daemon of 0.4 exit, and a
-current daemon takes the store. If the store has an embedded engine (an engine in a host) of 0.4, a current host gets a
-clear error.
+current daemon takes over the store. If the store has an embedded engine (an engine in a host) of 0.4, a current host
+gets a clear error.
 
 The frames, which are the messages on the socket, were recorded from programs of 0.4. docs/wire.md describes their form.
 A hello is the client's first message. A welcome is the engine's reply to the hello. A goodbye is the engine's last
@@ -67,7 +67,7 @@ def client(store):
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_a_daemon_of_0_4_exits_on_request_and_a_current_daemon_takes_its_store(
+def test_a_daemon_of_0_4_exits_on_request_and_a_current_daemon_takes_over_its_store(
         host, store, daemon, misbehaving, downloads, protocol):
     with FakeEngine(store, answer(protocol, DAEMON), leaves=True) as earlier:
         one = host()

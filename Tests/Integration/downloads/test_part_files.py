@@ -18,7 +18,7 @@ STALL = 600_000
 
 
 class StallingServer(PacedServer):
-    """A server that stops in the middle of its first response until `resumed` is set."""
+    """A server that stops sending in the middle of its first response, and continues when `resumed` is set."""
 
     def __init__(self):
         super().__init__(CONTENT, 100_000_000, self._stall)
@@ -154,7 +154,7 @@ def test_synced_bytes_are_verified_by_their_checksum_after_a_kill(host, server, 
     assert [delivery.start for delivery in server.deliveries] == [0, 0]
 
 
-def test_a_download_continues_its_part_file_after_a_kill(host, server, downloads):
+def test_after_a_kill_a_download_continues_from_its_part_file(host, server, downloads):
     one = host()
     begun(one, server, downloads)
     one.kill_with_engine()
@@ -179,7 +179,7 @@ def garble_tail(path):
 
 
 @pytest.mark.parametrize("change", [append, garble_tail, shorten], ids=["grown", "garbled", "shortened"])
-def test_the_file_is_right_after_a_kill_although_unsynced_bytes_of_its_part_file_changed(
+def test_after_a_kill_the_file_is_right_even_if_unsynced_bytes_of_its_part_file_have_changed(
         host, server, downloads, change):
     """A file system that became read-only after an error may lose or add unsynced bytes, even without a reboot."""
     one = host()

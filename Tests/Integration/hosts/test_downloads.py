@@ -183,7 +183,8 @@ def test_headers_are_sent_only_to_the_origin_of_the_url(host, misbehaving, downl
         assert not {"authorization", "x-own"} & set(other.log()[0].headers)
 
 
-def test_a_repeated_idempotency_key_returns_the_first_task_until_its_end_is_acknowledged(host, misbehaving, downloads):
+def test_a_repeated_idempotency_key_returns_the_first_task_until_the_tasks_end_is_acknowledged(
+        host, misbehaving, downloads):
     url = misbehaving.serve("/a", CONTENT)
     one = host()
     one.session()

@@ -180,7 +180,8 @@ def test_every_field_of_the_settings_of_a_network_is_stored(hosts):
 
 
 def test_every_field_of_an_activity_is_stored(hosts):
-    # These fields are not compared, because a listing returns no request, and the engine sets the other fields.
+    # These fields are not compared. A listing does not return the activity's request, and the engine itself sets the
+    # other fields.
     not_kept = {"request", "first_ms", "next_ms", "next_ends_ms", "last_started_ms", "last_task", "url"}
     expected = kept(ACTIVITY, _ctypes.bh_activity, but=not_kept)
     first, session = hosts(), _ctypes.bh_session()

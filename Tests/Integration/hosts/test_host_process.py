@@ -138,7 +138,8 @@ def test_the_last_close_ends_all_threads_and_closes_all_descriptors(host, misbeh
         one.close()
         assert one.thread_names() == threads
         left.append(one.open_descriptors())
-    # libuv keeps one pipe open until the process exits. Other descriptors that stay open would increase the number.
+    # libuv keeps one pipe open until the process exits. Other descriptors that stay open would increase the number of
+    # open descriptors.
     assert left[0] == left[1] == left[2]
 
 
@@ -166,7 +167,7 @@ def test_a_transfer_continues_after_its_host_was_stopped(host, misbehaving, down
     one.download(misbehaving.serve("/a", CONTENT, otherwise=Behaviour(pace=1_000_000)), downloads / "a")
     misbehaving.wait_until(lambda log: log and log[0].sent > 0)
     one.stop()
-    # The pause is longer than the request time-out.
+    # The pause is longer than the request time-out, which limits the time without a byte.
     time.sleep(2)
     one.signal(signal.SIGCONT)
     assert one.wait_for()[0].state is TaskState.SUCCEEDED
@@ -278,7 +279,7 @@ def test_ctrl_c_interrupts_a_wait_for_events(store):
         assert process.wait(20) == 42
 
 
-def test_closing_an_application_lets_another_process_read_the_events_of_its_session(host):
+def test_when_a_host_closes_its_application_another_process_can_read_the_sessions_events(host):
     one, other = host(), host()
     one.session()
     one.close()

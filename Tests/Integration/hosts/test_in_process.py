@@ -1,5 +1,5 @@
-"""The Python package in the test's own process: threads, closed handles, tickets and interrupted waits. A ticket stands
-for a command that was sent to the engine."""
+"""The Python package in the test's own process: threads, closed handles, tickets and interrupted waits. A handle is a
+reference to an application or a session. A ticket stands for a command that was sent to the engine."""
 
 import gc
 import os
@@ -56,7 +56,7 @@ def test_handles_can_be_closed_in_any_order_and_twice(store, misbehaving):
             use()
 
 
-def test_the_descriptor_is_readable_again_after_the_unread_result_of_a_poll_is_dropped(store):
+def test_dropping_the_unread_result_of_a_poll_makes_the_descriptor_readable_again(store):
     with backhaul.Application("org.example.unread", store, hosting=Hosting.EMBEDDED) as application:
         session = application.session("s")
         task = session.download("http://127.0.0.1:1/")

@@ -22,7 +22,7 @@ QUICK = {"first_delay_ms": 50, "longest_delay_ms": 100}
 
 
 def interrupted_by_the_server(host, misbehaving, downloads, store, behaviours=(), **resource):
-    """The server cuts off the first response in the middle. `behaviours` has its later responses."""
+    """The server cuts off the first response in the middle. `behaviours` has the server's later responses."""
     url = misbehaving.serve("/a", CONTENT, [Behaviour(drop_after=PART), *behaviours], **resource)
     one = host()
     one.session(**QUICK)
@@ -31,7 +31,7 @@ def interrupted_by_the_server(host, misbehaving, downloads, store, behaviours=()
 
 
 def interrupted_by_a_kill(host, misbehaving, downloads, store, behaviours=(), **resource):
-    """The server stalls the first response, and then the host and the engine are killed. The next host attaches the
+    """The server stalls the first response, and then the host and the engine are killed. The next host opens the
     session."""
     url = misbehaving.serve("/a", CONTENT, [Behaviour(stall_after=PART), *behaviours], **resource)
     one = host()

@@ -1,9 +1,9 @@
 """Sessions are stored, listed, reported to their hosts, finished in rounds, and invalidated.
 
-A host is a process that embeds the library. A round is the tasks of a session until all of them have ended. A session
-has one consumer, which reads its events. Producers may add and control tasks, and observers may only list tasks. To
-invalidate a session is to end and delete it. To attach a session is to open it. To acknowledge an event is to confirm
-that it was processed.
+A host is a process that embeds the library. A round begins when a task is added to a session without unfinished tasks,
+and ends when all tasks of the session have ended. A session has one consumer, which reads its events. Producers may add
+and control tasks, and observers may only list tasks. To invalidate a session is to end and delete it. To attach a
+session is to open it. To acknowledge an event is to confirm that it was processed.
 """
 
 import dataclasses
@@ -92,7 +92,7 @@ def test_session_identifiers_may_be_any_text_and_belong_to_their_application(hos
     assert other.all_sessions() == []
 
 
-def test_a_listing_counts_live_tasks_and_events_of_each_session(host, misbehaving, downloads):
+def test_a_listing_counts_the_unfinished_tasks_and_the_events_of_each_session(host, misbehaving, downloads):
     one = host()
     one.session("waiting")
     one.download(misbehaving.serve("/a", CONTENT), downloads / "a", suspended=True)
@@ -118,7 +118,7 @@ def test_a_host_is_notified_about_a_session_that_it_has_not_attached(host, misbe
     assert told[0].attention & Attention.EVENTS
 
 
-def test_each_round_ends_with_one_event_and_all_its_events_have_its_number(host, misbehaving, downloads):
+def test_each_round_ends_with_one_event_and_all_events_of_the_round_have_its_number(host, misbehaving, downloads):
     one = host()
     one.session()
     seen = []

@@ -56,7 +56,7 @@ def test_a_host_can_enqueue_20_000_tasks_through_the_socket(host, downloads):
 
 
 @pytest.mark.parametrize("end", ["killed", "closed", "left"])
-def test_another_process_becomes_the_engine_when_the_first_engine_ends(host, misbehaving, downloads, end):
+def test_another_process_runs_the_engine_when_the_process_of_the_first_engine_ends(host, misbehaving, downloads, end):
     url = misbehaving.serve("/a", CONTENT, [Behaviour(stall_after=1_500_000)])
     engine, other = host(), host()
     other.session(first_delay_ms=50)
@@ -86,8 +86,8 @@ def test_a_started_call_is_applied_exactly_once_if_the_engine_dies(host, misbeha
         results = other.finish()
         assert [result.disposition.name for result in results] == ["NEW"] * 500
         assert len(other.tasks()) == 500 * (round_ + 1)
-        # The process `other` is the engine now. In the next pass of the loop, `engine` is this process and `other` is a
-        # new process.
+        # The process `other` runs the engine now. In the next pass of the loop, `engine` is this process and `other` is
+        # a new process.
         engine, other = other, host()
         engine.close_session()
         other.attach()

@@ -1,5 +1,5 @@
-"""If the database of a store was lost or is an old copy, the store keeps the request bodies that hosts have enqueued. A
-host is a process that embeds the library."""
+"""If the database of a store was lost or is an old copy, the store keeps the request bodies (the data of uploads) that
+hosts have enqueued. A host is a process that embeds the library."""
 
 import os
 import shutil

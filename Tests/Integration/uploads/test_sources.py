@@ -1,8 +1,9 @@
 """The three sources of a request body: a referenced file (the engine reads it in place), a snapshot (a copy in the
 store), and a consumed file (the engine moves it into the store).
 
-If the upload of a consumed file does not succeed, the engine returns the file to its old path. To invalidate a session
-is to end and delete it. To acknowledge an event is to confirm that it was processed.
+If the upload of a consumed file does not succeed, the engine returns the file to its old path. An idempotency key is a
+text in a request. A later request with the same text makes no new task. To invalidate a session is to end and delete
+it. To acknowledge an event is to confirm that it was processed.
 """
 
 import os
