@@ -1,9 +1,8 @@
-"""Sources of conditions (/sys, /proc and services of the system bus) that report nonsense, hang, come late or
-disappear.
-
-A condition that cannot be read counts as met, so no transfer waits for it. The tests run a transfer without constraints
-(demands on conditions), and a discretionary transfer. A discretionary transfer demands external power, an unmetered
-network, a cool machine and a link that is not slow.
+"""A condition is a fact about the system, such as power. The engine reads conditions from /sys, /proc and services of
+the system bus. In these tests, such a source reports nonsense, hangs, comes late or disappears. A condition that cannot
+be read counts as met, so no transfer waits for this condition. The tests run a transfer without constraints (demands on
+conditions), and a discretionary transfer. A discretionary transfer demands external power, an unmetered network, a cool
+machine and a link that is not slow.
 """
 
 import pytest

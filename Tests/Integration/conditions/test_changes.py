@@ -1,9 +1,8 @@
-"""Changes while a transfer waits: other settings of the network or the session, another start time of a task, or a
-calendar (the date and time that the engine sees) that is set.
-
-A task is held while the system does not meet a constraint, such as external power. The task or its session states the
-constraint. A preset is a name for several constraints. A budget is the number of bytes that may be moved in a day or
-month. After its latest start, a task is no longer delayed by a preset.
+"""Changes while a transfer waits: new settings of the network or the session, a new start time of a task, or a new
+date. The *calendar* is the date and time that the engine sees; the tests can set the calendar. A task is held (waits)
+while the system does not meet a constraint, such as external power. The task or its session states the constraint. A
+preset is a name for several constraints. A budget is the number of bytes that may be moved in a day or month. After its
+latest start, a task is no longer delayed by a preset.
 """
 
 from datetime import datetime, timezone
@@ -55,8 +54,8 @@ def loosened_configuration():
 
 @simulation
 def control_while_held():
-    """Of three held tasks, the first is suspended, the second is cancelled, and the third reaches its resource
-    time-out. Then the power returns."""
+    """Of three held tasks, the first is suspended, the second is cancelled, and the third reaches its resource time-out
+    (the longest permitted time from its enqueue to its end). Then the power returns."""
     with Environment("control") as env:
         env.machine.laptop()
         env.machine.unplug(63)

@@ -39,7 +39,7 @@ def test_the_application_is_launched_when_all_tasks_have_ended_even_if_some_fail
     assert last.is_session_finished
 
 
-def test_a_poll_reports_whether_further_committed_events_exist(hosts, nginx, served, downloads):
+def test_a_poll_for_events_reports_whether_more_committed_events_exist(hosts, nginx, served, downloads):
     host = hosts.start()
     host.session(asks_for_credentials=True, **QUICK)
     # This task is enqueued first. It keeps the round open. Without this task, the round could end before all other

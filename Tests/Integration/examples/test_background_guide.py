@@ -29,8 +29,8 @@ def program():
 
 
 class Home:
-    """The home directory of the program. All processes of the program have this directory in their environment. With
-    it, `processes` finds them."""
+    """The home directory of the program. All processes of the program have this directory in their environment. By this
+    directory, `processes` finds the processes."""
 
     def __init__(self, path):
         self.path, self.data = path, path / "data"

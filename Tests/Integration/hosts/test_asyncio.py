@@ -1,6 +1,6 @@
 """Hosts on asyncio: nothing blocks the loop, no wait uses processor time, and every wait can be cancelled. A host is a
-program that embeds the library. A wait record describes a time in which a task waits. To complete a session is to state
-that the host has processed all events that it has read."""
+program that embeds the library. A condition is a fact about the system, such as power. A wait record describes a time
+in which a task waits. To complete a session is to state that the host has processed all events that it has read."""
 
 import asyncio
 import http.server

@@ -1,4 +1,4 @@
-"""The engine is killed with SIGKILL exactly between two durable steps.
+"""The engine is killed with SIGKILL exactly between two durable steps, such as a rename of a file and a commit.
 
 In debug builds the environment variable BACKHAUL_CRASH_AT names the point of the kill. A host is a process that embeds
 the library. To acknowledge an event is to confirm that it was processed.

@@ -1,4 +1,5 @@
-"""Valid requests to a correct server: the file, the event, and the rules for an existing file.
+"""Valid requests to a correct server: the file, the event, and the rules for an existing file. A host is a process that
+embeds the library.
 
 If a request states no path, the downloaded file stays in the store: a kept file. To claim a kept file is to move it to
 a path. An idempotency key is a text in a request. A later request with the same text makes no new task. To acknowledge

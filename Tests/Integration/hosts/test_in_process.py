@@ -114,7 +114,7 @@ def test_a_started_call_is_applied_even_if_the_object_for_its_result_was_dropped
             assert session.configuration().identifier == "s"
 
 
-def test_an_object_that_the_host_does_not_close_is_closed_with_a_resource_warning(store):
+def test_an_object_that_the_program_does_not_close_is_closed_with_a_resource_warning(store):
     with pytest.warns(ResourceWarning, match="application was not closed"):
         backhaul.Application("org.example.dropped", store, hosting=Hosting.EMBEDDED)
         gc.collect()

@@ -1,5 +1,6 @@
 """Several processes use one store. The engine runs in one of these processes or in the daemon. In each case all
-processes behave alike. The consumer of a session is the process that reads its events."""
+processes behave alike. The consumer of a session is the process that reads the session's events. A host is a process
+that embeds the library."""
 
 import os
 import signal
@@ -74,7 +75,7 @@ def test_another_process_runs_the_engine_when_the_process_of_the_first_engine_en
     assert newcomer.all_sessions()[0].events == 0
 
 
-def test_a_started_call_is_applied_exactly_once_if_the_engine_dies(host, misbehaving, downloads):
+def test_a_started_call_is_applied_exactly_one_time_even_if_the_engine_dies(host, misbehaving, downloads):
     engine, other = host(), host()
     other.session()
     for round_ in range(3):

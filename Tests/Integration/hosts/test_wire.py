@@ -1,6 +1,7 @@
 """Several processes on one socket: consumers that wait for a session, pushed events, stopped hosts, progress, and large
-enqueues that need little memory. The consumer of a session is the process that reads its events. Only one process at a
-time can be the consumer. An observer only lists tasks and progress. A host is a process that embeds the library."""
+enqueues that need little memory. The consumer of a session is the process that reads the session's events. Only one
+process at a time can be the consumer. An observer only lists tasks and progress. A host is a process that embeds the
+library."""
 
 import os
 import subprocess
@@ -100,7 +101,7 @@ def test_a_stopped_consumer_needs_little_memory_in_the_engine_and_later_reads_al
 
 
 @pytest.mark.both_hostings
-def test_each_event_arrives_once_and_in_order_while_hosts_are_killed(host, misbehaving, downloads):
+def test_each_event_arrives_one_time_and_in_order_while_hosts_are_killed(host, misbehaving, downloads):
     """The consumer acknowledges a few events at a time. Meanwhile the test kills the other hosts. If a killed host ran
     the engine, another host starts the next engine."""
     hosts = [host() for _ in range(3)]

@@ -146,7 +146,7 @@ def session_with_transfers(application):
                                   resource_timeout_ms=AGES)
     (FILES / "consumed").write_bytes(b"consumed body\n")
     (FILES / "snapshot").write_bytes(b"snapshot body\n")
-    # This task goes to the history, because its event is acknowledged below.
+    # This task goes to the history (the list of ended tasks), because its event is acknowledged below.
     first = session.enqueue([bh.Request(f"{ORIGIN}/first", FILES / "first", key="first", if_changed=True,
                                         if_exists="replace")])[0]
     ended(session, 1)
