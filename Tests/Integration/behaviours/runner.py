@@ -77,8 +77,8 @@ class RowRunner:
 
     def _session(self, row, transport):
         name = f"{transport} {json.dumps(row.session, sort_keys=True)}"
-        # A row with credentials or cookies has its own session, because all tasks of a session share its credentials
-        # and cookies.
+        # A row with credentials or cookies has its own session, because all tasks of a session share the session's
+        # credentials and cookies.
         if row.request.get("answers") or row.session.get("asks_for_credentials") or row.session.get("cookies"):
             name = f"{name} {row.name}"
         name = f"{abs(hash(name))}"

@@ -74,7 +74,7 @@ def test_a_stale_nonce_does_not_count_as_a_failed_credential(one, downloads):
         assert one.challenges() == []
 
 
-def test_a_server_that_calls_every_nonce_stale_causes_a_new_challenge_after_a_few_requests(one, downloads):
+def test_if_a_server_calls_every_nonce_stale_a_new_challenge_opens_after_a_few_requests(one, downloads):
     with DigestServer("user", "password", uses=0) as server:
         one.download(f"{server.url}/a", downloads / "a")
         one.respond(challenge(one).id, **CREDENTIAL)

@@ -224,7 +224,7 @@ def test_a_moved_store_works_at_its_new_path(host, store, place, downloads, daem
     assert [task.key for task in again.tasks()] == ["a"]
 
 
-def test_the_next_daemon_releases_a_session_that_was_closed_while_no_daemon_ran(store, place):
+def test_a_host_can_open_a_session_again_that_it_closed_while_no_daemon_ran(store, place):
     with Application("org.example.closing", store=store, hosting=Hosting.DAEMON) as application:
         for delay in (0, 0.0005, 0.002, 0.01):
             session = application.session("s")

@@ -1,5 +1,6 @@
 """Bytes that belong to no request never become the response of a task. Such bytes are called junk. A step is one task,
-with the server's response and junk. A run is a list of steps."""
+with the server's response and junk. A run is a list of steps. A violation is a task that does not end, or that ends
+with anything else than a response to its request."""
 
 import pytest
 
@@ -151,7 +152,7 @@ def test_junk_on_one_connection_does_not_affect_another_connection(execute, tran
     execute(transport, first, GOOD, Step(with_next=True), GOOD, connections=2)
 
 
-def test_no_task_of_a_generated_run_ends_with_junk(fuzzer, random_runs):
+def test_generated_runs_have_no_violation(fuzzer, random_runs):
     seed, numbers = random_runs
     failures = fuzzer.fuzz(seed, numbers)
     failures.sort(key=lambda failure: len(failure.record.entries))

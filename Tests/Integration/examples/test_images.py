@@ -150,7 +150,7 @@ def test_pressing_download_again_keeps_an_existing_picture(images, server, sunse
     assert images.log()[4:] == ["sunset.jpg exists already"] * 2
 
 
-def test_a_download_that_fails_is_reported_and_the_other_picture_arrives(images, server, sunset):
+def test_if_one_of_two_downloads_fails_the_failure_is_reported_and_the_other_picture_arrives(images, server, sunset):
     assert images("get", f"{server.url}/nowhere.png", sunset) == ["enqueued nowhere.png", "enqueued sunset.jpg"]
     server.release()
     # The program is launched when all its tasks have ended. The first task may end before the second task is enqueued,

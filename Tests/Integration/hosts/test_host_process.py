@@ -34,7 +34,7 @@ def test_calls_in_a_forked_child_are_refused_and_do_not_affect_the_parent(host, 
     assert [info.identifier for info in one.all_sessions()] == ["gallery"]
 
 
-def test_a_store_is_free_after_a_kill_of_its_host_although_a_forked_child_still_runs(host, misbehaving, downloads):
+def test_after_a_kill_of_its_host_a_store_is_free_although_a_forked_child_still_runs(host, misbehaving, downloads):
     one = host()
     one.session(first_delay_ms=50)
     one.download(misbehaving.serve("/a", CONTENT, [STALLED]), downloads / "a")
@@ -161,7 +161,7 @@ def test_the_library_does_not_change_the_signal_dispositions_of_the_host(host):
     assert one.signal_dispositions() == before
 
 
-def test_a_transfer_continues_after_its_host_was_stopped(host, misbehaving, downloads):
+def test_a_transfer_continues_after_its_host_was_stopped_by_sigstop_and_continued(host, misbehaving, downloads):
     one = host()
     one.session(first_delay_ms=50, request_timeout_ms=1_000)
     one.download(misbehaving.serve("/a", CONTENT, otherwise=Behaviour(pace=1_000_000)), downloads / "a")

@@ -81,7 +81,7 @@ def test_a_download_without_an_entity_tag_resumes_with_last_modified(interrupted
 
 
 @pytest.mark.parametrize("etag", [None, 'W/"weak"'], ids=["no validator", "a weak entity tag"])
-def test_a_download_without_a_strong_validator_starts_again(interrupted, misbehaving, downloads, etag):
+def test_a_download_without_a_strong_validator_starts_from_the_beginning(interrupted, misbehaving, downloads, etag):
     interrupted(etag=etag)
     assert misbehaving.log()[1].range is None
     assert sha256_of(downloads / "a") == CONTENT.sha256
@@ -111,7 +111,7 @@ def test_a_download_without_a_strong_validator_starts_again(interrupted, misbeha
         "a longer resource", "a shorter resource", "416 with another total", "416 without a total",
     ],
 )
-def test_the_file_has_bytes_of_only_one_representation_after_any_response_to_a_range_request(
+def test_after_any_response_to_a_range_request_the_file_has_bytes_of_only_one_representation(
         host, misbehaving, downloads, store, behaviour):
     event = interrupted_by_the_server(host, misbehaving, downloads, store, [behaviour])
     assert event.state is TaskState.SUCCEEDED, event.error_message

@@ -104,7 +104,7 @@ def test_a_living_consumer_keeps_its_session_when_the_engine_dies(host):
     assert consumer.poll(timeout=0) == []
 
 
-def test_the_death_of_a_consumer_releases_its_session(host):
+def test_after_the_death_of_a_consumer_another_process_can_use_its_session(host):
     engine, consumer = host(), host()
     consumer.session()
     consumer.kill()

@@ -61,7 +61,7 @@ def test_a_consumer_continues_to_wait_for_a_session_when_the_engine_changes(host
     waiter.finish_attach()
 
 
-def test_a_consumer_that_dies_with_the_engine_loses_its_session(host):
+def test_when_a_consumer_and_its_engine_are_killed_a_waiting_process_gets_the_session(host):
     holder, waiter = host(), host()
     holder.session()
     waiter.start_attach("gallery", Role.CONSUME_WHEN_FREE)

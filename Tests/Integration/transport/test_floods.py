@@ -181,8 +181,8 @@ def until_still(flood):
 
 #: The floods of frames without bytes of a body. While such frames arrive, libcurl 7.88.1 continues to read.
 BLOCKING = {"empty DATA", "PRIORITY", "unknown", "WINDOW_UPDATE", "GOAWAY"}
-#: A test with this mark may also succeed, because on a busy machine a flood may be too slow to keep the engine's event
-#: loop busy.
+#: A mark for tests that should fail, because the flood blocks the engine. Such a test may also succeed, because on a
+#: busy machine a flood may be too slow to keep the engine's event loop busy.
 BLOCKS = pytest.mark.xfail(strict=False, raises=BusyEngine, reason="a turn is bounded by the records of TLS alone")
 
 

@@ -139,8 +139,8 @@ class MovingServer(AcceptingServer):
     def _drop(self, connection, delivery, count, _):
         self._move()
         connection.shutdown(socket.SHUT_WR)
-        # If the client ends the connection in order, the client has read all bytes. If a client closes the connection
-        # earlier, the client's kernel sends a reset (RFC 9293, section 3.6.1).
+        # If the client ends the connection without a reset, the client has read all bytes. If a client closes the
+        # connection before it has read all bytes, the client's kernel sends a reset (RFC 9293, section 3.6.1).
         if connection.recv(1) == b"":
             delivery.bytes_read, delivery.end = count, "dropped"
         return False
