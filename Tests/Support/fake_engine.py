@@ -1,5 +1,6 @@
-"""A fake engine of another library version. The engine owns the store lock, and replies on the store's socket. A client
-is the library in another program, and a hello is a client's first message."""
+"""A fake engine of another library version. The engine owns the lock of a store (the directory with an engine's data),
+and replies on the store's socket. A client is the library in another program, and a hello is a client's first
+message."""
 
 import fcntl
 import os

@@ -1,5 +1,6 @@
-"""Runs the rows with servers and one host. The host enqueues the task of each row, and waits until the task has ended.
-A host is a process that embeds the library."""
+"""Runs the rows of a table of HTTP behaviours. Each row states what a test server sends, and how the task must end. One
+host (a process that embeds the library) runs the tasks of all rows. A *transport* is HTTP/1.1 or HTTP/2, directly or
+through a proxy."""
 
 import json
 import time
@@ -11,7 +12,8 @@ from behaviours.origin import Scripts
 from behaviours.row import FORWARD, H1, H2, TUNNEL
 from testbed.settings import nested, policy
 
-#: A retry follows after 1 or 2 ms. By default, a request times out after 20 s; a row may have another limit.
+#: The settings of the sessions: a retry follows after 1 or 2 ms, and a request times out after 20 s. A row may change
+#: these settings.
 QUICK = {"first_delay_ms": 1, "longest_delay_ms": 2, "request_timeout_ms": 20_000, "maximum_attempts": 8}
 
 
@@ -66,8 +68,8 @@ class RowRunner:
         return event, [self._below(request, key) for request in self.origins.scripts.requests(key)]
 
     def _wait_for_bodies(self, key):
-        """Waits until the bodies of all requests have arrived or were cut off. This may be after the end of the
-        task."""
+        """Waits until the bodies of all requests have arrived or were cut off. A body may end after its task has
+        ended."""
         deadline = time.monotonic() + 20
         while any(one.is_arriving for one in self.origins.scripts.requests(key)):
             assert time.monotonic() < deadline, "a body has no end"
@@ -75,7 +77,8 @@ class RowRunner:
 
     def _session(self, row, transport):
         name = f"{transport} {json.dumps(row.session, sort_keys=True)}"
-        # Rows with challenges have their own session, because a credential applies to all tasks of a session.
+        # A row with credentials or cookies has its own session, because all tasks of a session share the session's
+        # credentials and cookies.
         if row.request.get("answers") or row.session.get("asks_for_credentials") or row.session.get("cookies"):
             name = f"{name} {row.name}"
         name = f"{abs(hash(name))}"
@@ -114,7 +117,8 @@ class RowRunner:
         return given
 
     def _wait_for_end(self, session, cursor, task, answers, here, limit):
-        """Responds to challenges until the task has ended. Returns the event of the task's end."""
+        """Responds to each challenge (a demand for a credential or a new URL) until the task has ended. Returns the
+        event of the task's end."""
         deadline = time.monotonic() + limit
         while (left := deadline - time.monotonic()) > 0:
             for event in session.poll(cursor, timeout=min(5, left)).items:
@@ -126,7 +130,7 @@ class RowRunner:
                     return event
                 cursor = event.id
         info = session.task(task)
-        # The task would delay the tasks of the next rows, so it is cancelled.
+        # The task is cancelled, because it would delay the tasks of the next rows.
         session.cancel(tasks=[task])
         raise AssertionError(f"the task did not end within {limit} s: {info}")
 

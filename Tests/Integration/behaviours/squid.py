@@ -1,5 +1,5 @@
-"""Runs squid from its Debian package. The configuration disables the cache, retries, and every change of messages that
-is optional for a proxy."""
+"""Runs the HTTP proxy squid from its Debian package. The configuration disables the cache, retries, and all changes of
+messages that are optional for a proxy."""
 
 import os
 
@@ -37,12 +37,12 @@ class Squid:
         return self
 
     def _command(self, port):
-        # If root starts squid, squid runs as the user that its package created.
+        # If root starts squid, squid runs as the user that the package created.
         user = "cache_effective_user proxy\n" if os.geteuid() == 0 else ""
         configuration = self._folder / "squid.conf"
         configuration.write_text(user + _CONFIGURATION.format(port=port))
-        # Other instances of squid may run. Names of shared memory contain this service name, so each instance has its
-        # own.
+        # Other instances of squid may run at the same time. The names of squid's shared memory contain this service
+        # name, so each instance has its own shared memory.
         return [listening.find("squid"), "-N", "-n", f"behaviours{port}", "-f", configuration]
 
     def __exit__(self, *_):

@@ -1,4 +1,4 @@
-"""All rows of the table."""
+"""All rows of the table of HTTP behaviours. Each row states what a test server sends, and how the task must end."""
 
 from behaviours import (
     rows_authentication,

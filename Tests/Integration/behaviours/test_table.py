@@ -1,4 +1,5 @@
-"""Runs each row of the table over each of its transports."""
+"""Runs each row of the table of HTTP behaviours. Each row states what a test server sends, and how the task must end. A
+row also lists the transports for which it runs: HTTP/1.1 or HTTP/2, directly or through a proxy."""
 
 from pathlib import Path
 

@@ -225,8 +225,8 @@ class Service:
 
     def update(self, path=None, interface=None, **properties):
         """Sets properties and sends their signals. Each property is a pair of a signature and a value."""
-        # Each property is set by its own call, because dbusmock 0.28 cannot update several properties if one of them is
-        # the path of an object.
+        # Each property is set by its own call, because dbusmock 0.28 cannot update several properties in one call if
+        # one of them is the path of an object.
         for name, value in properties.items():
             self.bus.call(self.name, path or self.path, "org.freedesktop.DBus.Properties", "Set", "ssv",
                           interface or self.interface, name, *value)
@@ -273,7 +273,7 @@ class NetworkManager(Service):
 
     def show(self):
         """Adds the main object again, with a metered network. Like the real NetworkManager, the fake announces the
-        object, and announces no property."""
+        object, but none of its properties."""
         self.mock("AddObject", "ssa{sv}a(ssss)", self.path, self.interface, 4, "Metered", "u", YES, "Connectivity", "u",
                   FULL, "PrimaryConnection", "o", "/", "PrimaryConnectionType", "s", "", 0, path="/org/freedesktop")
         self.mock("EmitSignal", "sssav", "org.freedesktop.DBus.ObjectManager", "InterfacesAdded", "oa{sa{sv}}", 2,
@@ -288,8 +288,8 @@ class Logind(Service):
     name, path, interface, template = LOGIND, LOGIND_PATH, LOGIND_MANAGER, "logind"
 
     def prepare_for_sleep(self, is_preparing):
-        """Announces a sleep (True) or the end of a sleep (False). The machine sleeps when no process holds an
-        inhibitor."""
+        """Announces a sleep (True) or the end of a sleep (False). The machine sleeps when no process has an inhibitor,
+        which is a request to delay the sleep."""
         self.update(PreparingForSleep=("b", str(is_preparing).lower()))
         self.mock("EmitSignal", "sssav", LOGIND_MANAGER, "PrepareForSleep", "b", 1, "b", str(is_preparing).lower())
 
@@ -297,7 +297,7 @@ class Logind(Service):
         return len(self.inhibitors())
 
     def inhibitors(self):
-        """Returns the inhibitors that delay the sleep now."""
+        """Returns the inhibitors (requests to delay a sleep) that exist now."""
         found = self.bus.call(LOGIND, LOGIND_PATH, LOGIND_MANAGER, "ListInhibitors")
         return [Inhibitor(*one[:4]) for one in found[0]]
 

@@ -57,7 +57,7 @@ def section():
 
 def page(text):
     """Returns the page with the new section. The new section replaces the old one. If there is no old section, the new
-    section is before the last section of the page."""
+    section is inserted before the last section of the page."""
     begin = text.find(TITLE)
     if begin < 0:
         begin = end = text.rindex("\n## ") + 1

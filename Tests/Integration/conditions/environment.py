@@ -1,5 +1,6 @@
-"""The environment of one scenario: a fake machine, a network, a link, a server and hosts. Several environments can run
-at the same time. A host is a process that embeds the library."""
+"""The environment of one scenario: a fake machine, a network, a link, a server and hosts. In a scenario, conditions
+such as power change during downloads. A host is a process that embeds the library. The engine runs the downloads, in
+the host or in a daemon. Several environments can run at the same time."""
 
 import functools
 import os
@@ -30,12 +31,14 @@ IN_FLIGHT = 262_144
 Unavailable = (NoBus, NoNetwork)
 
 
-#: Returns a content of the given size. To make a content takes time, so there is one shared object for each size.
+#: Returns a content of the given size. It takes time to make a content, so all calls with the same size share one
+#: object.
 content_of = functools.cache(Content)
 
 
 class Calendar:
-    """The calendar that a test sets for hosts with a debug build (BACKHAUL_CLOCK)."""
+    """The calendar: the date and time that the engine sees. A test can set it if the hosts use a debug build of the
+    library (BACKHAUL_CLOCK)."""
 
     def __init__(self, path):
         self._path = path
@@ -97,9 +100,8 @@ class Environment:
         self._stack.__exit__(*reason)
 
     def host(self, *, hosting=Hosting.EMBEDDED, **session):
-        """Returns a host with a session. A host is a process that embeds the library. If the session exists, the host
-        attaches to it. Otherwise the host creates it with this configuration. By default, the process of the host runs
-        the engine."""
+        """Returns a host with a session. If the session exists, the host attaches to it. Otherwise the host creates the
+        session with the configuration in `session`. By default, the process of the host runs the engine."""
         host = Host(self.store, environment=self.environment, prefix=self.network.prefix, hosting=hosting)
         self._hosts.append(host)
         host.open()
@@ -113,7 +115,7 @@ class Environment:
         return url.replace(f":{self.server.port}", f":{self.link.port}"), content
 
     def command(self, *words):
-        """Returns the words of a command for this store and its session."""
+        """Returns a command line of the program `backhaul` for this store and session, as a list of words."""
         command = os.environ.get("BACKHAUL_COMMAND", str(ROOT / "build" / "bin" / "backhaul"))
         return [command, *words, "--store", str(self.store), "--application", "org.example.hosts",
                 "--session", "gallery"]
@@ -132,12 +134,12 @@ class Download:
         return self.host.task(self.id)
 
     def wait_for_reason(self, reason, timeout=180):
-        """Waits until the task waits for this reason. The transfer has stopped then, so the offset of the task is
-        final. Returns the task's information."""
+        """Waits until the task waits for this reason. Then the transfer has stopped, so the task's offset (the number
+        of received bytes) no longer changes. Returns the task's information."""
         return until(self.info, lambda task: task.reason is reason and task.state is TaskState.WAITING, timeout)
 
     def wait_for_bytes(self, more=200_000, timeout=180):
-        """Waits until `more` further bytes have arrived."""
+        """Waits until `more` bytes have arrived after this call."""
         begin = self.info().offset
         until(self.info, lambda task: task.state is TaskState.SUCCEEDED or task.offset >= begin + more, timeout)
 
@@ -151,11 +153,11 @@ class Download:
         return self.env.server.log(self.path)
 
     def assert_no_bytes_fetched_twice(self, *offsets):
-        """Checks that the first request begins at byte 0, and that each later request begins at the next of `offsets`:
-        the length of the unfinished file after a stop of the transfer.
+        """Checks that the first request begins at byte 0, and that each later request begins at the next of `offsets`.
+        Each of these offsets is the length of the unfinished file after the transfer has stopped.
 
-        Also checks the number of bytes that the link passed. The limit is the sum of the file, the heads of the
-        messages, and the bytes that were in flight at each stop.
+        Also checks the number of bytes that the link passed. The highest permitted number is the sum of the file, the
+        heads of the messages, and the bytes that were in flight at each stop.
         """
         assert [asked.offset for asked in self.requests()] == [0, *offsets]
         most = self.content.size + (len(offsets) + 1) * 1_000 + len(offsets) * IN_FLIGHT

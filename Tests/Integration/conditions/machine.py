@@ -1,4 +1,4 @@
-"""A fake machine: files for /sys and /proc/pressure, and the uevents that a kernel sends for their changes."""
+"""A fake machine: files for /sys and /proc/pressure, and the uevents that a kernel sends when these files change."""
 
 import os
 import socket
@@ -10,8 +10,9 @@ TRIP_POINTS = {0: ("passive", 85), 1: ("critical", 100)}
 
 
 class Machine:
-    """A fake machine. At first, it has no readable condition. `network` runs functions in the network namespace of the
-    hosts. The machine sends uevents to this namespace."""
+    """A fake machine. At first, no condition, such as power or heat, can be read. `network` runs functions in the
+    network namespace of the hosts (the processes that embed the library). The machine sends uevents to this
+    namespace."""
 
     def __init__(self, folder, network=None):
         self.folder, self._network = folder, network

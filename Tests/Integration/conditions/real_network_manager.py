@@ -33,7 +33,8 @@ exec NetworkManager --no-daemon --config="$0/NetworkManager.conf" --config-dir="
 
 class RealNetworkManager:
     """The real NetworkManager. A virtual cable connects the network of the hosts with the network of the servers.
-    NetworkManager manages the hosts' end of this cable. It is a service of the bus, and stops when the bus stops."""
+    NetworkManager manages the hosts' end of this cable. NetworkManager is a service of the bus, and stops when the bus
+    stops."""
 
     def __init__(self, bus, network, folder):
         self.bus, self.network, self.folder = bus, network, folder / "network-manager"

@@ -1,4 +1,6 @@
-"""The record of a scenario: its steps and waits, as docs/conditions.md shows them."""
+"""The record of a scenario: its steps and waits, as docs/conditions.md shows them. In a scenario, conditions such as
+power change during downloads. A step is a change, for example that the power is lost. A wait is a time in which a
+download waits."""
 
 import json
 import re
@@ -33,8 +35,8 @@ class Record:
 
     def add_waits(self, waits, whose=""):
         """Adds the wait records of a task. A wait record has the begin, the end and the reason of a time in which the
-        task waited. When the calendar is set, the engine moves the times of its stored waits. So this function does
-        not replace times that an earlier call has added."""
+        task waited. When the calendar is set, the engine changes the times of its earlier wait records. So this
+        function keeps the times that an earlier call has added."""
         mine = [wait for wait in self.waits if wait[0] == whose]
         for number, wait in enumerate(waits):
             ended = self._text(wait.ended_ms) if wait.ended_ms else ""
@@ -55,8 +57,8 @@ class Record:
 
     @property
     def pattern(self):
-        """Returns the steps and waits without numbers, such as seconds, bytes and percent. So the result is equal in
-        each run."""
+        """Returns the steps and waits without numbers, such as seconds, bytes and percent. So each run of the scenario
+        gives the same result."""
         def without_numbers(text):
             return re.sub(r"\d[\d.,]*", "#", re.sub(r"\d+ [kM]?B/s", "# B/s", text))
         return [without_numbers(what) for _, what in self.steps], [

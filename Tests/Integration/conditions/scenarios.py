@@ -27,9 +27,10 @@ def stop(env, record, change):
 
 
 def explained(env, download, reason):
-    """Checks that `backhaul why` prints the reason of the download. Returns the state of the download.
+    """Checks that `backhaul why` prints the reason why the download waits. Returns the state of the download.
 
-    `backhaul why` runs without the test's calendar, so a scenario that sets the calendar must not call this function.
+    `backhaul why` uses the real date and time. So a scenario that sets the engine's date and time must not call this
+    function.
     """
     seen = download.wait_for_reason(reason)
     said = subprocess.run(env.command("why", str(download.id)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,

@@ -1,14 +1,16 @@
-"""Runs simulations at the same time. A simulation is a function that runs one scenario. A simulation mostly waits,
-because the engine acts on a condition only after some time."""
+"""Runs simulations at the same time. A simulation is a function that changes conditions, such as power, while transfers
+run. Simulations spend most of their time waiting, because the engine acts on a changed condition only after some
+time."""
 
 import os
 from concurrent.futures import ThreadPoolExecutor
 
-#: All simulations by name. Each simulation is a function. It returns the values that its tests check.
+#: All simulations by name. Each simulation returns the values that its tests check.
 SIMULATIONS = {}
-#: The names of the simulations that need a library whose calendar can be set.
+#: The names of the simulations that need a debug build of the library. In such a build, a test can set the calendar:
+#: the date and time that the engine sees.
 WITH_CALENDAR = {"overnight", "month"}
-#: The path of a library whose calendar can be set, under the key "library".
+#: The path of a debug build of the library, under the key "library".
 CALENDAR = {}
 
 
@@ -28,8 +30,8 @@ LONGEST = ["pressure", "waiting_for_everything", "hot", "heat", "slow", "loose_p
 class SimulationPool:
     """Runs all simulations, many of them at the same time, and waits until all of them have ended.
 
-    The environment must not change while the simulations start programs. However, pytest writes the name of each test
-    into the environment. So the pool waits for all simulations before the first test.
+    The environment variables must not change while the simulations start programs. However, pytest writes the name of
+    each test into an environment variable. So the pool waits for all simulations before the first test.
     """
 
     def __init__(self, names):

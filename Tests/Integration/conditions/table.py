@@ -1,7 +1,7 @@
-"""Tests of single conditions with the constraints of sessions, tasks and presets, from end to end. Tests/Unit/Model has
-the complete table, and tests it with the decision functions.
-
-A constraint is a demand on one condition of the system, such as power. A preset is a name for several constraints.
+"""A table of conditions of the system, such as power. For each row, a test makes the condition bad and then good again
+while downloads with different constraints wait or run. A constraint is a demand on one condition. A preset is a name
+for several constraints. Sessions and tasks can state constraints or a preset. Tests/Unit/Model has the complete table,
+and tests only the functions that decide whether a task waits.
 """
 
 from dataclasses import dataclass, field
@@ -32,7 +32,7 @@ class Row:
     preset: Optional[str] = None
     loosened: dict = field(default_factory=dict)
     bus: bool = False
-    #: Whether the row needs a calendar that can be set.
+    #: Whether the test sets the calendar: the date and time that the engine sees.
     calendar: bool = False
     #: Whether all tasks of the row have a constraint. A task without a constraint would get a response from a server
     #: outside the local network. This response would override the state that NetworkManager reports.
@@ -40,7 +40,7 @@ class Row:
 
 
 def around_now():
-    """Quiet hours that include the current time."""
+    """Returns quiet hours (hours in which tasks wait) that include the current time."""
     now, hour = datetime.now(timezone.utc), timedelta(hours=1)
     return f"{now - hour:%H:%M}-{now + hour:%H:%M}"
 
@@ -95,8 +95,8 @@ class Outcome:
 
 
 def levels(row):
-    """Returns the constraints of the session and of the task for each level. The keys are the names of the levels. A
-    level states whether the session or the task has the constraint, and whether it comes from a preset."""
+    """Maps the name of each level to the constraints of the session and of the task. A level is a place where the
+    constraint is stated, such as the session, or a preset of the task."""
     made = {"session": (row.asks, {}), "task": ({}, row.asks)}
     if row.preset:
         made["preset"] = ({"preset": row.preset}, {})
@@ -107,8 +107,8 @@ def levels(row):
 
 
 def expected(row, level):
-    """Returns the expected outcome. Each task succeeds. If the constraints of the level depend on the condition, the
-    task first waits."""
+    """Returns the expected outcome. Each task succeeds. If the level's constraints depend on the condition, the task
+    waits before it succeeds."""
     return Outcome(None if level in ("unconstrained", "loosened_preset") else row.reason, TaskState.SUCCEEDED)
 
 

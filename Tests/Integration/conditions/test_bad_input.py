@@ -1,9 +1,8 @@
-"""Sources of conditions (/sys, /proc and services of the system bus) that report nonsense, hang, come late or
-disappear.
-
-A transfer without constraints is not affected. A discretionary transfer waits for external power, an unmetered network,
-a cool machine and a link that is not slow. A condition that cannot be read counts as met, and holds no transfer: no
-transfer waits for it.
+"""A condition is a fact about the system, such as power. The engine reads conditions from /sys, /proc and services of
+the system bus. In these tests, such a source reports nonsense, hangs, comes late or disappears. A condition that cannot
+be read counts as met, so no transfer waits for this condition. The tests run a transfer without constraints (demands on
+conditions), and a discretionary transfer. A discretionary transfer demands external power, an unmetered network, a cool
+machine and a link that is not slow.
 """
 
 import pytest
@@ -74,7 +73,8 @@ def restarted_manager():
         host, *downloads = both(env)
         wait_for_requests(host, env)
         manager.stop()
-        # If the engine sent a call before NetworkManager stopped, the call may time out first.
+        # If the engine sent a call to NetworkManager before the stop, the engine may notice the stop only when the call
+        # has timed out.
         gone = until(lambda: condition(host, ConditionKind.METERED),
                      lambda seen: "NetworkManager" in seen.source and seen.source != "NetworkManager")
         manager.start()

@@ -1,8 +1,8 @@
-"""Changes while a transfer waits: network settings, session configurations, starts and the calendar.
-
-A task is held while the system does not meet a constraint, such as external power. The task or its session states the
-constraint. A preset is a name for several constraints. A budget is the number of bytes that may be moved in a day or
-month. After its latest start, a task is no longer delayed by a preset.
+"""Changes while a transfer waits: new settings of the network or the session, a new start time of a task, or a new
+date. The *calendar* is the date and time that the engine sees; the tests can set the calendar. A task is held (waits)
+while the system does not meet a constraint, such as external power. The task or its session states the constraint. A
+preset is a name for several constraints. A budget is the number of bytes that may be moved in a day or month. After its
+latest start, a task is no longer delayed by a preset.
 """
 
 from datetime import datetime, timezone
@@ -54,8 +54,8 @@ def loosened_configuration():
 
 @simulation
 def control_while_held():
-    """Of three held tasks, the first is suspended, the second is cancelled, and the third reaches its resource
-    time-out. Then the power returns."""
+    """Of three held tasks, the first is suspended, the second is cancelled, and the third reaches its resource time-out
+    (the longest permitted time from its enqueue to its end). Then the power returns."""
     with Environment("control") as env:
         env.machine.laptop()
         env.machine.unplug(63)
@@ -76,9 +76,8 @@ def control_while_held():
 
 @simulation
 def network_changes_while_slow():
-    """A pause that would last for an hour ends when the network changes.
-
-    The engine knows the rate of a transfer after the transfer has run for 5 s.
+    """The engine pauses a slow transfer for an hour. But when the network changes, the pause ends at once. The engine
+    knows the rate of a transfer after the transfer has run for 5 s.
     """
     with Environment("other-network", bus=True) as env:
         manager = env.bus.network_manager()
@@ -130,7 +129,7 @@ def earliest_start():
 @simulation
 def rescheduled():
     """A task that was to start tomorrow is rescheduled to start now. Another task is postponed, and starts when the
-    calendar is set to its new time."""
+    calendar is set to the task's new start time."""
     with Environment("rescheduled", library=CALENDAR["library"]) as env:
         env.calendar.set("2026-11-19 21:04")
         host = env.host(**QUICK)

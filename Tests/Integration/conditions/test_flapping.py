@@ -14,8 +14,8 @@ QUICK = {"first_delay_ms": 100, "longest_delay_ms": 200}
 
 @simulation
 def loose_plug():
-    """Unplugs and plugs in the power every 200 ms for 10 s. Returns the offsets of all requests and the wait
-    records."""
+    """Unplugs and plugs in the power every 200 ms for 10 s. Returns the offsets of all requests, and the wait records
+    (the times in which the download waited, with the reasons)."""
     with Environment("loose-plug") as env:
         env.machine.laptop()
         host = env.host(preset="discretionary", **QUICK)
@@ -33,8 +33,8 @@ def loose_plug():
 
 @simulation
 def sleep():
-    """Announces a sleep during a download. Returns the offsets of all requests, and the offset at which the download
-    stopped."""
+    """Announces a sleep of the machine during a download. Returns the offsets of all requests, and the offset at which
+    the download stopped."""
     with Environment("sleep", bus=True) as env:
         logind = env.bus.logind()
         host = env.host(**QUICK)

@@ -17,8 +17,9 @@ from conditions.environment import Download, Environment
 from conditions.simulations import simulation
 from conditions.table import around_now
 
-#: The number of seconds before the test begins to watch the engine. In this time, the engine syncs the record of the
-#: last wait. Also, ten seconds after its start, the engine releases the sessions of processes that did not reconnect.
+#: The number of seconds before the test begins to watch the engine. In this time, the engine syncs the row of the
+#: database that records the last wait. Also, ten seconds after the engine's start, it releases the sessions of
+#: processes that did not reconnect.
 SETTLING = 12
 #: A burst is a series of system calls without a pause of more than this number of seconds. The engine reads conditions
 #: every 30 seconds. On a busy machine, one reading may be interrupted for a while.
@@ -26,7 +27,7 @@ PAUSE = 5
 #: A reading needs about 120 calls. An event loop that polls without a pause needs many more.
 MOST_CALLS = 1_000
 CALL = re.compile(r"\d+ +(\d+\.\d+) (\w+)\((.*)")
-#: Calls that were already blocked when strace attached. In its output, strace shows these calls as resumed.
+#: The name that strace shows for calls that were already blocked when strace attached.
 RESUMED = {"restart_syscall"}
 HELD = {
     Reason.POWER: {"requires_external_power": True},
@@ -50,8 +51,8 @@ class Burst:
 
 @simulation
 def waiting_for_everything():
-    """Starts one task for each condition, and waits until the condition holds the task. Returns the folder of the fake
-    machine, and the bursts of system calls of the engine's process."""
+    """Starts one task for each condition, and waits until the task waits for the condition. Returns the folder of the
+    fake machine, and the bursts of system calls of the engine's process."""
     with Environment("idle", bus=True) as env:
         env.bus.network_manager().connect("Ann's phone", "802-11-wireless", YES)
         env.bus.logind()
@@ -75,8 +76,8 @@ def waiting_for_everything():
 
 
 def bursts(text, begin, end):
-    """Returns the bursts between two times. The result has no later calls: when strace detaches, it interrupts all
-    blocked calls, and the process repeats these calls."""
+    """Returns the bursts between two times. Later calls are left out, because strace interrupts all blocked calls when
+    it detaches, and the process repeats these calls."""
     found = []
     for moment, name, rest in CALL.findall(text):
         moment = float(moment)

@@ -17,7 +17,8 @@ MANY = 40
 def killed(hosting):
     """A download waits for a condition after some bytes have arrived; then the engine is killed, and a new one starts.
 
-    Returns the offsets of all requests, the offset at which the download stopped, and the wait records of the download.
+    Returns the offsets of all requests, the offset at which the download stopped, and the wait records of the download
+    (the times in which it waited, with the reasons).
     """
     with Environment("killed") as env:
         env.machine.laptop()

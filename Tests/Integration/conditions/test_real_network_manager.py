@@ -52,7 +52,7 @@ def test_a_transfer_waits_while_its_connection_is_metered(simulation):
 
 
 @pytest.mark.parametrize("simulation", ["real_metered"], indirect=True)
-def test_used_bytes_are_counted_for_the_connection_and_each_condition_states_its_source(simulation):
+def test_the_engine_counts_the_bytes_of_a_connection_and_names_the_source_of_each_condition(simulation):
     _, _, seen, networks = simulation
     [network] = [network for network in networks if network.used_today]
     assert network.name == "Ann's phone" and network.used_today == 4_000_000

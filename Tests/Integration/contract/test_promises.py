@@ -1,9 +1,9 @@
 """Promises of docs/contract.md that no other suite tests on its own.
 
-A host is a process that embeds the library. A round is the tasks of a session until all of them have ended. If no host
-is connected at the end of a round, the engine launches the program of the application. A challenge is a demand for a
-credential, such as a password. When a host completes a session, it states that it has processed all events that it has
-read.
+A host is a process that embeds the library. A round begins when a task is added to a session without unfinished tasks.
+The round ends when all tasks of the session have ended. If no host is connected at the end of a round, the engine
+launches the program of the application. A challenge is a demand for a credential, such as a password. When a host
+completes a session, it states that it has processed all events that it has read.
 """
 
 import re
@@ -39,11 +39,11 @@ def test_the_application_is_launched_when_all_tasks_have_ended_even_if_some_fail
     assert last.is_session_finished
 
 
-def test_a_poll_reports_whether_further_committed_events_exist(hosts, nginx, served, downloads):
+def test_a_poll_for_events_reports_whether_more_committed_events_exist(hosts, nginx, served, downloads):
     host = hosts.start()
     host.session(asks_for_credentials=True, **QUICK)
-    # This task is enqueued first. It keeps the round open. Without this task, the round could finish between two of the
-    # other tasks.
+    # This task is enqueued first. It keeps the round open. Without this task, the round could end before all other
+    # tasks are enqueued.
     host.download(f"{nginx.url}/private/{served.names[3]}", downloads / "private")
     for name in served.names[:3]:
         host.download(f"{nginx.url}/{name}", downloads / name)

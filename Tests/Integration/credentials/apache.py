@@ -1,4 +1,5 @@
-"""Runs Apache httpd on a free port of loopback, from its own folder, with Digest or another access rule."""
+"""Runs Apache httpd on a free port of loopback, with a folder of its own. By default, files below ``/private`` require
+Digest authentication."""
 
 import hashlib
 import os

@@ -19,7 +19,7 @@ class DigestServer:
 
     def __init__(self, user, password, *, algorithm="SHA-256", uses=1_000_000, offers_basic=False):
         self._user, self._password, self._algorithm = user, password, algorithm
-        #: How often a nonce can be used; 0: each nonce is stale at once.
+        #: The number of requests that can use one nonce. With 0, each nonce is stale at once.
         self.uses = uses
         self.offers_basic, self.offers_digest = offers_basic, True
         self._nonces, self._lock = {}, threading.Lock()

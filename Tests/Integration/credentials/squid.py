@@ -1,4 +1,5 @@
-"""Runs squid with Digest on a free port of loopback, from its own folder."""
+"""Runs the proxy squid on a free port of loopback, with a folder of its own. The proxy requires Digest
+authentication."""
 
 import hashlib
 import os

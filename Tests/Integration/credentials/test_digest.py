@@ -45,7 +45,7 @@ def test_fifty_tasks_share_one_digest_credential_at_apache(one, apache, download
     log = apache.log()
     assert [status for status, user in log if user == "user"].count("200") == 50
     # Each file needs at most two requests. The wrong password costs two requests in total. Up to six tasks ran before
-    # the challenge.
+    # the challenge, and each of them sent one more request.
     assert len(log) <= 50 * 2 + 2 + 6
 
 
@@ -74,7 +74,7 @@ def test_a_stale_nonce_does_not_count_as_a_failed_credential(one, downloads):
         assert one.challenges() == []
 
 
-def test_a_server_that_calls_every_nonce_stale_causes_a_new_challenge_after_a_few_requests(one, downloads):
+def test_if_a_server_calls_every_nonce_stale_a_new_challenge_opens_after_a_few_requests(one, downloads):
     with DigestServer("user", "password", uses=0) as server:
         one.download(f"{server.url}/a", downloads / "a")
         one.respond(challenge(one).id, **CREDENTIAL)

@@ -22,8 +22,8 @@ def basic(user, password):
 
 @contextmanager
 def serving(answer, tls=None):
-    """Runs a server. `answer` is called with the path and the header fields of a request. It returns a status, header
-    fields and a body.
+    """Runs a server. For each request, the server calls `answer` with the path and the header fields. `answer` returns
+    a status, header fields and a body.
     """
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -149,7 +149,7 @@ def test_a_407_from_the_server_behind_a_tunnel_fails_the_task_and_opens_no_chall
     assert [method for method, *_ in proxy.authorized] == ["CONNECT"]
 
 
-def test_a_server_that_alternates_between_two_realms_opens_a_new_challenge_each_time(host, downloads):
+def test_a_server_that_alternates_between_two_realms_causes_a_new_challenge_each_time(host, downloads):
     first = basic("a", "first")
     with serving(lambda _, fields: asking("B" if fields["Authorization"] == first else "A")) as url:
         one = host()

@@ -1,8 +1,8 @@
 """Tests of kept credentials, expired credentials, default handling and refusals.
 
 A challenge is a demand to the host (a process that embeds the library) for a credential, such as a password. The host
-can request that the engine keeps the credential in the store: a kept credential. With default handling, the waiting
-tasks end with the server's response.
+can request that the engine keeps the credential in the store (a kept credential). If the host gives no credential and
+requests default handling, the waiting tasks end with the server's response.
 """
 
 import time
@@ -127,7 +127,7 @@ def test_an_expired_credential_opens_a_challenge_before_any_request_is_sent(host
     assert {asked.token for asked in server.log[before:]} == {"next"}
 
 
-def test_default_handling_of_a_challenge_fails_its_tasks_with_the_http_status(host, server, downloads):
+def test_with_default_handling_of_a_challenge_the_waiting_tasks_fail_with_the_http_status(host, server, downloads):
     private = server.serve("/files/private", Content(100))
     one = opened(host)
     for name in "ab":
@@ -156,7 +156,7 @@ def test_a_task_that_needs_no_credential_succeeds_after_default_handling_of_a_ch
         assert {event.state for event in events} == {TaskState.SUCCEEDED, TaskState.FAILED}
 
 
-def test_the_option_keep_is_refused_in_a_reply_without_a_credential(host, server, downloads):
+def test_the_option_keep_is_refused_if_the_host_gives_no_credential(host, server, downloads):
     one = opened(host)
     one.download(server.serve("/a", Content(100)), downloads / "a")
     asked = challenge(one)

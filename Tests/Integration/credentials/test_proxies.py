@@ -85,7 +85,8 @@ def test_the_server_and_the_proxy_have_separate_challenges(host, proxied, proxy,
     assert all(server not in headers.get("proxy-authorization", "") for _, _, headers in proxy.log)
 
 
-def test_a_407_fails_a_task_if_its_session_does_not_ask_for_credentials(host, proxied, served, downloads, certificates):
+def test_a_407_fails_a_task_if_its_session_never_asks_the_host_for_a_credential(
+        host, proxied, served, downloads, certificates):
     url, environment = proxied
     one = host(environment=environment)
     one.session(ca_file=str(certificates.authority))

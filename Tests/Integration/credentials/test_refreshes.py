@@ -1,8 +1,8 @@
 """Headers and URLs that expire: the host gives new ones, and the downloads continue.
 
 A host is a process that embeds the library. A challenge is a demand of the engine to the host. If a challenge demands
-new headers or a new URL, it is called a refresh. With default handling, the host gives none, and the engine sends the
-old headers.
+new headers or a new URL, it is called a refresh. If the host requests default handling of a refresh, the engine sends
+the old headers.
 """
 
 import time
@@ -132,7 +132,7 @@ def test_a_new_task_sends_its_own_headers_after_other_tasks_got_new_headers(one,
     assert [asked.token for asked in server.log][-1] == "second"
 
 
-def test_tasks_fail_if_the_host_refuses_new_headers_and_default_handling_sends_the_old_headers(one, server, downloads):
+def test_a_refusal_by_the_host_fails_the_tasks_and_default_handling_sends_the_old_headers(one, server, downloads):
     url = server.serve("/a", Content(100))
     for name in "ab":
         one.download(url, downloads / name, headers=bearer("old"), refresh="headers")

@@ -107,7 +107,7 @@ def test_an_open_challenge_is_still_listed_after_its_event_is_acknowledged(host,
     assert [item.id for item in one.challenges()] == [asked.id]
 
 
-def test_the_next_engine_still_has_the_open_challenge_after_a_kill(host, nginx, served, downloads):
+def test_after_a_kill_of_the_engine_the_next_engine_still_has_the_open_challenge(host, nginx, served, downloads):
     one, asked = waiting_for(host, nginx, served, downloads, 20)
     before = len(list(nginx.log()))
     one.kill_with_engine()
@@ -119,7 +119,7 @@ def test_the_next_engine_still_has_the_open_challenge_after_a_kill(host, nginx, 
     assert all(event.state is TaskState.SUCCEEDED for event in task_events(again.wait_for()))
 
 
-def test_a_401_fails_a_task_if_its_session_does_not_ask_for_credentials(host, nginx, served, downloads):
+def test_a_401_fails_a_task_if_its_session_never_asks_the_host_for_a_credential(host, nginx, served, downloads):
     one = host()
     one.session()
     one.download(*enqueue_protected_files(nginx, served, downloads, 1)[0])
@@ -142,7 +142,7 @@ def test_a_token_is_sent_only_to_its_own_server(host, misbehaving, nginx, served
     assert one.wait_for()[0].state is TaskState.SUCCEEDED
     one.download(away, downloads / "away")
     until(lambda: (downloads / "away").exists(), bool)
-    # The origin that accepts the token gets it without another challenge.
+    # The origin that accepts the token gets the token without another challenge.
     assert misbehaving.log("/away")[0].headers["authorization"] == "Bearer token"
 
 
@@ -170,7 +170,8 @@ def test_a_download_resumes_after_a_kill_when_the_host_gives_the_credential_agai
 
 def _checkpoints(one):
     """Whether the engine has stored the length of the partial file durably (a checkpoint). The engine writes a
-    checkpoint each second, and lists a task as stalled after two seconds without a byte."""
+    checkpoint each second, and lists a task as stalled after two seconds without a byte. So each stalled task has a
+    checkpoint."""
     [task] = one.tasks()
     return task.reason is Reason.STALLED
 

@@ -1,5 +1,5 @@
-"""Fixtures for the tests of the daemon: hosts that use a daemon. After a test, all its daemons are ended. A host is a
-process that embeds the library."""
+"""Fixtures for the tests of the daemon. The hosts (processes that embed the library) use a daemon. After each test, the
+daemons of the test are ended."""
 
 import os
 
@@ -9,8 +9,8 @@ from backhaul import Hosting
 from daemons import daemons_of, end_daemons
 from testbed.host import Host, until
 
-# Without these variables, hosts start daemons as detached processes, even if the user has a user manager. The tests in
-# Tests/Integration/manager start daemons as services.
+# Without these variables, hosts start daemons as detached processes, even if the user has a user manager of systemd.
+# The tests in Tests/Integration/manager start daemons as services.
 for name in ("DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "BACKHAUL_STORE"):
     os.environ.pop(name, None)
 

@@ -1,10 +1,10 @@
-"""Programs and engines of version 0.4 together with current ones. A current host makes a daemon of 0.4 exit, and a
-current daemon takes the store. If the store has an embedded engine (an engine in a host) of 0.4, a current host gets a
-clear error.
+"""Programs and engines of version 0.4 together with current ones. A host is a process that embeds the library. A
+current host makes a daemon of 0.4 exit, and a current daemon takes over the store. If the store has an embedded engine
+(an engine in a host) of 0.4, a current host gets a clear error.
 
 The frames, which are the messages on the socket, were recorded from programs of 0.4. docs/wire.md describes their form.
 A hello is the client's first message. A welcome is the engine's reply to the hello. A goodbye is the engine's last
-message. A host is a process that embeds the library.
+message.
 """
 
 import os
@@ -17,8 +17,8 @@ from backhaul import BackhaulError, Status, TaskState
 from fake_engine import FakeEngine, read_frame
 from servers.content import Content
 
-#: The two protocol versions of 0.4. Version 4 has no checksums of part files, and version 5 has them. The current
-#: protocol version is 5, too.
+#: The two protocol versions of 0.4. Version 4 has no checksums of unfinished downloads, and version 5 has these
+#: checksums. The current protocol version is 5, too.
 PROTOCOLS = (4, 5)
 #: What engines of 0.4 send after a hello of 1.0: a welcome. With protocol version 4, a goodbye follows.
 WELCOME = {
@@ -37,7 +37,7 @@ HELLO = {
     4: ("2d000000016268756c04000004000092fc1686373292f369a108114e86d363080000006261636b6861756c", "0100"),
     5: ("31000000016268756c0500000400009790af89576ab60f14355490197a3b9a080000006261636b6861756c", "010000000000"),
 }
-#: The first command of the client, which attaches the session `default`.
+#: The first command of the client. This command opens the session `default`.
 ATTACH = "270000000201000000000000000000000000000000020700000064656661756c7403010000000000000000"
 WELCOME_TAG, REPLY_TAG, GOODBYE_TAG = 65, 66, 68
 
@@ -67,7 +67,7 @@ def client(store):
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_a_daemon_of_0_4_exits_on_request_and_a_current_daemon_takes_its_store(
+def test_a_daemon_of_0_4_exits_on_request_and_a_current_daemon_takes_over_its_store(
         host, store, daemon, misbehaving, downloads, protocol):
     with FakeEngine(store, answer(protocol, DAEMON), leaves=True) as earlier:
         one = host()

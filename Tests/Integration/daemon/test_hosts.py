@@ -87,7 +87,7 @@ def test_the_daemon_gets_a_clean_environment(run_host_program, long_lived_host, 
 
 
 @pytest.mark.parametrize("habit", ["no_exec", "deadly_exec", "no_processes"])
-def test_a_filter_of_system_calls_that_forbids_new_processes_is_reported(run_host_program, habit):
+def test_a_host_gets_an_error_if_a_filter_of_system_calls_forbids_new_processes(run_host_program, habit):
     name, sentence = run_host_program(habit)["error"]
     assert name == "DaemonUnavailable"
     assert "Operation not permitted" in sentence and "embedded" in sentence

@@ -90,6 +90,6 @@ def test_a_daemon_with_ten_thousand_waiting_tasks_needs_little_memory_and_makes_
     assert private < 7 << 10 and resident < 20 << 10, (resident, private)
     until_quiet(process)
     if IS_LONG:
-        # Within this time the transport closes its idle connections. The test must not count the system call for that.
+        # Within this time the engine closes its idle HTTP connections. The test must not count these system calls.
         time.sleep(40)
     assert system_calls(process, place, SECONDS) == []

@@ -47,7 +47,7 @@ def test_a_directory_of_another_mount_namespace_is_refused_as_destination(host, 
     assert one.wait_for()[0].path == str(both / "a")
 
 
-def test_a_directory_is_refused_if_the_host_is_in_its_group_and_the_daemon_is_not(host, misbehaving, place):
+def test_a_directory_of_a_group_is_refused_if_the_host_is_in_this_group_and_the_daemon_is_not(host, misbehaving, place):
     needs_root()
     if shutil.which("setpriv") is None:
         pytest.skip("needs setpriv")

@@ -39,7 +39,7 @@ def test_backhauld_checks_its_command_line(program, tmp_path):
     assert missing.returncode == 1 and "parent directory does not exist" in missing.stderr
 
 
-def test_one_daemon_runs_and_the_others_exit_with_status_0_if_several_daemons_start_together(program, store, place):
+def test_if_several_daemons_start_together_one_runs_and_the_others_exit_with_status_0(program, store, place):
     many = [child.start([program, "--store", store, "--linger", "60000"]) for _ in range(10)]
     try:
         until(lambda: [one.poll() for one in many], lambda codes: codes.count(0) == 9)
@@ -79,8 +79,8 @@ def test_the_daemon_syncs_the_received_bytes_and_exits_on_a_signal(host, misbeha
 
 
 def test_hosts_can_open_the_store_while_its_daemon_exits(host, program, place, monkeypatch):
-    """The daemon exits as soon as its last host closes the store (a linger time of 0). So each open happens at a
-    different time during an exit."""
+    """The daemon exits as soon as its last host closes the store (a linger time of 0). So each open happens at another
+    moment of the daemon's exit."""
     hasty = place / "backhauld"
     hasty.write_text(f"#!/bin/sh\nexec '{program}' \"$@\" --linger 0\n")
     hasty.chmod(0o755)
@@ -224,7 +224,7 @@ def test_a_moved_store_works_at_its_new_path(host, store, place, downloads, daem
     assert [task.key for task in again.tasks()] == ["a"]
 
 
-def test_the_next_daemon_releases_a_session_that_was_closed_while_no_daemon_ran(store, place):
+def test_a_host_can_open_a_session_again_that_it_closed_while_no_daemon_ran(store, place):
     with Application("org.example.closing", store=store, hosting=Hosting.DAEMON) as application:
         for delay in (0, 0.0005, 0.002, 0.01):
             session = application.session("s")

@@ -43,7 +43,8 @@ def traced(process, file):
 
 
 def touched(trace):
-    """Maps the name of each thread to the absolute paths in its system calls. The name has no number at its end."""
+    """Maps the name of each thread to the absolute paths in its system calls. A number at the end of a name is left
+    out."""
     found = defaultdict(set)
     for line in trace.read_text().splitlines():
         if match := CALL.match(line):

@@ -1,5 +1,5 @@
-"""Compares the end of each task with the server's own responses to the task's requests. Junk is bytes that belong to no
-request."""
+"""Compares the end of each task of a run with the server's own responses to the task's requests. A run is a list of
+tasks, with the responses and the junk that the server sends. Junk is bytes that belong to no request."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from desync.runs import ALWAYS, BEFORE_TUNNEL, BEHIND_TUNNEL
 
 #: Statuses with which a task may fail if each new connection, or the tunnel of a proxy, begins with junk.
 _BROKEN = {"BAD_RESPONSE", "CONNECTION_LOST", "CONNECTION_FAILED", "TLS_FAILED"}
-#: An event contains at most this number of bytes of an error's body.
+#: An event contains at most this number of bytes of the body of an error response.
 _ERROR_BODY = 4_096
 
 
@@ -70,7 +70,7 @@ def _is_outcome(run, step, response, outcome, record):
 
 def _earlier(run, step, record):
     """Returns the contents that a file may have after a task with a conditional request: the files that other tasks
-    placed at the same destination."""
+    stored at the same destination."""
     tasks = [run.task(number) for number, other in enumerate(run.steps)
              if number == step.of or other.of == step.of and other is not step]
     return [record.outcomes[task].data for task in tasks if task in record.outcomes]

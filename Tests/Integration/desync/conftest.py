@@ -1,4 +1,5 @@
-"""Fixtures of the desynchronisation tests: one engine in this process, and the number of generated runs."""
+"""Fixtures of the desynchronisation tests: one engine in this process, and the generated runs. A run is a list of
+tasks, with the responses and other bytes that the server sends."""
 
 import secrets
 

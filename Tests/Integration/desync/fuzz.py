@@ -1,4 +1,5 @@
-"""Performs many runs in parallel."""
+"""Performs many runs in parallel. A run is a list of tasks, with the responses and other bytes that the server sends. A
+violation is a task that does not end, or that ends with anything else than a response to its request."""
 
 import shutil
 import tempfile

@@ -34,7 +34,7 @@ class PeerConnection:
 
     def continue_handshake(self):
         """Continues the handshake. While the handshake is incomplete, returns None. When the handshake is complete,
-        returns its last bytes, which the caller must send."""
+        returns the handshake's last bytes, which the caller must send."""
         try:
             self._tls.do_handshake()
         except ssl.SSLWantReadError:
@@ -52,8 +52,7 @@ class PeerConnection:
         return self._outgoing.read()
 
     def certificate_request(self):
-        """Returns a TLS 1.3 record that requests a client certificate after the handshake. This record is no
-        junk."""
+        """Returns a TLS 1.3 record that requests a client certificate after the handshake. TLS permits this record."""
         with suppress(ssl.SSLError):
             self._tls.verify_client_post_handshake()
             self._tls.do_handshake()

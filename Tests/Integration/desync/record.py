@@ -1,4 +1,5 @@
-"""What a server did in one run, and how the run's tasks ended. Junk is bytes that belong to no request."""
+"""What a server did in one run, and how the run's tasks ended. A run is a list of tasks, with the responses and the
+junk that the server sends. Junk is bytes that belong to no request."""
 
 from dataclasses import dataclass, field
 

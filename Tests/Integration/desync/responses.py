@@ -1,4 +1,4 @@
-"""The server's own responses to requests."""
+"""The responses of a test server to the requests of tasks."""
 
 from dataclasses import dataclass
 

@@ -1,5 +1,5 @@
-"""Runs as plain values: a transport, tasks in order, the server's responses, and the junk that the server sends. Junk
-is bytes that belong to no request."""
+"""Runs as plain values. A run is a list of steps over one transport. A step is one task, with the server's response and
+the junk that the server sends. Junk is bytes that belong to no request."""
 
 import random
 from dataclasses import dataclass, replace
@@ -49,7 +49,7 @@ class Injection:
 
     point: str
     kind: str
-    #: Whether the junk is sent below TLS. Such junk is not in a record of the server, but directly on the socket.
+    #: Whether the junk is sent directly on the socket, outside of TLS records.
     is_raw: bool = False
     #: Whether the junk is in the same TLS record as the end of the response. The client reads the whole record, so
     #: its socket has no unread byte of the junk. Only used at the point WITH.

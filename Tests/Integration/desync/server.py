@@ -81,8 +81,9 @@ class Server:
     # The loop
 
     def process_events(self, seconds):
-        """Waits until a connection is ready or an action is due, until the watched descriptor is readable, or until the
-        time is over. Then handles all ready connections and due actions. Returns whether there were any."""
+        """Waits until a connection is ready, an action is due, the watched descriptor is readable, or the time is over.
+        Then handles all ready connections and due actions. Returns whether there was a ready connection or a due
+        action."""
         if self._due:
             seconds = max(0, min(seconds, self._due[0][0] - time.monotonic()))
         ready = {descriptor for descriptor, _ in self._poll.poll(seconds * 1_000)}

@@ -1,5 +1,7 @@
 """The checker finds each kind of violation in records that the test falsifies. A violation is a task that does not end,
-or that ends with anything else than a response to its request. Junk is bytes that belong to no request."""
+or that ends with anything else than a response to its request. Junk is bytes that belong to no request. A run is a list
+of tasks, with the responses and the junk that the server sends. The record of a run has what the server did, and how
+the tasks ended."""
 
 import pytest
 

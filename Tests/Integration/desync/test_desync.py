@@ -1,4 +1,6 @@
-"""Bytes that belong to no request never become the response of a task. Such bytes are called junk."""
+"""Bytes that belong to no request never become the response of a task. Such bytes are called junk. A step is one task,
+with the server's response and junk. A run is a list of steps. A violation is a task that does not end, or that ends
+with anything else than a response to its request."""
 
 import pytest
 
@@ -87,8 +89,8 @@ def test_bytes_after_the_end_of_a_response_are_not_used_for_the_next_task(execut
     GOOD, Step(framing="chunked"), Step(framing="empty"), Step(framing="no-content"), Step(HEAD), Step(POST),
 ], ids=lambda step: f"{step.method}-{step.framing}")
 def test_junk_in_the_last_tls_record_of_a_response_is_not_used_for_the_next_task(execute, transport, pieces, step):
-    """With two pieces the head is sent first. If a client then reads exactly the body, the junk stays in the buffer of
-    the client's TLS library.
+    """With two pieces, the head is sent first. Then one TLS record has the body and the junk. If a client reads exactly
+    the body, the junk stays in the buffer of the client's TLS library.
     """
     injection = Injection(WITH, "ok", shares_record=True)
     execute(transport, Step(step.method, step.framing, pieces=pieces, injection=injection), GOOD, GOOD)

@@ -1,4 +1,6 @@
-"""Performs runs one after the other. Enqueues the tasks of a run, and serves requests until all tasks have ended."""
+"""Performs runs one after the other. A run is a list of tasks, with the responses and the junk that the server sends.
+Junk is bytes that belong to no request. The worker enqueues the tasks of a run, and serves their requests until all
+tasks have ended."""
 
 import shutil
 import ssl
@@ -14,7 +16,7 @@ from desync.runs import CHANGED, FORWARD, IDLE, RESUME, TLS12, TLS13, TUNNEL, UP
 from desync.server import Server
 from testbed.settings import nested
 
-#: Seconds within which the tasks of one group must end.
+#: Seconds within which the tasks of one group must end. The tasks of a group are enqueued together.
 LIMIT = 40
 _OPTIONS = {"first_delay_ms": 1, "longest_delay_ms": 2, "request_timeout_ms": 10_000, "maximum_attempts": 8,
             "sends_launch_events": False}

@@ -64,7 +64,7 @@ def test_a_second_attempt_succeeds_after_the_first_attempt_got_a_wrong_file(one,
     assert sha256_of(downloads / "a") == CONTENT.sha256
 
 
-def test_the_next_engine_counts_a_checksum_mismatch_from_before_a_kill(host, store, misbehaving, downloads):
+def test_after_a_kill_the_next_engine_still_counts_the_earlier_checksum_mismatch(host, store, misbehaving, downloads):
     first = host()
     first.session(first_delay_ms=3_000)
     first.download(misbehaving.serve("/a", OTHER), downloads / "a", checksum=checksum(CONTENT))
@@ -151,7 +151,7 @@ def test_a_download_fails_before_its_whole_body_has_arrived_if_the_content_lengt
 
 
 @pytest.mark.parametrize("size", [CONTENT.size - 1, CONTENT.size + 1])
-def test_a_download_of_a_wrong_size_fails_if_the_response_has_no_content_length(one, misbehaving, downloads, size):
+def test_a_download_with_a_wrong_size_fails_if_the_response_has_no_content_length(one, misbehaving, downloads, size):
     one.download(misbehaving.serve("/a", CONTENT, otherwise=Behaviour(chunked=True)), downloads / "a",
                  expected_size=size)
     assert ended_task(one).status is Status.SIZE_MISMATCH

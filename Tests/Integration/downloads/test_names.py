@@ -60,7 +60,8 @@ def test_many_tasks_can_place_files_in_one_directory(one, misbehaving, downloads
     assert {path.name for path in downloads.iterdir()} == {str(number) for number in range(20)}
 
 
-def test_a_download_fails_before_its_whole_body_has_arrived_if_a_file_with_its_name_exists(one, misbehaving, downloads):
+def test_if_a_file_with_the_given_name_exists_the_download_fails_before_its_whole_body_has_arrived(
+        one, misbehaving, downloads):
     (downloads / "x").write_text("mine")
     url = misbehaving.serve("/a", Content(30_000_000), otherwise=named("attachment; filename=x"))
     event = get(one, url, downloads)

@@ -18,7 +18,7 @@ STALL = 600_000
 
 
 class StallingServer(PacedServer):
-    """A server that stops in the middle of its first response until `resumed` is set."""
+    """A server that stops sending in the middle of its first response, and continues when `resumed` is set."""
 
     def __init__(self):
         super().__init__(CONTENT, 100_000_000, self._stall)
@@ -104,7 +104,7 @@ def finished_right(one, downloads):
 
 
 @pytest.mark.parametrize("change", [*CHANGES.values(), append], ids=[*CHANGES, "grown"])
-def test_a_suspended_download_starts_again_if_its_part_file_was_changed(host, server, downloads, change):
+def test_a_suspended_download_starts_from_the_beginning_if_its_part_file_was_changed(host, server, downloads, change):
     one = host()
     task, part = suspended(one, server, downloads)
     change(part)
@@ -125,7 +125,8 @@ def test_a_suspended_download_continues_if_its_part_file_has_the_same_bytes(host
 
 
 @pytest.mark.parametrize("change", [replace, os.unlink, shorten], ids=["replaced", "removed", "shortened"])
-def test_a_download_starts_again_after_a_kill_if_its_part_file_was_changed(host, server, downloads, change):
+def test_after_a_kill_a_download_starts_from_the_beginning_if_its_part_file_was_changed(
+        host, server, downloads, change):
     one = host()
     begun(one, server, downloads)
     one.kill_with_engine()
@@ -140,7 +141,7 @@ def test_a_download_starts_again_after_a_kill_if_its_part_file_was_changed(host,
     assert [delivery.start for delivery in server.deliveries] == [0, 0]
 
 
-def test_synced_bytes_are_verified_by_their_checksum_after_a_kill(host, server, downloads):
+def test_after_a_kill_the_synced_bytes_are_verified_by_their_checksum(host, server, downloads):
     """When a task is suspended, the engine syncs the part file. After the kill, only the store has the length and
     checksum of this file."""
     one = host()
@@ -154,7 +155,7 @@ def test_synced_bytes_are_verified_by_their_checksum_after_a_kill(host, server, 
     assert [delivery.start for delivery in server.deliveries] == [0, 0]
 
 
-def test_a_download_continues_its_part_file_after_a_kill(host, server, downloads):
+def test_after_a_kill_a_download_continues_from_its_part_file(host, server, downloads):
     one = host()
     begun(one, server, downloads)
     one.kill_with_engine()
@@ -179,7 +180,7 @@ def garble_tail(path):
 
 
 @pytest.mark.parametrize("change", [append, garble_tail, shorten], ids=["grown", "garbled", "shortened"])
-def test_the_file_is_right_after_a_kill_although_unsynced_bytes_of_its_part_file_changed(
+def test_after_a_kill_the_file_is_right_even_if_unsynced_bytes_of_its_part_file_have_changed(
         host, server, downloads, change):
     """A file system that became read-only after an error may lose or add unsynced bytes, even without a reboot."""
     one = host()
@@ -191,7 +192,7 @@ def test_the_file_is_right_after_a_kill_although_unsynced_bytes_of_its_part_file
     finished_right(one, downloads)
 
 
-def test_a_download_continues_from_its_last_write_after_a_kill(host, server, downloads):
+def test_after_a_kill_a_download_continues_from_its_last_write(host, server, downloads):
     one = host()
     begun(one, server, downloads)
     one.kill_with_engine()

@@ -37,8 +37,8 @@ def traced(process, file):
 
 
 def calls(trace):
-    """Yields the name, the path of the descriptor and the arguments of each call that succeeded, in the order in which
-    the calls returned."""
+    """Yields the name, the path of the descriptor and the arguments of each system call that succeeded, in the order in
+    which the calls returned."""
     started = {}
     with open(trace) as lines:
         for line in lines:

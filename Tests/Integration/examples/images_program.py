@@ -1,4 +1,5 @@
-"""Runs the image downloader with its own home directory, and finds its files and processes."""
+"""Runs the image downloader, which is an example program, with a home directory for the test. Finds the files and
+processes of the program."""
 
 import os
 import signal

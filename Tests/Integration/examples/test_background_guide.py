@@ -1,5 +1,5 @@
-"""A program that follows Apple's guide to background networking. It exits at once, and is launched when its file has
-arrived."""
+"""A program that follows Apple's guide to background networking. The program exits at once. When the program's file has
+arrived, the daemon launches (starts) the program again."""
 
 import os
 import signal
@@ -29,8 +29,8 @@ def program():
 
 
 class Home:
-    """The home directory of the program. All processes of the program have this directory in their environment. With
-    it, `processes` finds them."""
+    """The home directory of the program. All processes of the program have this directory in their environment. By this
+    directory, `processes` finds the processes."""
 
     def __init__(self, path):
         self.path, self.data = path, path / "data"
@@ -86,7 +86,7 @@ def test_each_start_fetches_the_current_file_from_the_server(program, home, serv
         assert digest(home.data / "report.pdf") == digest(report)
 
 
-def test_each_of_the_next_two_starts_ends_with_the_file_after_a_kill_of_the_daemon(program, home, server):
+def test_after_a_kill_of_the_daemon_each_of_the_next_two_starts_ends_with_the_file(program, home, server):
     def start():
         subprocess.run([program, f"{server.url}/report.pdf"], env=home.environment, timeout=300, check=True)
 
@@ -106,7 +106,7 @@ def test_each_of_the_next_two_starts_ends_with_the_file_after_a_kill_of_the_daem
 
 def test_a_file_that_the_server_does_not_have_is_not_created(program, home, server):
     subprocess.run([program, f"{server.url}/absent.pdf"], env=home.environment, timeout=300, check=True)
-    # The program was launched, got the error, completed, and exited.
+    # The program was launched, got the error, completed the launch, and exited.
     until(home.processes, lambda processes: processes == [])
     assert home.files() == []
 

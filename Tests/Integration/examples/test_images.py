@@ -1,4 +1,5 @@
-"""The image downloader in each language: press download, close the program, and find the picture later."""
+"""The image downloader, an example program, in each language. The user presses download, closes the program, and finds
+the picture later."""
 
 import os
 import re
@@ -32,7 +33,7 @@ def python_program():
 
 
 def swift_program():
-    # All users of the Swift package share one build folder, so that the package is compiled once.
+    # All tests that use the Swift package share one build folder, so that the package is compiled only one time.
     scratch = BUILD / "swift" / "package"
     built = subprocess.run(["swift", "build", "--package-path", PROJECT / "examples" / "swift" / "images",
                             "--scratch-path", scratch], capture_output=True, text=True, check=False)
@@ -80,7 +81,7 @@ def test_the_picture_arrives_after_the_program_has_exited(images, server, sunset
     until(images.log, lambda log: log[-1:] == USED[-1:])
     assert images.log() == ["enqueued sunset.jpg", *USED]
     assert digest(images.folder / "sunset.jpg") == digest(server.files["/sunset.jpg"])
-    # No part file, program, daemon or unread event is left.
+    # No unfinished file, program, daemon or unread event is left.
     assert images.files() == ["images.log", "sunset.jpg"]
     until(images.processes, lambda processes: processes == [])
     assert images() == ["there: sunset.jpg"]
@@ -104,7 +105,7 @@ def test_a_killed_program_is_launched_when_the_picture_has_arrived(images, serve
     assert [request.status for request in server.requests()] == [200], "the picture was requested twice"
 
 
-def test_the_next_start_continues_the_download_after_a_kill_of_the_daemon(images, server, sunset):
+def test_after_a_kill_of_the_daemon_the_next_start_continues_the_download(images, server, sunset):
     images("get", sunset)
     until(server.is_paused, bool)
     (database,) = images.home.rglob(checkpoints.DATABASE)
@@ -149,7 +150,7 @@ def test_pressing_download_again_keeps_an_existing_picture(images, server, sunse
     assert images.log()[4:] == ["sunset.jpg exists already"] * 2
 
 
-def test_a_download_that_fails_is_reported_and_the_other_picture_arrives(images, server, sunset):
+def test_if_one_of_two_downloads_fails_the_failure_is_reported_and_the_other_picture_arrives(images, server, sunset):
     assert images("get", f"{server.url}/nowhere.png", sunset) == ["enqueued nowhere.png", "enqueued sunset.jpg"]
     server.release()
     # The program is launched when all its tasks have ended. The first task may end before the second task is enqueued,

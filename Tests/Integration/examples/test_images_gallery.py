@@ -1,4 +1,4 @@
-"""The gallery in a browser: the button, the progress, the pictures, and the end of the gallery."""
+"""The gallery, an example program, in a browser: the button, the progress, the pictures, and the end of the program."""
 
 import http.client
 import json

@@ -1,4 +1,5 @@
-"""The gallery page: it lists pictures and starts downloads. It accepts only requests of the user who runs it."""
+"""The page of the gallery, an example program: the page lists pictures and starts downloads. The program accepts only
+requests of the user who runs the program."""
 
 import http.client
 import json

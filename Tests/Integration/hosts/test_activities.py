@@ -63,7 +63,7 @@ def test_activities_can_be_listed_and_changed_and_removed(host):
         again.remove_activity("sync")
 
 
-def test_an_activity_without_a_request_sends_an_event(host):
+def test_an_activity_without_a_request_causes_an_event(host):
     one = host()
     one.session()
     one.set_activity(Activity("feed", 1_000, 1, repeats=False, quality_of_service="user_initiated"))

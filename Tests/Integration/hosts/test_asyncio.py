@@ -1,5 +1,6 @@
 """Hosts on asyncio: nothing blocks the loop, no wait uses processor time, and every wait can be cancelled. A host is a
-program that embeds the library. A wait record describes a time in which a task waits."""
+program that embeds the library. A condition is a fact about the system, such as power. A wait record describes a time
+in which a task waits. To complete a session is to state that the host has processed all events that it has read."""
 
 import asyncio
 import http.server
@@ -34,7 +35,8 @@ IDENTIFIER = "org.example.asyncio"
 CONTENT = Content(100_000)
 
 
-def test_an_asyncio_host_enqueues_tasks_and_completes_after_their_events(store, misbehaving, downloads, hosting):
+def test_an_asyncio_host_enqueues_tasks_and_completes_the_session_after_their_events(
+        store, misbehaving, downloads, hosting):
     urls = [misbehaving.serve(f"/{i}", Content(5_000, i)) for i in range(50)]
 
     async def scenario():
@@ -231,7 +233,7 @@ def test_failed_calls_of_an_asyncio_host_raise_exceptions(store, hosting):
     asyncio.run(asyncio.wait_for(scenario(), 30))
 
 
-def test_an_application_is_notified_about_a_session_that_needs_its_host_and_is_not_attached(
+def test_an_application_is_notified_if_a_session_that_it_has_not_attached_needs_a_host(
         store, misbehaving, hosting):
     other = Host(store, IDENTIFIER, hosting=hosting).open()
     other.session()

@@ -167,7 +167,7 @@ def test_an_enqueue_with_the_same_destination_twice_is_refused(session, download
     assert (caught.value.status, caught.value.index) == (Status.DESTINATION_IN_USE, 300)
 
 
-def test_the_error_of_a_later_chunk_of_requests_has_the_results_of_the_chunks_before(session, downloads):
+def test_if_a_later_chunk_of_requests_fails_the_error_has_the_results_of_the_earlier_chunks(session, downloads):
     requests = [Request(GOOD_URL, downloads / str(i), suspended=True) for i in range(250)]
     requests[220] = Request("nonsense", downloads / "220")
     with pytest.raises(InvalidArgument) as caught:

@@ -1,5 +1,5 @@
-"""A calendar that is set while tasks wait. The engine measures times by the boot clock, which does not change when the
-calendar is set.
+"""The calendar (the date and time of the machine) is set while tasks wait. The engine measures times by the boot clock,
+which does not change when the calendar is set.
 
 Debug builds let tests set the calendar (BACKHAUL_CLOCK). The resource time-out is the longest permitted time from the
 enqueue of a task to its end.

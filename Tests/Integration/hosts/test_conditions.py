@@ -1,6 +1,6 @@
 """Constraints and settings of sessions, requests and networks: they are stored, listed, and refused if invalid. A
-constraint is a demand on the system, such as external power. A hold is a demand that the system does not meet now. A
-host is a process that embeds the library."""
+condition is a fact about the system, such as its power. A constraint is a demand on the system, such as external power.
+A hold is a demand that the system does not meet now. A host is a process that embeds the library."""
 
 import dataclasses
 from datetime import datetime, timedelta, timezone

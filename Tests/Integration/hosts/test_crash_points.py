@@ -1,4 +1,4 @@
-"""The engine is killed with SIGKILL exactly between two durable steps.
+"""The engine is killed with SIGKILL exactly between two durable steps, such as a rename of a file and a commit.
 
 In debug builds the environment variable BACKHAUL_CRASH_AT names the point of the kill. A host is a process that embeds
 the library. To acknowledge an event is to confirm that it was processed.
@@ -51,7 +51,8 @@ def work(one, requests):
 def test_a_kill_at_any_step_loses_no_task_and_repeats_no_acknowledged_event(
         debug_library, host, misbehaving, downloads, point, passing):
     contents = {str(number): Content(20_000, number) for number in range(8)}
-    # These files are large and slow enough for at least one checkpoint each.
+    # These files are large and slow enough for at least one checkpoint each. A checkpoint is a stored record of the
+    # received bytes.
     contents.update({f"large-{number}": Content(5_000_000, 100 + number) for number in range(4)})
     requests = [
         Request(misbehaving.serve(f"/{name}", content, otherwise=Behaviour(pace=4_000_000)), downloads / name, key=name)

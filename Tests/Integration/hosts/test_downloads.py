@@ -1,4 +1,5 @@
-"""Valid requests to a correct server: the file, the event, and the rules for an existing file.
+"""Valid requests to a correct server: the file, the event, and the rules for an existing file. A host is a process that
+embeds the library.
 
 If a request states no path, the downloaded file stays in the store: a kept file. To claim a kept file is to move it to
 a path. An idempotency key is a text in a request. A later request with the same text makes no new task. To acknowledge
@@ -183,7 +184,8 @@ def test_headers_are_sent_only_to_the_origin_of_the_url(host, misbehaving, downl
         assert not {"authorization", "x-own"} & set(other.log()[0].headers)
 
 
-def test_a_repeated_idempotency_key_returns_the_first_task_until_its_end_is_acknowledged(host, misbehaving, downloads):
+def test_a_repeated_idempotency_key_returns_the_first_task_until_the_tasks_end_is_acknowledged(
+        host, misbehaving, downloads):
     url = misbehaving.serve("/a", CONTENT)
     one = host()
     one.session()

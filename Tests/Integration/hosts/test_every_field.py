@@ -1,5 +1,5 @@
 """Every field of every struct that a host passes is stored. A later engine returns the stored value. A host is a
-process that embeds the library."""
+process that embeds the library. A launch command is a program that the engine starts when a session needs its host."""
 
 from ctypes import POINTER, Structure, byref, c_char_p, c_void_p, cast, pointer, sizeof
 
@@ -180,7 +180,8 @@ def test_every_field_of_the_settings_of_a_network_is_stored(hosts):
 
 
 def test_every_field_of_an_activity_is_stored(hosts):
-    # These fields are not compared, because a listing returns no request, and the engine sets the other fields.
+    # These fields are not compared. A listing does not return the activity's request, and the engine itself sets the
+    # other fields.
     not_kept = {"request", "first_ms", "next_ms", "next_ends_ms", "last_started_ms", "last_task", "url"}
     expected = kept(ACTIVITY, _ctypes.bh_activity, but=not_kept)
     first, session = hosts(), _ctypes.bh_session()
@@ -202,8 +203,9 @@ def test_every_listed_field_of_a_launch_command_is_stored(hosts):
     assert values(back, LAUNCH) == expected
 
 
-# If a request has the idempotency key of a stored request, the engine compares both requests. Another value of a field
-# is a conflict. The engine does not compare fields that a function of the library can change later.
+# If a request has the idempotency key (an identifying text) of a stored request, the engine compares both requests.
+# Another value of a field is a conflict. The engine does not compare fields that a function of the library can change
+# later.
 
 POLICY = {**PARTS, "bytes_per_second": 4_321}
 DATA = b"any\0bytes"

@@ -88,7 +88,7 @@ def test_a_lasting_fault_fails_the_task_without_a_file(host, misbehaving, downlo
     assert os.listdir(downloads) == []
 
 
-def test_a_task_fails_after_the_configured_attempts_if_a_passing_fault_repeats(host, misbehaving, downloads):
+def test_a_task_fails_after_the_configured_number_of_attempts_if_a_passing_fault_repeats(host, misbehaving, downloads):
     url = misbehaving.serve("/a", CONTENT, otherwise=Behaviour(status=503, body=b"overloaded"))
     one = host()
     one.session(maximum_attempts=3, **QUICK)

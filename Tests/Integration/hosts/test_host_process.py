@@ -34,7 +34,7 @@ def test_calls_in_a_forked_child_are_refused_and_do_not_affect_the_parent(host, 
     assert [info.identifier for info in one.all_sessions()] == ["gallery"]
 
 
-def test_a_store_is_free_after_a_kill_of_its_host_although_a_forked_child_still_runs(host, misbehaving, downloads):
+def test_after_a_kill_of_its_host_a_store_is_free_although_a_forked_child_still_runs(host, misbehaving, downloads):
     one = host()
     one.session(first_delay_ms=50)
     one.download(misbehaving.serve("/a", CONTENT, [STALLED]), downloads / "a")
@@ -138,7 +138,8 @@ def test_the_last_close_ends_all_threads_and_closes_all_descriptors(host, misbeh
         one.close()
         assert one.thread_names() == threads
         left.append(one.open_descriptors())
-    # libuv keeps one pipe open until the process exits. Other descriptors that stay open would increase the number.
+    # libuv keeps one pipe open until the process exits. Other descriptors that stay open would increase the number of
+    # open descriptors.
     assert left[0] == left[1] == left[2]
 
 
@@ -160,13 +161,13 @@ def test_the_library_does_not_change_the_signal_dispositions_of_the_host(host):
     assert one.signal_dispositions() == before
 
 
-def test_a_transfer_continues_after_its_host_was_stopped(host, misbehaving, downloads):
+def test_a_transfer_continues_after_its_host_was_stopped_by_sigstop_and_continued(host, misbehaving, downloads):
     one = host()
     one.session(first_delay_ms=50, request_timeout_ms=1_000)
     one.download(misbehaving.serve("/a", CONTENT, otherwise=Behaviour(pace=1_000_000)), downloads / "a")
     misbehaving.wait_until(lambda log: log and log[0].sent > 0)
     one.stop()
-    # The pause is longer than the request time-out.
+    # The pause is longer than the request time-out, which limits the time without a byte.
     time.sleep(2)
     one.signal(signal.SIGCONT)
     assert one.wait_for()[0].state is TaskState.SUCCEEDED
@@ -278,7 +279,7 @@ def test_ctrl_c_interrupts_a_wait_for_events(store):
         assert process.wait(20) == 42
 
 
-def test_closing_an_application_lets_another_process_read_the_events_of_its_session(host):
+def test_when_a_host_closes_its_application_another_process_can_read_the_sessions_events(host):
     one, other = host(), host()
     one.session()
     one.close()

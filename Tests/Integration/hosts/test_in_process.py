@@ -1,5 +1,5 @@
-"""The Python package in the test's own process: threads, closed handles, tickets and interrupted waits. A ticket stands
-for a command that was sent to the engine."""
+"""The Python package in the test's own process: threads, closed handles, tickets and interrupted waits. A handle is a
+reference to an application or a session. A ticket stands for a command that was sent to the engine."""
 
 import gc
 import os
@@ -56,7 +56,7 @@ def test_handles_can_be_closed_in_any_order_and_twice(store, misbehaving):
             use()
 
 
-def test_the_descriptor_is_readable_again_after_the_unread_result_of_a_poll_is_dropped(store):
+def test_dropping_the_unread_result_of_a_poll_makes_the_descriptor_readable_again(store):
     with backhaul.Application("org.example.unread", store, hosting=Hosting.EMBEDDED) as application:
         session = application.session("s")
         task = session.download("http://127.0.0.1:1/")
@@ -114,7 +114,7 @@ def test_a_started_call_is_applied_even_if_the_object_for_its_result_was_dropped
             assert session.configuration().identifier == "s"
 
 
-def test_an_object_that_the_host_does_not_close_is_closed_with_a_resource_warning(store):
+def test_an_object_that_the_program_does_not_close_is_closed_with_a_resource_warning(store):
     with pytest.warns(ResourceWarning, match="application was not closed"):
         backhaul.Application("org.example.dropped", store, hosting=Hosting.EMBEDDED)
         gc.collect()

@@ -43,7 +43,7 @@ class Killer:
         if not self._points or delivery.start + delivery.sent < self._points[0]:
             return False
         self._points.pop(0)
-        # The next engine may start the download before its process id is in the queue, so this call waits.
+        # The next engine may start the download before the test has queued the engine's process id, so this call waits.
         with stopped(self.engines.get(timeout=30)) as kill:
             sockets.settled(delivery.connection)
             self.received.append(delivery.bytes_read)
@@ -58,7 +58,8 @@ def download_with_kills(host, downloads, hosting, content, rate, points):
         for number in range(len(points) + 1):
             one = host()
             killer.engines.put(one.engine().process_id)
-            # If the host has the embedded engine, the host may be killed during these calls.
+            # If the engine runs in the host (the process that embeds the library), the host may be killed during these
+            # calls.
             with suppress(HostEnded):
                 if number == 0:
                     one.session(**QUICK)

@@ -17,7 +17,7 @@ from testbed.soak_run import soak
 
 
 @pytest.mark.both_hostings
-def test_a_short_soak_test_has_no_violation(place, hosting):
+def test_a_short_soak_test_finds_no_violation(place, hosting):
     result = soak(place, rounds=12, seed=20_250, hosting=hosting)
     assert result.violations == []
     assert result.kills == 12

@@ -67,8 +67,8 @@ def test_an_enqueue_into_a_store_that_was_removed_or_replaced_is_refused(host, s
     assert refused.value.status is Status.STORE_UNAVAILABLE
     assert "open" in str(refused.value)
     one.kill()
-    # The next host uses the files that are now at the path. It refuses the store only if the database is missing and
-    # the WAL file has commits.
+    # The next host uses the files that are now at the path. This host refuses the store only if the database is missing
+    # and the WAL file has commits.
     two = host(opened=False)
     try:
         until(lambda: opened(two), lambda done: done)

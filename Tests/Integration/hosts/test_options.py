@@ -208,7 +208,7 @@ def test_the_error_for_a_repeated_idempotency_key_with_another_option_names_the_
     assert not again[0].is_new
 
 
-def test_attempts_of_an_unknown_task_are_not_found(host):
+def test_a_call_for_the_attempts_of_an_unknown_task_fails_as_not_found(host):
     one = host()
     one.session()
     with pytest.raises(NotFound):

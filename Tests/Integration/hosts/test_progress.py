@@ -1,5 +1,6 @@
 """Live progress: a host that watches a session gets the newest progress of each task. Progress never delays an event.
-An observer is a host that only lists tasks and progress. A host is a process that embeds the library."""
+A handle is a host's reference to a session. An observer is a handle that only lists tasks and progress. A host is a
+process that embeds the library."""
 
 import asyncio
 
@@ -45,7 +46,7 @@ def test_progress_grows_with_the_file_and_has_the_size_of_the_file(session, url)
     assert 0.5 < seen[-1].fraction <= 1
 
 
-def test_an_observer_gets_progress_of_tasks_of_another_handle(application, session, url):
+def test_an_observer_gets_the_progress_of_a_task_that_another_handle_enqueued(application, session, url):
     task = session.download(url)
     with application.attach("s", role=Role.OBSERVE) as observer:
         readings = next(observer.progress(0.1, timeout=20))

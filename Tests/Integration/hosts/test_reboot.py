@@ -30,8 +30,8 @@ def synced_offset(store):
 
 @pytest.fixture
 def interrupted(host, debug_library, misbehaving, downloads, store):
-    """Starts a download, and kills the host in the middle of the download. Returns a function that opens the store in
-    the boot with a given id."""
+    """Starts a download, and kills the host in the middle of the download. Returns a function that opens the store
+    again. The function gets the id of the boot that the engine then sees."""
     def start(boot):
         return host(environment={"BACKHAUL_LIBRARY": str(debug_library), "BACKHAUL_BOOT": boot})
 
@@ -65,7 +65,7 @@ def test_the_unsynced_end_of_a_part_file_is_fetched_again_after_a_reboot(interru
     assert sha256_of(downloads / "a") == CONTENT.sha256
 
 
-def test_the_file_is_right_after_a_reboot_although_its_part_file_lost_synced_bytes(
+def test_after_a_reboot_the_file_is_right_although_its_part_file_lost_synced_bytes(
         interrupted, misbehaving, downloads, store):
     """Here the file system has lost some of the synced bytes."""
     os.truncate(part_file(downloads), 700_000)
@@ -73,7 +73,7 @@ def test_the_file_is_right_after_a_reboot_although_its_part_file_lost_synced_byt
     assert sha256_of(downloads / "a") == CONTENT.sha256
 
 
-def test_a_download_resumes_from_its_last_write_after_a_kill_without_a_reboot(interrupted, misbehaving, downloads):
+def test_after_a_kill_without_a_reboot_a_download_resumes_from_its_last_write(interrupted, misbehaving, downloads):
     written = part_file(downloads).stat().st_size
     finish(interrupted("first-boot"))
     assert misbehaving.log()[-1].offset == written

@@ -22,7 +22,7 @@ QUICK = {"first_delay_ms": 50, "longest_delay_ms": 100}
 
 
 def interrupted_by_the_server(host, misbehaving, downloads, store, behaviours=(), **resource):
-    """The server cuts off the first response in the middle. `behaviours` has its later responses."""
+    """The server cuts off the first response in the middle. `behaviours` has the server's later responses."""
     url = misbehaving.serve("/a", CONTENT, [Behaviour(drop_after=PART), *behaviours], **resource)
     one = host()
     one.session(**QUICK)
@@ -31,7 +31,7 @@ def interrupted_by_the_server(host, misbehaving, downloads, store, behaviours=()
 
 
 def interrupted_by_a_kill(host, misbehaving, downloads, store, behaviours=(), **resource):
-    """The server stalls the first response, and then the host and the engine are killed. The next host attaches the
+    """The server stalls the first response, and then the host and the engine are killed. The next host opens the
     session."""
     url = misbehaving.serve("/a", CONTENT, [Behaviour(stall_after=PART), *behaviours], **resource)
     one = host()
@@ -81,7 +81,7 @@ def test_a_download_without_an_entity_tag_resumes_with_last_modified(interrupted
 
 
 @pytest.mark.parametrize("etag", [None, 'W/"weak"'], ids=["no validator", "a weak entity tag"])
-def test_a_download_without_a_strong_validator_starts_again(interrupted, misbehaving, downloads, etag):
+def test_a_download_without_a_strong_validator_starts_from_the_beginning(interrupted, misbehaving, downloads, etag):
     interrupted(etag=etag)
     assert misbehaving.log()[1].range is None
     assert sha256_of(downloads / "a") == CONTENT.sha256
@@ -111,7 +111,7 @@ def test_a_download_without_a_strong_validator_starts_again(interrupted, misbeha
         "a longer resource", "a shorter resource", "416 with another total", "416 without a total",
     ],
 )
-def test_the_file_has_bytes_of_only_one_representation_after_any_response_to_a_range_request(
+def test_after_any_response_to_a_range_request_the_file_has_bytes_of_only_one_representation(
         host, misbehaving, downloads, store, behaviour):
     event = interrupted_by_the_server(host, misbehaving, downloads, store, [behaviour])
     assert event.state is TaskState.SUCCEEDED, event.error_message

@@ -1,9 +1,10 @@
 """Sessions are stored, listed, reported to their hosts, finished in rounds, and invalidated.
 
-A host is a process that embeds the library. A round is the tasks of a session until all of them have ended. A session
-has one consumer, which reads its events. Producers may add and control tasks, and observers may only list tasks. To
-invalidate a session is to end and delete it. To attach a session is to open it. To acknowledge an event is to confirm
-that it was processed.
+A host is a process that embeds the library. A round begins when a task is added to a session without unfinished tasks,
+and ends when all tasks of the session have ended. A session has one consumer, which reads the session's events.
+Producers may add and control tasks, and observers may only list tasks. To invalidate a session is to end and delete it.
+To attach a session is to open it. To acknowledge an event is to confirm that it was processed. To complete a session is
+to state that all its events were processed.
 """
 
 import dataclasses
@@ -82,7 +83,7 @@ def test_an_unknown_session_is_not_found(host):
         host().attach("never made")
 
 
-def test_session_identifiers_may_be_any_text_and_belong_to_their_application(host):
+def test_a_session_identifier_may_be_any_text_and_belongs_to_its_application(host):
     one, other = host(), host(identifier="org.example.other")
     name = "Galerie d'été 📷 " + "x" * 200
     one.session(name)
@@ -92,7 +93,7 @@ def test_session_identifiers_may_be_any_text_and_belong_to_their_application(hos
     assert other.all_sessions() == []
 
 
-def test_a_listing_counts_live_tasks_and_events_of_each_session(host, misbehaving, downloads):
+def test_a_listing_counts_the_unfinished_tasks_and_the_events_of_each_session(host, misbehaving, downloads):
     one = host()
     one.session("waiting")
     one.download(misbehaving.serve("/a", CONTENT), downloads / "a", suspended=True)
@@ -118,7 +119,7 @@ def test_a_host_is_notified_about_a_session_that_it_has_not_attached(host, misbe
     assert told[0].attention & Attention.EVENTS
 
 
-def test_each_round_ends_with_one_event_and_all_its_events_have_its_number(host, misbehaving, downloads):
+def test_each_round_ends_with_one_event_and_all_events_of_the_round_have_its_number(host, misbehaving, downloads):
     one = host()
     one.session()
     seen = []
@@ -206,7 +207,7 @@ def test_acknowledging_an_event_that_does_not_exist_yet_is_refused(host):
         one.acknowledge_through(2**62)
 
 
-def test_completing_a_session_fails_and_reports_the_number_of_unacknowledged_events(host, misbehaving, downloads):
+def test_completing_a_session_with_unacknowledged_events_fails_and_reports_their_number(host, misbehaving, downloads):
     one = host()
     one.session()
     one.complete()

@@ -1,5 +1,6 @@
 """Several processes use one store. The engine runs in one of these processes or in the daemon. In each case all
-processes behave alike. The consumer of a session is the process that reads its events."""
+processes behave alike. The consumer of a session is the process that reads the session's events. A host is a process
+that embeds the library."""
 
 import os
 import signal
@@ -56,7 +57,7 @@ def test_a_host_can_enqueue_20_000_tasks_through_the_socket(host, downloads):
 
 
 @pytest.mark.parametrize("end", ["killed", "closed", "left"])
-def test_another_process_becomes_the_engine_when_the_first_engine_ends(host, misbehaving, downloads, end):
+def test_another_process_runs_the_engine_when_the_process_of_the_first_engine_ends(host, misbehaving, downloads, end):
     url = misbehaving.serve("/a", CONTENT, [Behaviour(stall_after=1_500_000)])
     engine, other = host(), host()
     other.session(first_delay_ms=50)
@@ -74,7 +75,7 @@ def test_another_process_becomes_the_engine_when_the_first_engine_ends(host, mis
     assert newcomer.all_sessions()[0].events == 0
 
 
-def test_a_started_call_is_applied_exactly_once_if_the_engine_dies(host, misbehaving, downloads):
+def test_a_started_call_is_applied_exactly_one_time_even_if_the_engine_dies(host, misbehaving, downloads):
     engine, other = host(), host()
     other.session()
     for round_ in range(3):
@@ -86,8 +87,8 @@ def test_a_started_call_is_applied_exactly_once_if_the_engine_dies(host, misbeha
         results = other.finish()
         assert [result.disposition.name for result in results] == ["NEW"] * 500
         assert len(other.tasks()) == 500 * (round_ + 1)
-        # The process `other` is the engine now. In the next pass of the loop, `engine` is this process and `other` is a
-        # new process.
+        # The process `other` runs the engine now. In the next pass of the loop, `engine` is this process and `other` is
+        # a new process.
         engine, other = other, host()
         engine.close_session()
         other.attach()
@@ -103,7 +104,7 @@ def test_a_living_consumer_keeps_its_session_when_the_engine_dies(host):
     assert consumer.poll(timeout=0) == []
 
 
-def test_the_death_of_a_consumer_releases_its_session(host):
+def test_after_the_death_of_a_consumer_another_process_can_use_its_session(host):
     engine, consumer = host(), host()
     consumer.session()
     consumer.kill()

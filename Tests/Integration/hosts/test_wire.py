@@ -1,6 +1,7 @@
 """Several processes on one socket: consumers that wait for a session, pushed events, stopped hosts, progress, and large
-enqueues that need little memory. The consumer of a session is the process that reads its events. Only one process at a
-time can be the consumer. A host is a process that embeds the library."""
+enqueues that need little memory. The consumer of a session is the process that reads the session's events. Only one
+process at a time can be the consumer. An observer only lists tasks and progress. A host is a process that embeds the
+library."""
 
 import os
 import subprocess
@@ -60,7 +61,7 @@ def test_a_consumer_continues_to_wait_for_a_session_when_the_engine_changes(host
     waiter.finish_attach()
 
 
-def test_a_consumer_that_dies_with_the_engine_loses_its_session(host):
+def test_when_a_consumer_and_its_engine_are_killed_a_waiting_process_gets_the_session(host):
     holder, waiter = host(), host()
     holder.session()
     waiter.start_attach("gallery", Role.CONSUME_WHEN_FREE)
@@ -100,9 +101,9 @@ def test_a_stopped_consumer_needs_little_memory_in_the_engine_and_later_reads_al
 
 
 @pytest.mark.both_hostings
-def test_each_event_arrives_once_and_in_order_while_hosts_are_killed(host, misbehaving, downloads):
-    """The consumer acknowledges a few events at a time. Meanwhile the test kills the other hosts. If a killed host was
-    the engine, another host becomes the engine."""
+def test_each_event_arrives_one_time_and_in_order_while_hosts_are_killed(host, misbehaving, downloads):
+    """The consumer acknowledges a few events at a time. Meanwhile the test kills the other hosts. If a killed host ran
+    the engine, another host starts the next engine."""
     hosts = [host() for _ in range(3)]
     consumer = host()
     hosts[0].all_sessions()

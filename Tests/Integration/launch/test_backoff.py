@@ -1,11 +1,11 @@
 """Launched hosts that fail: the engine launches them again with growing delays, and then stops launching them.
 
 A host is a process that embeds the library. If no host of an application is connected and a session of the application
-needs its host, the engine launches the application's program. This program is then a launched host. A round is the
-tasks of a session until all of them have ended. The end of a round causes a launch. The launched host must attach the
-session (open it), acknowledge its events, and complete it (state that it has processed all events). A launch has failed
-if the program attaches no session of the launch in time, or ends before it has processed the events of any of these
-sessions.
+needs its host, the engine launches the application's program. This program is then a launched host. A round begins when
+a task is added to a session without unfinished tasks, and ends when all tasks of the session have ended. The end of a
+round causes a launch. The launched host must attach the session (open it), acknowledge the session's events (confirm
+that they were processed), and complete the session (state that all events were processed). A launch has failed if the
+program attaches no session of the launch in time, or ends before it has processed the events of any of these sessions.
 """
 
 import signal
@@ -101,7 +101,7 @@ def test_a_listing_shows_the_time_of_the_next_launch(launch_listener, hosts):
     ("/etc/passwd", "/etc/passwd cannot be run: Permission denied"),
     ("/etc", "/etc cannot be run: Permission denied"),
 ], ids=["missing", "no program", "a directory"])
-def test_a_launch_counts_as_failed_if_its_program_cannot_run_and_the_reason_is_listed(
+def test_a_launch_of_a_program_that_cannot_run_counts_as_failed_and_the_reason_is_listed(
         launch_listener, hosts, program, reason):
     finish_round_and_kill(hosts, launch_listener.command(program=program, arguments=[], maximum_launches=2))
     observer = hosts.start(observes=True)
@@ -177,7 +177,7 @@ def test_a_program_that_has_attached_a_session_may_close_its_connection_and_cont
     launch_listener.next()
 
 
-def test_a_launched_program_that_attaches_its_session_only_as_producer_is_ended(launch_listener, hosts):
+def test_a_launched_program_that_attaches_its_session_without_the_right_to_read_events_is_ended(launch_listener, hosts):
     finish_round_and_kill(hosts, launch_listener.command(attach_timeout_ms=4_000))
     launched = launch_listener.next()
     launched.open()
@@ -214,7 +214,7 @@ def test_a_host_that_acknowledged_all_events_is_not_launched_again(launch_listen
     assert (only_launch(observer).state, only_launch(observer).launches) == (LaunchState.NONE, 0)
 
 
-def test_the_exit_of_a_launched_host_causes_a_launch_at_once_if_a_new_round_has_finished(launch_listener, hosts):
+def test_if_a_new_round_has_finished_the_exit_of_a_launched_host_causes_a_launch_at_once(launch_listener, hosts):
     command = launch_listener.command(first_delay_ms=60_000, longest_delay_ms=60_000)
     finish_round_and_kill(hosts, command, "first")
     launched = launch_listener.next()
@@ -226,7 +226,7 @@ def test_the_exit_of_a_launched_host_causes_a_launch_at_once_if_a_new_round_has_
     assert [session.identifier for session in again.current_launch().sessions] == ["second"]
 
 
-def test_a_host_with_a_wrong_launch_token_does_not_count_as_launched(launch_listener, hosts):
+def test_a_host_with_a_wrong_value_of_backhaul_launch_does_not_count_as_launched(launch_listener, hosts):
     finish_round_and_kill(hosts, launch_listener.command(program="/bin/sh", arguments=launch_listener.shell(
         'BACKHAUL_LAUNCH=1-abc; export BACKHAUL_LAUNCH; exec "$@"')))
     launched = launch_listener.next()
@@ -256,9 +256,9 @@ def test_launches_count_as_failed_if_their_hosts_repeat_wrong_credentials(
     until(lambda: host.all_sessions()[0].open_challenges, lambda count: count == 1)
     host.kill()
     observer = hosts.start(observes=True)
-    # The engine assumes that the first credential may be correct, so the next challenge launches the host again at
-    # once. However, if the server refuses this credential before the host completes, the first launch counts as failed.
-    # Each later launch always counts as failed.
+    # A challenge (a demand for a credential) causes a launch. The engine assumes that the first credential may be
+    # correct, so the next challenge launches the host again at once. However, if the server refuses this credential
+    # before the host completes, the first launch counts as failed. Each later launch always counts as failed.
     for number in range(3):
         if number == 2 and launches_have_stopped(observer):
             break

@@ -1,10 +1,12 @@
 """The possible orders of enqueue, finish, acknowledge and complete. Each row of the table in docs/completion.md has a
 test with the number of the row.
 
-A host is a process that embeds the library. A round is the tasks of a session until all of them have ended. At the end
-of a round, the engine launches (starts) the host if no host is connected. To attach a session is to open it. To poll is
-to read events. To acknowledge an event is to confirm that the host has processed the event. To complete a session is to
-state that the host has processed all events that it has read. A producer adds tasks, and may not read events.
+A host is a process that embeds the library. A round begins when a task is added to a session without unfinished tasks,
+and ends when all tasks of the session have ended. At the end of a round, the engine launches (starts) the host if no
+host is connected. To attach a session is to open it. This gives the host a handle: a reference to the session. To poll
+is to read events. To acknowledge an event is to confirm that the host has processed the event. To complete a session is
+to state that the host has processed all events that it has read. A producer adds tasks, and may not read events. A
+challenge is a demand for a credential.
 """
 
 import os
@@ -256,7 +258,7 @@ def test_row_19_an_open_challenge_with_an_acknowledged_event_causes_no_further_l
     assert (session.open_challenges, session.launch_state) == (1, LaunchState.NONE)
 
 
-def test_row_20_complete_is_applied_once_if_the_engine_dies_before_its_reply(launch_listener, hosts, launched):
+def test_row_20_complete_is_applied_one_time_if_the_engine_dies_before_its_reply(launch_listener, hosts, launched):
     launched.acknowledge(launched.wait_for())
     engine = hosts.engine_process(launched)
     os.kill(engine, signal.SIGSTOP)

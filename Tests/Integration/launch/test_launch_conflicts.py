@@ -2,8 +2,9 @@
 
 A host is a process that embeds the library. If no host of an application is connected and a session of the application
 needs its host, the engine launches the application's program. This program is then a launched host. A consumer is the
-host that reads the events of a session; a session has one consumer at most. To attach a session is to open it. A round
-is the tasks of a session until all of them have ended.
+host that reads the events of a session; a session has one consumer at most. To attach a session is to open it. To
+complete a session is to state that all its events were processed. A round begins when a task is added to a session
+without unfinished tasks, and ends when all tasks of the session have ended.
 """
 
 import signal

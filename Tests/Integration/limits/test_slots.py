@@ -120,7 +120,7 @@ def test_tasks_with_a_higher_priority_run_before_other_tasks(host, misbehaving):
     assert [asked.path for asked in misbehaving.log()] == ["/100", "/7", "/0", "/-5"]
 
 
-def test_a_task_with_priority_now_ignores_the_limits_of_its_session(host, misbehaving):
+def test_the_limits_of_a_session_do_not_apply_to_a_task_with_priority_now(host, misbehaving):
     one = host()
     one.session(maximum_running_tasks=1, connections_per_origin=1)
     [first, *_] = one.enqueue([Request(stuck(misbehaving))] * 3)

@@ -1,1 +1,1 @@
-"""Tests under a private systemd user manager."""
+"""Tests under a private user manager of systemd, which runs the services of one user."""

@@ -1,4 +1,5 @@
-"""Fixtures: the user manager that all tests of this folder share, and programs that run under this manager."""
+"""Fixtures: the user manager of systemd that all tests of this folder share, and programs that run under this
+manager."""
 
 import json
 

@@ -1,5 +1,5 @@
-"""The unit files of docs/services.md run under the user manager, with the environment of a system service. Only paths
-and the user are replaced. A host is a process that embeds the library."""
+"""The unit files of docs/services.md run under the user manager of systemd, with the environment of a system service.
+Only paths and the user are replaced. A host is a process that embeds the library."""
 
 import os
 import re
@@ -94,7 +94,7 @@ def test_a_transfer_continues_after_a_stop_of_the_host_if_the_daemon_has_its_own
     assert manager.property("photos-transfers.service", "ActiveState") == "active"
 
 
-def test_a_daemon_service_continues_the_transfer_of_a_host_that_started_earlier(
+def test_a_daemon_service_that_starts_later_continues_the_transfer_of_a_stopped_host(
         manager, photos, server, tmp_path):  # noqa: F811
     photos("photos.service", "photos-transfers.service")
     systemctl(manager, "start", "photos.service")

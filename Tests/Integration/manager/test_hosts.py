@@ -76,7 +76,7 @@ def test_the_manager_restarts_a_killed_daemon_while_no_host_runs(manager, host, 
     assert [request.status for request in server.log] == [200, 206]
 
 
-def test_a_daemon_without_a_user_manager_stops_with_its_service_and_the_transfer_resumes_later(
+def test_without_a_user_manager_the_daemon_stops_with_the_hosts_service_and_the_transfer_resumes_later(
         manager, host, backhaul, store, server, tmp_path):
     unit = host("--property=UnsetEnvironment=XDG_RUNTIME_DIR DBUS_SESSION_BUS_ADDRESS")
     inside = processes(manager, unit)
@@ -88,7 +88,7 @@ def test_a_daemon_without_a_user_manager_stops_with_its_service_and_the_transfer
     assert [request.status for request in server.log] == [200, 206]
 
 
-def test_a_stop_of_a_service_with_kill_mode_process_does_not_stop_its_daemon(manager, host, server, tmp_path):
+def test_a_stop_of_a_hosts_service_with_kill_mode_process_does_not_stop_the_daemon(manager, host, server, tmp_path):
     unit = host("--property=UnsetEnvironment=XDG_RUNTIME_DIR DBUS_SESSION_BUS_ADDRESS", "--property=KillMode=process")
     manager("systemctl", "--user", "stop", unit)
     until(lambda: is_whole(tmp_path, server), "the end of the transfer")

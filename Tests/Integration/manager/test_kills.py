@@ -1,7 +1,7 @@
 """A daemon that is killed repeatedly.
 
-The user manager starts the daemon again only five times in a minute (DaemonProcess.swift). The long run kills the
-daemon more often.
+The user manager of systemd starts the daemon again only five times in a minute (DaemonProcess.swift). The long run
+kills the daemon more often.
 """
 
 import pytest

@@ -1,4 +1,4 @@
-"""If no user manager works, `backhaul` notices this within seconds."""
+"""If no user manager of systemd works, `backhaul` notices this within seconds."""
 
 import json
 import socket

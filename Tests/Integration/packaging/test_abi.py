@@ -12,7 +12,7 @@ PROJECT = Path(__file__).resolve().parents[3]
 LIBRARY = PROJECT / "build" / "lib" / "libbackhaul.so.1"
 BASELINES = sorted((PROJECT / "packaging" / "abi").glob("*.json"))
 
-#: These are limits of the library, not of the layout, so they may grow.
+#: Constants that are limits of the library. They are no part of the binary interface, so they may grow.
 LIMITS = {"BH_WAIT_MAXIMUM"}
 
 

@@ -49,8 +49,8 @@ def files_below(folder):
 
 @pytest.fixture
 def system(tmp_path):
-    """Returns the start of a command that runs a program on a view of this machine. The program's changes disappear
-    at the end of the test."""
+    """Returns the first words of a command that runs a program. The program sees the files of this machine, but its
+    changes disappear at the end of the test."""
     layers = tmp_path / "layers"
     layers.mkdir()
     keeper = child.start(["unshare", "--mount", "sh", "-euc", LAYERS, "sh", layers], stdout=subprocess.PIPE,

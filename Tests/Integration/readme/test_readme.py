@@ -104,7 +104,7 @@ class Runs:
     def __init__(self, command, home):
         path = f"{BUILD / 'bin'}:{os.environ['PATH']}"
         environment = {**os.environ, "HOME": str(home), "XDG_STATE_HOME": f"{home}/.local/state", "PATH": path}
-        # The host gets its own process group, because the host of the shell example has several programs.
+        # The host gets its own process group, because the host of the shell example consists of several programs.
         self._options = {"cwd": home, "env": environment, "text": True, "start_new_session": True}
         self._command = command
 
@@ -123,7 +123,7 @@ class Runs:
 
 
 @pytest.mark.parametrize("make_host", [shell_host, c_host, python_host, swift_host])
-def test_a_host_fetches_its_file_after_a_kill_and_again_if_the_file_has_changed(
+def test_a_host_fetches_its_file_after_a_kill_and_fetches_it_again_if_the_file_has_changed(
         make_host, localised, tmp_path, home, server, photo):
     host = Runs(make_host(localised, tmp_path), home)
     mine = home / "photo.jpg"

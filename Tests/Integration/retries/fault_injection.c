@@ -1,4 +1,4 @@
-// A library that is preloaded into a host. The library makes calls of the host fail for a short time.
+// A library that is preloaded into a process. The library makes calls of this process fail for a short time.
 // test_transient_shortages.py builds and controls the library.
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -20,7 +20,8 @@ def frame(kind, flags, stream, payload=b""):
 
 
 class RefusingServer(AcceptingServer):
-    """``with RefusingServer(certificates, refusals=2) as server``: refuses the first streams, then responds."""
+    """``with RefusingServer(certificates, refusals=2) as server``: the server refuses the first `refusals` streams, and
+    then responds to each request."""
 
     def __init__(self, certificates, refusals, *, goes_away=False, body=b"here\n"):
         self.refusals, self._goes_away, self._body = refusals, goes_away, body

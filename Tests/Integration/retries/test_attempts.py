@@ -1,5 +1,5 @@
-"""The stored record of each attempt, and the history of tasks whose events were acknowledged. An attempt is one run of
-a task. To acknowledge an event is to confirm that it was processed."""
+"""The stored record of each attempt, and the history: the list of ended tasks whose events were acknowledged. An
+attempt is one run of a task. To acknowledge an event is to confirm that it was processed."""
 
 import pytest
 

@@ -91,7 +91,7 @@ def test_a_bad_response_is_retried_only_if_the_policy_demands_it(host, misbehavi
 
 
 @pytest.mark.parametrize("form", ["seconds", "date"])
-def test_a_retry_respects_the_delay_of_the_retry_after_field(host, misbehaving, downloads, form):
+def test_a_retry_respects_the_delay_in_the_field_retry_after(host, misbehaving, downloads, form):
     # A date has whole seconds, so the date may be up to a second too early.
     value = "2" if form == "seconds" else formatdate(time.time() + 3, usegmt=True)
     url = misbehaving.serve("/a", CONTENT, [retry_after(value)])
@@ -106,7 +106,7 @@ def test_a_retry_respects_the_delay_of_the_retry_after_field(host, misbehaving, 
 
 
 @pytest.mark.parametrize("value", ["999999999999999999999", "soon", "-5", "Fri, 31 Dec 9999 23:59:59 GMT"])
-def test_a_retry_after_field_with_a_long_or_invalid_delay_postpones_a_retry_by_a_day_at_most(
+def test_a_long_or_invalid_delay_in_the_field_retry_after_postpones_a_retry_by_a_day_at_most(
         host, misbehaving, downloads, value):
     one = host()
     one.session(**SOON)

@@ -10,7 +10,7 @@ from kill_and_resume import kill_and_resume, serve
 
 PROJECT = Path(__file__).resolve().parents[3]
 OPTIONS = {
-    # The sanitizer searches for leaks when the host exits. By then the host has closed all handles.
+    # The sanitizer searches for leaks when the host exits. By then the host has closed all objects of the library.
     "address": {"ASAN_OPTIONS": "detect_leaks=1:detect_stack_use_after_return=1"},
     "thread": {"TSAN_OPTIONS": "second_deadlock_stack=1"},
 }

@@ -1,5 +1,5 @@
-"""A network with silent addresses, to which all packets are dropped. A host name can have silent addresses and other
-addresses."""
+"""A network with silent addresses. All packets to these addresses are dropped. A host name can have silent addresses
+and other addresses."""
 
 import subprocess
 
@@ -46,6 +46,7 @@ class SilentNetwork(Network):
 
     @property
     def prefix(self):
-        """The start of a command that runs a program in the hosts' namespace, with the host names of this network."""
+        """The first words of a command. The command runs a program in the namespace of the hosts (the processes that
+        embed the library), with the names of this network's servers."""
         script = 'mount --bind "$0" /etc/hosts && exec "$@"'
         return [*super().prefix, "unshare", "--mount", "sh", "-c", script, str(self._hosts)]

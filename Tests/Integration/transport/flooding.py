@@ -31,7 +31,7 @@ class _Counter:
         self._lock = threading.Lock()
         #: Bytes that the kernel or the TLS library has accepted.
         self.sent = 0
-        #: Floods that have begun, and floods that the client has ended.
+        #: The numbers of floods that have begun, and of floods that the client has ended.
         self.begun = self.ended = 0
 
     def add(self, *, sent=0, begun=0, ended=0):

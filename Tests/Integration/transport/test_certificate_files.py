@@ -1,4 +1,5 @@
-"""A certificate file that hangs, is invalid, or changes affects only the sessions that name the file."""
+"""If a certificate file hangs (a read of the file does not return), is invalid, or changes, this affects only the
+sessions that name the file."""
 
 import os
 import shutil

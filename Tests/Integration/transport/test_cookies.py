@@ -58,7 +58,7 @@ def test_sessions_share_no_cookies_and_a_session_has_no_cookies_by_default(host,
     (Cookies.PERSISTENT, "id=7", None),
     (Cookies.MEMORY, "id=7; Max-Age=1000", None),
 ])
-def test_the_next_engine_has_only_the_cookies_that_the_policy_stores(
+def test_the_next_engine_has_only_the_cookies_that_the_cookie_policy_stores(
         host, misbehaving, downloads, policy, cookie, later):
     url = misbehaving.serve("/a", Content(10), [sets(cookie)])
     one = host()

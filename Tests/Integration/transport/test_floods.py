@@ -92,7 +92,7 @@ HTTP_2 = {
     "CONTINUATION": lambda stream: Flood(frame(HEADERS, 0, stream, fields(STATUS)), frame(CONTINUATION, 0, stream)),
     "CONTINUATION of fields": lambda stream: Flood(
         frame(HEADERS, 0, stream, fields(STATUS)), frame(CONTINUATION, 0, stream, fields(("x-a", "b" * 1_000)))),
-    # The server sends RST_STREAM for the stream of the redirect, which has already ended.
+    # The stream of the redirect has already ended when the server sends RST_STREAM for this stream.
     "RST_STREAM": lambda stream: REDIRECT if stream == 1 else Flood(
         headers(stream, STATUS), frame(RST_STREAM, 0, 1, number(8))),
     "GOAWAY": lambda stream: Flood(headers(stream, STATUS), frame(GOAWAY, 0, 0, number(stream) + number(0))),
@@ -181,7 +181,8 @@ def until_still(flood):
 
 #: The floods of frames without bytes of a body. While such frames arrive, libcurl 7.88.1 continues to read.
 BLOCKING = {"empty DATA", "PRIORITY", "unknown", "WINDOW_UPDATE", "GOAWAY"}
-#: Not strict, because on a busy machine the flood itself may be too slow to fill an iteration of the loop.
+#: A mark for tests that should fail, because the flood blocks the engine. Such a test may also succeed, because on a
+#: busy machine a flood may be too slow to keep the engine's event loop busy.
 BLOCKS = pytest.mark.xfail(strict=False, raises=BusyEngine, reason="a turn is bounded by the records of TLS alone")
 
 

@@ -20,8 +20,8 @@ SOON = 12
 
 
 class ClosingServer(AcceptingServer):
-    """Waits until each expected connection has a request, and then responds to all requests. Closes the connections
-    when the test calls `close_connections`.
+    """A server that waits until each expected connection has a request, and then responds to all requests. The server
+    closes the connections when the test calls `close_connections`.
 
     The responses do not announce the end of the connection, so the client keeps the connection.
     """

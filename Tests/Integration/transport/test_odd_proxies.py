@@ -1,5 +1,5 @@
-"""Proxies with an odd response to CONNECT. The engine reports no internal error, makes no file of the proxy's bytes,
-and sends few requests."""
+"""Proxies with an odd response to CONNECT. The engine reports no internal error, writes no byte of the proxy's response
+into a file, and sends few requests."""
 
 import os
 import socket
@@ -119,7 +119,7 @@ def test_a_successful_response_to_connect_has_no_body(through, downloads, data):
     b"HTTP/1.1 103 Early\r\nLink: </a>\r\n\r\n" + OK + b"\r\n", b"HTTP/1.1 100 Continue\r\n\r\n" + OK + b"\r\n",
     OK + b"\r\n" + OK + b"\r\n", OK + b"X-A: 1\r\n folded: 2\r\n\r\n",
 ], ids=["103", "100", "twice", "folded"])
-def test_a_download_through_a_tunnel_after_an_odd_response_is_complete_or_fails(through, downloads, data):
+def test_if_an_odd_response_opens_a_tunnel_a_download_through_the_tunnel_is_complete_or_fails(through, downloads, data):
     with tunneling(data) as proxy:
         event = through(proxy)
         files = [sha256_of(downloads / name) for name in os.listdir(downloads)]
@@ -131,7 +131,7 @@ RESPONSE = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nproxy"
 
 
 @pytest.mark.parametrize("greeting", [OK + b"\r\n", RESPONSE, b"hello\r\n"], ids=["tunnel", "response", "words"])
-def test_bytes_that_the_proxy_sends_before_connect_are_in_no_file(through, downloads, greeting):
+def test_no_file_has_bytes_that_the_proxy_sends_before_connect(through, downloads, greeting):
     with tunneling(OK + b"\r\n", greeting) as proxy:
         event = through(proxy)
         files = [sha256_of(downloads / name) for name in os.listdir(downloads)]

@@ -108,7 +108,8 @@ def test_a_credential_of_one_session_opens_no_tunnel_for_another_session(host, g
 
 
 def test_a_bypassed_server_is_contacted_directly(host, serve, downloads):
-    """The server's 401 opens a challenge of the server, and the proxy's credentials are not sent to the server."""
+    """The server's 401 opens a challenge (a demand for a credential of this server). The proxy's credentials are not
+    sent to the server."""
     server = MisbehavingServer()
     with server, Proxy("porter", "key") as proxy:
         url = server.serve("/a", Content(10), authorization="Basic dXNlcjpwYXNzd29yZA==")

@@ -68,7 +68,7 @@ def fail_to_connect(one, downloads):
 
 
 @pytest.mark.both_hostings
-def test_a_silent_address_disturbs_no_download_of_another_session(one, dripping, downloads):
+def test_a_silent_address_does_not_disturb_a_download_of_another_session(one, dripping, downloads):
     one.session(**ONE_TRY)
     task = one.download(dripping.url + "/a", downloads / "a")
     until(lambda: dripping.dripped, lambda count: count > 0)
@@ -83,7 +83,7 @@ def test_a_silent_address_disturbs_no_download_of_another_session(one, dripping,
     assert len(one.attempts(task)) == 1 and dripping.requests == ["GET"]
 
 
-def test_a_silent_address_disturbs_no_running_post(one, dripping, downloads):
+def test_a_silent_address_does_not_disturb_a_running_post_request(one, dripping, downloads):
     one.session(**ONE_TRY)
     one.upload(dripping.url + "/post", body=b"once", method="POST")
     until(lambda: dripping.requests, lambda seen: seen == ["POST"])

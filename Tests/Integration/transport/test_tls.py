@@ -78,7 +78,7 @@ def test_pinned_public_keys_are_enforced(fetch, serve, authority):
 
 @pytest.fixture(params=[ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3], ids=["TLS 1.2", "TLS 1.3"])
 def choosy(request, serve, authority):
-    """A server that requires a certificate of the authority."""
+    """A server that requires a client certificate of the authority."""
     context = authority.context()
     context.minimum_version = context.maximum_version = request.param
     context.verify_mode = ssl.CERT_REQUIRED

@@ -71,7 +71,7 @@ def test_a_post_is_repeated_after_a_kill_of_the_engine_only_if_the_session_allow
         assert event.attempts == 1
 
 
-def test_a_download_by_post_starts_again_when_its_response_is_cut_off(host, forms, downloads):
+def test_a_download_by_post_starts_from_the_beginning_when_its_response_is_cut_off(host, forms, downloads):
     forms.answer, forms.drops[:] = Content(3_000_000).data, [2_000_000]
     one = host()
     one.session(first_delay_ms=10, unsafe_methods=True)

@@ -1,5 +1,5 @@
-"""If the database of a store was lost or is an old copy, the store keeps the request bodies that hosts have enqueued. A
-host is a process that embeds the library."""
+"""If the database of a store was lost or is an old copy, the store keeps the request bodies (the data of uploads) that
+hosts have enqueued. A host is a process that embeds the library."""
 
 import os
 import shutil
@@ -52,7 +52,7 @@ def test_a_store_that_lost_its_database_counts_as_damaged_while_it_has_request_b
     assert contents(sources / "bodies") == [b"the only copy"]
 
 
-def test_request_bodies_that_an_old_database_does_not_know_are_moved_to_the_folder_lost(
+def test_request_bodies_that_an_old_database_does_not_know_are_moved_to_the_folder_named_lost(
         host, forms, sources, store, tmp_path):
     one = host()
     one.session()

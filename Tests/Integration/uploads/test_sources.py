@@ -1,8 +1,9 @@
-"""The three sources of a request body: a referenced file (the engine reads it in place), a snapshot (a copy in the
-store), and a consumed file (the engine moves it into the store).
+"""The three sources of a request body, which is the data of an upload: a referenced file (the engine reads it in
+place), a snapshot (a copy in the store), and a consumed file (the engine moves it into the store).
 
-If the upload of a consumed file does not succeed, the engine returns the file to its old path. To invalidate a session
-is to end and delete it. To acknowledge an event is to confirm that it was processed.
+If the upload of a consumed file does not succeed, the engine returns the file to its old path. An idempotency key is a
+text in a request. A later request with the same text makes no new task. A host is a process that embeds the library. To
+invalidate a session is to end and delete it. To acknowledge an event is to confirm that it was processed.
 """
 
 import os
@@ -32,7 +33,7 @@ def bodies(store):
     return found
 
 
-def test_a_task_whose_referenced_file_has_changed_fails_with_body_changed(host, forms, sources):
+def test_a_task_whose_referenced_file_has_changed_fails_with_the_status_body_changed(host, forms, sources):
     (sources / "a").write_bytes(b"before")
     one = host()
     one.session()
@@ -44,7 +45,7 @@ def test_a_task_whose_referenced_file_has_changed_fails_with_body_changed(host, 
     assert forms.sent == [] and event.path is None
 
 
-def test_a_task_whose_referenced_file_is_missing_fails_with_body_unavailable(host, forms, sources):
+def test_a_task_whose_referenced_file_is_missing_fails_with_the_status_body_unavailable(host, forms, sources):
     (sources / "a").write_bytes(b"before")
     one = host()
     one.session()

@@ -39,7 +39,8 @@ def test_a_thousand_files_arrive_complete_despite_kills_of_the_engine(host, webd
     assert all((sources / name).exists() for name in contents)
 
 
-def test_a_large_upload_starts_again_after_a_kill_of_the_engine_and_arrives_complete(host, webdav, sources):
+def test_after_a_kill_of_the_engine_a_large_upload_starts_from_the_beginning_and_arrives_complete(
+        host, webdav, sources):
     content = Content(30_000_000)
     write(sources, {"large": content})
     one = host()
@@ -77,7 +78,7 @@ def test_an_upload_that_the_server_refuses_as_too_large_fails_with_the_servers_s
     assert b"413" in event.error_body
 
 
-def test_a_suspended_upload_starts_again_when_it_is_resumed(host, forms, sources):
+def test_a_suspended_upload_starts_from_the_beginning_when_it_is_resumed(host, forms, sources):
     content = Content(20_000_000)
     write(sources, {"a": content})
     one = host()

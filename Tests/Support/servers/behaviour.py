@@ -28,7 +28,7 @@ class Behaviour:
     shifted: int = 0
     #: By how many bytes Content-Length exceeds the body. If this number is negative, Content-Length is too small.
     length_lie: int = 0
-    #: Whether Content-Length is left out. The body ends with the connection.
+    #: Whether Content-Length is left out. In this case the body ends with the connection.
     without_length: bool = False
     #: Whether the body has Transfer-Encoding: chunked.
     chunked: bool = False

@@ -40,7 +40,7 @@ class Delivery:
 
 @dataclass
 class Script:
-    """The events of a run, chosen by a seed."""
+    """What the server does in one test, chosen by a seed."""
 
     seed: int
     #: Each connection ends after a random number of bytes: at least `shortest`, and at most `longest`.
@@ -66,8 +66,8 @@ class MovingServer(AcceptingServer):
         self._serial = threading.Lock()
         self._place = 1
         self.deliveries = []
-        #: A function that returns a context. In this context the engine is stopped. The value of the context is a
-        #: function that kills the engine.
+        #: A function that returns a context manager. Inside its `with` block, the engine is stopped. The value after
+        #: `as` is a function that kills the engine.
         self.killer = None
 
     def __enter__(self):
@@ -139,8 +139,8 @@ class MovingServer(AcceptingServer):
     def _drop(self, connection, delivery, count, _):
         self._move()
         connection.shutdown(socket.SHUT_WR)
-        # An orderly end by the client shows that it has read all bytes. If a client closes the connection before it has
-        # read all bytes, its kernel sends a reset (RFC 9293, section 3.6.1).
+        # If the client ends the connection without a reset, the client has read all bytes. If a client closes the
+        # connection before it has read all bytes, the client's kernel sends a reset (RFC 9293, section 3.6.1).
         if connection.recv(1) == b"":
             delivery.bytes_read, delivery.end = count, "dropped"
         return False

@@ -1,5 +1,5 @@
-"""The test's side of a host. A host is a process that embeds the library. It runs separately and performs the test's
-calls."""
+"""The test's side of a host. A host is a process that embeds the library. The host runs separately from the test, and
+performs the test's calls."""
 
 import os
 import pickle
@@ -32,8 +32,8 @@ def until(look, condition, timeout=180):
 
 @contextmanager
 def stopped(process):
-    """Stops the process with SIGSTOP. The value of the context is a function, which kills the process and waits until
-    the process has ended."""
+    """A context manager that stops the process with SIGSTOP. The value after `as` is a function that kills the process
+    and waits until the process has ended."""
     descriptor = os.pidfd_open(process)
 
     def kill():

@@ -122,7 +122,8 @@ class LaunchListener:
         return self._path
 
     def command(self, *, program=sys.executable, arguments=None, environment=None, **options):
-        """Returns a launch command with short delays. Its program connects to this listener."""
+        """Returns a launch command with short delays. The engine starts the program of this command, and the program
+        connects to this listener."""
         scaled = {"attach_timeout_ms": 20_000, "first_delay_ms": 300, "longest_delay_ms": 2_000, **options}
         return LaunchCommand(program, self.arguments() if arguments is None else arguments,
                              {**ENVIRONMENT, **(environment or {})}, **scaled)

@@ -1,4 +1,5 @@
-"""Two network namespaces with a cable (veth) between them. A test can unplug the cable and plug it in again."""
+"""Two network namespaces with a cable (veth) between them. Hosts (processes that embed the library) run in one
+namespace, and servers in the other. A test can unplug the cable and plug it in again."""
 
 import ctypes
 import os
@@ -59,7 +60,7 @@ class Network:
         self.here(f"ip addr replace {HERE}/24 dev cable && ip link set cable up")
 
     def add_default_route(self):
-        """Makes the servers' side the route to all other networks."""
+        """Adds a default route, so that the hosts' packets to all other networks go to the servers' namespace."""
         self.here(f"ip route replace default via {THERE} dev cable")
 
     def unplug(self):
@@ -67,7 +68,7 @@ class Network:
 
     @property
     def prefix(self):
-        """The words that start a program in the hosts' namespace."""
+        """The first words of a command that starts a program in the hosts' namespace."""
         return ["nsenter", f"--net=/proc/{self._hosts_namespace}/ns/net"]
 
     def there(self, body):

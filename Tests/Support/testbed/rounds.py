@@ -1,4 +1,5 @@
-"""Steps that many tests with hosts use. A round is the tasks of a session until all of them have ended."""
+"""Steps that many tests with hosts use. A round begins when a task is added to a session without unfinished tasks, and
+ends when all tasks of the session have ended."""
 
 from backhaul import Role
 

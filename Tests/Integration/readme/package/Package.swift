@@ -1,6 +1,6 @@
 // swift-tools-version: 6.0
-// A package for the README's Swift host. The test copies this package, adds the host's code, and replaces BINDINGS by
-// the path of the bindings.
+// A package for the Swift program in the README. The test copies this package, adds the program's code, and replaces
+// BINDINGS by the path of the bindings.
 import PackageDescription
 
 let package = Package(

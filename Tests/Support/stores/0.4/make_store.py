@@ -1,4 +1,4 @@
-"""Makes a store of this folder, with the library and the command line of 0.4. README.md describes the stores.
+"""Makes one of the stores in this folder, with the library and the command line of 0.4. README.md describes the stores.
 
 Usage: BACKHAUL_LIBRARY=…/libbackhaul.so.0 PYTHONPATH=…/bindings/python/src make_store.py BACKHAUL BACKHAULD
 """
@@ -22,8 +22,8 @@ PLACE = Path("/var/tmp/backhaul-0.4")
 PORT = 47013
 ORIGIN = f"http://127.0.0.1:{PORT}"
 STORE, FILES = PLACE / "store", PLACE / "files"
-#: In the dump, NO_BOOT replaces this boot id. So to every machine, the store seems to have been last opened before a
-#: restart of the machine.
+#: In the text dump of the database, NO_BOOT replaces this boot id. So to every machine, the store seems to have been
+#: last opened before a restart of the machine.
 BOOT = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
 NO_BOOT = "00000000-0000-4000-8000-000000000000"
 HERE = Path(__file__).resolve().parent
@@ -146,7 +146,7 @@ def session_with_transfers(application):
                                   resource_timeout_ms=AGES)
     (FILES / "consumed").write_bytes(b"consumed body\n")
     (FILES / "snapshot").write_bytes(b"snapshot body\n")
-    # This task goes to the history, because its event is acknowledged below.
+    # This task goes to the history (the list of ended tasks), because its event is acknowledged below.
     first = session.enqueue([bh.Request(f"{ORIGIN}/first", FILES / "first", key="first", if_changed=True,
                                         if_exists="replace")])[0]
     ended(session, 1)

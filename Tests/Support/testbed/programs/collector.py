@@ -42,7 +42,7 @@ def open_session(application, plan):
 
 def enqueue_unseen(session, plan, journal):
     """Enqueues each request for which the journal has no event. Each start of this host may enqueue a request again,
-    because the idempotency keys prevent duplicates."""
+    because the idempotency keys (texts that identify the requests) prevent duplicates."""
     seen = journal.keys_seen()
     requests = [backhaul.Request(url, destination, key=key, user_data=key.encode())
                 for key, url, destination in plan["requests"] if key not in seen]

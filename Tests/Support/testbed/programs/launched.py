@@ -1,4 +1,5 @@
-"""A program that the engine launches. It connects to the test, and then performs the test's calls like host_agent.py.
+"""A program that the engine launches (starts), because a session of the program has events. It connects to the test,
+and then performs the test's calls like host_agent.py.
 
 Usage: python -m testbed.programs.launched SOCKET
 """
