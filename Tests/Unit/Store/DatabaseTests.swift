@@ -26,7 +26,7 @@ struct DatabaseTests {
 
     private func refusal() -> Failure? { #expect(throws: Failure.self) { try TestStore(scratch.path) } }
 
-    @Test("the database has the settings that its guarantees need")
+    @Test("the database has the SQLite settings that keep its contents safe")
     func settings() throws {
         let store = try TestStore(scratch.path)
         let values = try store.run { (transaction) throws(Failure) in

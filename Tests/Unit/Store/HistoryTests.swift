@@ -4,7 +4,7 @@ import Testing
 @testable import BackhaulStore
 
 /// A task is *acknowledged* when the program that uses the library has processed the event about its end. The *history*
-/// lists these tasks.
+/// lists these tasks. An *attempt* is one run of a task.
 @Suite("The history of acknowledged tasks")
 struct HistoryTests {
     let scratch = Scratch()

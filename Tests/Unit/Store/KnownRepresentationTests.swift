@@ -98,7 +98,7 @@ struct KnownRepresentationTests {
         #expect(task?.task.intent == intent)
     }
 
-    @Test("a size mismatch stays recorded after a later failure of another kind")
+    @Test("if a download had a wrong size, this fact stays recorded after a later failure of another kind")
     func mismatch() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

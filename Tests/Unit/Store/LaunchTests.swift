@@ -62,7 +62,7 @@ struct LaunchTests {
         #expect(try stored(store) == nil)
     }
 
-    @Test("a launch lists only the sessions that need their host")
+    @Test("a launch lists only the sessions that need a host")
     func lists() throws {
         let store = try TestStore(scratch.path)
         try register(store, command)

@@ -171,7 +171,7 @@ struct QueryPlanTests {
         try exerciseTables(store, session, ids[1])
     }
 
-    /// Performs statements that operations need only in rare cases.
+    /// Performs the statements that operations use only in rare cases.
     private func exerciseTables(_ store: TestStore, _ session: SessionID, _ task: TaskID) throws {
         try store.run { (transaction) throws(Failure) in
             let tables = transaction.tables
@@ -358,8 +358,8 @@ struct QueryPlanTests {
         // the first page.
         #expect(statements >= declaredStatements)
         for plan in plans {
-            // A clock step changes the times of all live tasks and all rescheduled tasks. So its statements may scan
-            // these tasks.
+            // When the user sets the clock, the times of all live tasks and all rescheduled tasks change. So the
+            // statements for this change may scan these tasks.
             if plan.contains("SET enqueued_ms = enqueued_ms +") || plan.contains("request_options_rescheduled") {
                 continue
             }
@@ -368,7 +368,8 @@ struct QueryPlanTests {
                 let isConstant = words[1] == "CONSTANT"
                 #expect(isConstant || Self.small.contains(String(words[1])), "\(plan)")
             }
-            // A search whose first term is a comparison scans many rows. Only searches for due tasks may do this.
+            // If a search compares the first column of an index by < or >, it reads many rows. Only searches for due
+            // tasks may do this.
             let isMeant = plan.contains(/tasks_by_(due|latest_start)/)
             let isWalk = plan.contains(/^SEARCH (tasks|events) .*\(\w+[<>]/) && !isMeant
             #expect(!isWalk, "\(plan)")

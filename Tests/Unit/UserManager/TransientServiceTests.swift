@@ -12,7 +12,7 @@ import Testing
         Dictionary(service.properties(version: version)) { $1 }
     }
 
-    @Test("a minimal service has only the necessary properties, and one of them unloads the service at its end")
+    @Test("a minimal service has only the necessary properties; one of them unloads the service when it ends")
     func least() {
         let properties = properties(service)
         #expect(Set(properties.keys) == ["Description", "ExecStart", "KillMode", "Type", "CollectMode", "AddRef"])

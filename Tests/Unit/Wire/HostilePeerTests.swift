@@ -2,7 +2,9 @@ import BackhaulModel
 import BackhaulWire
 import Testing
 
-/// A *frame* is one message on the engine's socket, with its length before it. The *hello* is a host's first message.
+/// A *frame* is one message on the engine's socket, with its length before it. The *engine* runs the tasks, and a
+/// *host* is a program that connects to it. The *hello* is a host's first message. The database stores replies of the
+/// engine.
 @Suite struct HostilePeerTests {
     /// Returns a frame with this payload, which may be invalid.
     private func frame(_ payload: [UInt8], length: UInt32? = nil) -> [UInt8] {
@@ -94,7 +96,7 @@ import Testing
         }
     }
 
-    @Test("for random bytes, the frame reader returns a message or a clear failure, or waits", arguments: 0..<200)
+    @Test("for random bytes, the frame reader returns a message or a clear failure, or waits for more", arguments: 0..<200)
     func noise(seed: UInt64) {
         var generator = Generator(seed: seed)
         for tag: UInt8 in [1, 2, 65, 66, 67, 68] {
