@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test("for random bytes, the frame reader returns a message or a clear failure, or waits for more", arguments: 0..<200)
+    @Test("for random bytes, the frame reader returns a message or a failure, or waits for more", arguments: 0..<200)
     func noise(seed: UInt64) {
         var generator = Generator(seed: seed)
         for tag: UInt8 in [1, 2, 65, 66, 67, 68] {

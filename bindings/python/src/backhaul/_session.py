@@ -1,4 +1,4 @@
-"""Sessions: named collections of transfers that outlive the process."""
+"""Sessions. A session is a named collection of transfers, which continue after the process ends."""
 
 from __future__ import annotations
 
@@ -139,8 +139,8 @@ class Session(SessionTasks):
     def complete(self, *, timeout: float | None = None) -> None:
         """States that the host has processed all delivered events. The host must acknowledge these events first.
 
-        If the engine has launched this program for this session, this call ends the launch for this session. If this
-        object was attached for that launch, later calls of this object raise Completed. The program can attach to the
+        If the engine has launched a program for this session, this call ends the launch for this session. If this
+        process is the launched program, later calls of this object raise Completed. The program can attach to the
         session again immediately. Without a launch, this call has no effect.
         """
         self.start.complete().result(timeout)

@@ -163,6 +163,6 @@ class SessionTasks:
         if_exists: str | IfExists = IfExists.FAIL,
         timeout: float | None = None,
     ) -> None:
-        """Moves the file of a succeeded download, which has stayed in the store, to ``destination``, and syncs it. The
-        destination may be on another file system."""
+        """Moves the file of a succeeded download from the store to ``destination``, and syncs it. The destination may
+        be on another file system."""
         self.start.claim(task, destination, if_exists=if_exists).result(timeout)

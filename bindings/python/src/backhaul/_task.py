@@ -151,5 +151,5 @@ class Task:
         if_exists: str | IfExists = IfExists.FAIL,
         timeout: float | None = None,
     ) -> None:
-        """Moves the file of a succeeded download, which has stayed in the store, to ``destination``."""
+        """Moves the file of a succeeded download from the store to ``destination``."""
         self._session.claim(self.id, destination, if_exists=if_exists, timeout=timeout)

@@ -33,7 +33,7 @@ extension Session {
         }
     }
 
-    /// Cancels the tasks. They end as `.cancelled`, and their part files are removed.
+    /// Cancels the tasks. They end as `.cancelled`, and their partly downloaded files are removed.
     ///
     /// - Returns: The number of tasks that changed. A task that has ended does not change.
     @discardableResult

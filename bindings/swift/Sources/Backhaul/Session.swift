@@ -89,9 +89,9 @@ public final class Session: Sendable {
     ///   - url: An http or https URL.
     ///   - destination: The absolute path at which the file is placed. If it is nil, the file is kept in the store, and
     ///     the host can move it with `claim`.
-    ///   - key: The idempotency key. A later call with the same key returns the same task, until the event at the end
-    ///     of the task's round is acknowledged. The returned task may have ended, and its event may be acknowledged. To
-    ///     find out the state of the task, call `enqueue(_:)` instead.
+    ///   - key: The idempotency key. A later call with the same key returns the same task, until the host has
+    ///     acknowledged the event that all tasks of the session have ended. The returned task may have ended, and its
+    ///     event may be acknowledged. To find out the state of the task, call `enqueue(_:)` instead.
     @discardableResult
     public func download(
         _ url: String, to destination: String? = nil, key: String? = nil, ifExists: ExistsPolicy = .fail
