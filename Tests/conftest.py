@@ -59,7 +59,8 @@ def downloads(place):
 @pytest.fixture
 def hosting(request):
     """Where the test's engine (the part of the library that performs the transfers) runs. By default, the engine runs
-    in the test's hosts. A test that is marked ``both_hostings`` runs a second time, with the daemon."""
+    in the test's hosts. A test that is marked ``both_hostings`` runs a second time, with the daemon, which is a
+    separate process."""
     return getattr(request, "param", Hosting.EMBEDDED)
 
 

@@ -5,6 +5,7 @@ import Testing
 
 @testable import BackhaulStore
 
+/// The SQLite database of a store has all tasks. A *migration* changes a database from one schema version to the next.
 @Suite("The database")
 struct DatabaseTests {
     let scratch = Scratch()

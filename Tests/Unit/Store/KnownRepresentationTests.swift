@@ -132,7 +132,7 @@ struct KnownRepresentationTests {
         #expect(outcome?.checksum == checksum)
     }
 
-    @Test("several live tasks may have the same directory as their destination")
+    @Test("several unfinished tasks may have the same directory as their destination")
     func directories() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

@@ -5,9 +5,9 @@ import Testing
 
 @testable import BackhaulStore
 
-/// Checks the query plan of every statement. The test calls the methods of a transaction, which prepare the statements.
-/// At least as many statements must be prepared as the tables declare. So the test fails if a new statement is not
-/// prepared.
+/// Checks the query plan of every SQL statement. The source files of the tables declare the statements. A statement is
+/// prepared when the test calls the method of a transaction that uses it. If fewer statements are prepared than
+/// declared, the test fails. So each new statement needs a call in this test.
 @Suite("Query plans")
 struct QueryPlanTests {
     let scratch = Scratch()
@@ -316,7 +316,7 @@ struct QueryPlanTests {
         }
     }
 
-    /// The number of statements that the tables declare.
+    /// The number of statements that the source files of the tables declare.
     private var declaredStatements: Int {
         let sources = "\(#filePath)".replacing("Tests/Unit/Store/QueryPlanTests.swift", with: "Sources/BackhaulStore")
         var count = 0

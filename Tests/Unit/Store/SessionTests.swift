@@ -239,7 +239,7 @@ struct SessionTests {
     }
 }
 
-/// A *command* is a message from a client to the engine. The client is the library in a host's process.
+/// A *command* is a message from a client to the engine. The client is the library in the process of a program.
 @Suite("Commands")
 struct CommandTests {
     let scratch = Scratch()

@@ -42,7 +42,7 @@ struct TaskTests {
             nextAttempt: due, reason: reason)
     }
 
-    @Test("each checkpoint stores the attempt, the bytes and the furthest offset of its task")
+    @Test("each checkpoint stores the number of attempts, the received bytes and the furthest offset of its task")
     func soFar() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

@@ -63,7 +63,7 @@ struct CredentialTests {
         #expect(HopCredentials().merged(into: asked) == asked)
     }
 
-    @Test("the credentials of a proxy and of a server are separate")
+    @Test("the credential for a proxy and the credential for a server are separate")
     func apart() {
         let hop = HopCredentials(
             server: nil, proxy: answer(.headers([HeaderField("Proxy-Authorization", "Bearer x")])),

@@ -3,7 +3,8 @@ import Testing
 
 @testable import BackhaulUserManager
 
-/// A *transient service* is a service that systemd runs without a unit file.
+/// A *transient service* is a service that systemd runs without a unit file. Backhaul's *daemon* is such a service. It
+/// performs the transfers of one *store*, which is a directory.
 @Suite struct TransientServiceTests {
     private let service = TransientService(
         name: "a.service", description: "A service", program: "/usr/bin/a", arguments: ["$HOME", "100%"])

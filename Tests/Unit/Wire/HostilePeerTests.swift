@@ -149,13 +149,14 @@ import Testing
         #expect(command?.status == .invalidArgument)
     }
 
-    @Test("a hello of another protocol is refused")
+    @Test("bytes of another protocol, such as HTTP, are refused in place of a hello")
     func otherProtocol() {
         #expect(clientFailure(Array("GET / HTTP/1.1\r\n\r\n".utf8))?.status == .invalidArgument)
         #expect(clientFailure(frame([1] + Array("http".utf8) + [1, 0]))?.status == .invalidArgument)
     }
 
-    /// Returns the first bytes of a stored reply: the present protocol version plus `later`.
+    /// Returns the first bytes of a stored reply. They are a protocol version, which is the present version plus
+    /// `later`.
     private func version(_ later: UInt16) -> [UInt8] { [UInt8(Wire.version + later), 0] }
 
     @Test("a damaged stored reply and a reply of another protocol version cause different failures")

@@ -39,7 +39,7 @@ struct ResponseSummaryTests {
         #expect(summary.headers.map(\.name) == ["A", "C"])
     }
 
-    @Test("if a file is complete before any request, its stored summary has the checkpoint's URL and validators")
+    @Test("if a file is complete without a further request, its stored summary has the checkpoint's URL and validators")
     func completeWithoutRequest() {
         let summary = ResponseSummary().completed(from: checkpoint(entityTag: "\"a\"", lastModified: "yesterday"))
         #expect(summary.finalURL == "http://a/b")

@@ -38,8 +38,8 @@ struct ValidatorTests {
         Row("ETag: ", continuesWith: nil),
         Row("ETag: \(tag(ofSize: 1_024))", continuesWith: tag(ofSize: 1_024)),
         Row("ETag: \(tag(ofSize: 1_025))", continuesWith: nil),
-        // A Last-Modified that is not before Date is no strong validator (RFC 9110, section 8.8.2.2). Without Date,
-        // Last-Modified is no strong validator, either.
+        // Last-Modified is a strong validator only if both dates are valid, and Last-Modified is before Date (RFC 9110,
+        // section 8.8.2.2).
         Row("Last-Modified: \(monday)", "Date: \(monday)", continuesWith: nil),
         Row("Last-Modified: \(tuesday)", "Date: \(monday)", continuesWith: nil),
         Row("Last-Modified: \(monday)", continuesWith: nil),

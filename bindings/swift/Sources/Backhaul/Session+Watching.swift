@@ -1,6 +1,8 @@
 internal import CBackhaul
 internal import Synchronization
 
+/// Methods for challenges and for progress. A challenge is a demand to the program that uses the library: the program
+/// must give a credential, new headers or a new URL.
 extension Session {
     // MARK: Challenges
 

@@ -1,7 +1,9 @@
 internal import CBackhaul
 internal import Synchronization
 
-/// A handle to a session. A session is a named collection of tasks with a stored configuration.
+/// A handle to a session. A session is a named collection of tasks with a stored configuration. The host is the program
+/// that uses the library. It acknowledges each event that it has processed. The consumer is the handle that reads the
+/// session's events.
 ///
 /// The handle is closed when `close` is called, or when the last reference to this object is released. The transfers
 /// then continue, and unacknowledged events stay stored.
