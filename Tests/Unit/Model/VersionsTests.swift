@@ -2,7 +2,8 @@ import BackhaulModel
 import Testing
 
 /// The *engine* runs the tasks, in a *daemon* (a separate process) or *embedded* in a program. The library in a program
-/// connects to the engine, and compares the versions of both. The *protocol* is the format of their messages.
+/// connects to the engine, and compares its own version with the engine's version. The *protocol* is the format of
+/// their messages.
 @Suite struct VersionNegotiationTests {
     private let own = Versions(wire: 5, library: 0x00_03_00)
 

@@ -57,8 +57,8 @@ struct ConversionTests {
         #expect(#expect(throws: Failure.self) { try TestStore(path) }?.status == .storeDamaged)
     }
 
-    /// Returns the names of the files in the directory. SQLite's file of shared memory is excluded, because it remains
-    /// after a killed SQLite without checksums.
+    /// Returns the names of the files in the directory. SQLite's file of shared memory is excluded, because a SQLite
+    /// without checksums does not remove this file when it is killed.
     private func names(_ path: String) throws -> [String] {
         try DirectoryReader.textNames(in: path).filter { !$0.hasSuffix("-shm") }.sorted()
     }

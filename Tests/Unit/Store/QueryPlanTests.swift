@@ -5,9 +5,9 @@ import Testing
 
 @testable import BackhaulStore
 
-/// Checks the query plan of every SQL statement. The source files of the tables declare the statements. A statement is
-/// prepared when the test calls the method of a transaction that uses it. If fewer statements are prepared than
-/// declared, the test fails. So each new statement needs a call in this test.
+/// Checks the query plan of every SQL statement. The source files of the tables declare the statements. To prepare each
+/// statement, the test calls the methods that perform the statements. If fewer statements are prepared than declared,
+/// the test fails. So each new statement needs a call in this test.
 @Suite("Query plans")
 struct QueryPlanTests {
     let scratch = Scratch()

@@ -6,7 +6,7 @@ import Testing
 /// A *refresh* is a demand to the host (the program that uses the library): the headers or the URL of a request have
 /// expired, and the host must give new ones. Until then, tasks wait; afterwards, they are *released*. A *challenge* is
 /// the record of such a demand. A *checkpoint* is the record of a partial download. If a request has the *idempotency
-/// key* of an earlier request, it is the same task.
+/// key* of an earlier request, the engine makes no new task.
 @Suite("Refreshes of requests")
 struct RefreshTests {
     let scratch = Scratch()
