@@ -1,5 +1,5 @@
-"""Fixtures for all tests: paths, the library, a store on a real disk, two servers, and hosts that end with their
-test."""
+"""Fixtures for all tests: paths, the library, a store (the engine's directory) on a real disk, two servers, and hosts
+(programs that use the library), which end with their test."""
 
 import os
 import shutil
@@ -58,8 +58,9 @@ def downloads(place):
 
 @pytest.fixture
 def hosting(request):
-    """Where the engine of the test runs. By default, the engine runs in the test's hosts. A test that is marked
-    ``both_hostings`` runs a second time, with the daemon."""
+    """Where the test's engine (the part of the library that performs the transfers) runs. By default, the engine runs
+    in the test's hosts. A test that is marked ``both_hostings`` runs a second time, with the daemon, which is a
+    separate process."""
     return getattr(request, "param", Hosting.EMBEDDED)
 
 
@@ -127,5 +128,5 @@ def debug_library():
 
 @pytest.fixture
 def calendar(place):
-    """The calendar of hosts that use the debug library. Tests can set this calendar."""
+    """The calendar clock of hosts that use the debug library. Tests can set this clock."""
     return Calendar(place / "calendar")

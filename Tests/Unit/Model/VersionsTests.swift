@@ -1,6 +1,9 @@
 import BackhaulModel
 import Testing
 
+/// The *engine* runs the tasks, in a *daemon* (a separate process) or *embedded* in a program. The library in a program
+/// connects to the engine, and compares its own version with the engine's version. The *protocol* is the format of
+/// their messages.
 @Suite struct VersionNegotiationTests {
     private let own = Versions(wire: 5, library: 0x00_03_00)
 

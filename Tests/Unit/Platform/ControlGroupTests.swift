@@ -25,7 +25,7 @@ import Testing
         #expect(try group("9:name=systemd:/\n0::/a:b.scope\n").path == "/a:b.scope")
     }
 
-    @Test("all processes of one unit are stopped together, even processes in subgroups")
+    @Test("all processes of one systemd unit are stopped together, even processes in subgroups")
     func units() throws {
         let service = try group("0::\(app)/photos.service")
         #expect(service.unitName == "photos.service")

@@ -67,7 +67,7 @@ import Testing
         #expect(try DirectoryReader.names(in: path).isEmpty)
     }
 
-    @Test("the error of a read of a missing directory, or of a regular file, has the path and the reason")
+    @Test("if a directory is missing or is a regular file, the error of its read has the path and the reason")
     func errors() throws {
         let missing = #expect(throws: SystemError.self) { try DirectoryReader.names(in: self.path + "/none") }
         #expect(missing?.code == ENOENT)

@@ -41,7 +41,7 @@ private func openNull() throws -> Int32 {
         #expect(descriptor.isOurs)
     }
 
-    @Test("a forked child keeps a file that the program has opened with the number of our closed descriptor")
+    @Test("if the program opens a file with the number of our descriptor, the file stays open in a forked child")
     func hostsOwnInChild() throws {
         let descriptor = Descriptor(owning: try openNull())
         let number = descriptor.number
@@ -157,7 +157,7 @@ private func openNull() throws -> Int32 {
         }
         state.wait(until: nil) { $0.isComputing ? () : nil }
         forksOfTest.change { $0 = { state.change { $0.isForking = true } } }
-        // This handler runs before that of the gate, because it is registered later.
+        // This handler runs before the library's fork handler, because it is registered later.
         pthread_atfork({ forksOfTest.withLock(\.self)?() }, nil, nil)
         let status = statusOfChild { state.withLock(\.hasEnded) ? 7 : 8 }
         forksOfTest.change { $0 = nil }
@@ -165,7 +165,7 @@ private func openNull() throws -> Int32 {
         thread.join()
     }
 
-    @Test("a forked child does not wait for a thread that only its parent has")
+    @Test("a forked child does not wait for a thread that exists only in its parent")
     func joinInChild() throws {
         let isReleased = Lock(false)
         let thread = try Thread(name: "waiting") { isReleased.wait(until: nil) { $0 ? () : nil } }

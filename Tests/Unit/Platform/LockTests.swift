@@ -2,6 +2,7 @@ import Testing
 
 @testable import BackhaulPlatform
 
+/// A `Lock` protects a value that several threads use. A thread can also wait until a condition on the value is true.
 @Suite struct LockTests {
     /// A time limit that is reached only because of a defect.
     private var timeLimit: Deadline { .after(milliseconds: 30_000) }

@@ -3,6 +3,7 @@ import Testing
 
 @testable import BackhaulPlatform
 
+/// The *identity* of a process is its process id, its start time, and the id of the boot in which the process started.
 @Suite struct ProcessIdentityTests {
     /// Starts `sleep` and returns its process id.
     private func startChild() throws -> pid_t {

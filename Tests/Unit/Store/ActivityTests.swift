@@ -5,7 +5,8 @@ import Testing
 
 /// An *activity* is work that repeats. It has windows of time, and the engine starts the work one time in each window:
 /// the engine enqueues the stored request, or makes an event for the *host*, which is the program that uses the
-/// library. After its *latest start*, a task no longer waits for conditions such as external power.
+/// library. The host *acknowledges* an event when it has processed the event. A *constraint* is a demand of a task on
+/// the system, such as external power. After its *latest start*, a task ignores such demands.
 @Suite("Activities in the store")
 struct ActivityTests {
     let scratch = Scratch()
@@ -93,7 +94,7 @@ struct ActivityTests {
     }
 
     @Test(
-        "the task of an activity with the quality utility or user-initiated has no constraints",
+        "if an activity has the quality of service utility or user-initiated, its task has no constraints",
         arguments: [QualityOfService.utility, .userInitiated])
     func quality(_ quality: QualityOfService) throws {
         let store = try TestStore(scratch.path)
@@ -106,7 +107,7 @@ struct ActivityTests {
         #expect(record.task.request.options.policy.constraints == .none)
     }
 
-    @Test("an activity without a request makes an event; until its acknowledgement, the session needs the host")
+    @Test("an activity without a request makes an event; until the host acknowledges it, the session needs the host")
     func event() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -160,7 +161,7 @@ struct ActivityTests {
         #expect(try store.events(of: session).count == 2)
     }
 
-    @Test("if an activity has started, an outdated record of this activity does not start it again")
+    @Test("if an activity was read before it started, this earlier record does not start the activity again")
     func once() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -277,7 +278,7 @@ struct ActivityTests {
         try set(store, activity("7"), session)
     }
 
-    @Test("a clock step moves the windows of an activity, except a first window with a stated time")
+    @Test("if the clock is set, the windows of activities move, except a first window with a stated time")
     func jump() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

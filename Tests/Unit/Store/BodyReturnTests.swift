@@ -3,8 +3,9 @@ import Testing
 
 @testable import BackhaulStore
 
-/// A *consumed* file is an upload's data: the engine has moved it from the host's path into the store. After a failure,
-/// the engine *returns* the file to that path.
+/// The *store* is the engine's directory. A *host* is a program that uses the library. A *consumed* file has the data
+/// of an upload: the engine has moved the file from the host's path into the store. If the upload fails or is
+/// cancelled, the engine *returns* the file to that path after the host has processed (*acknowledged*) the event.
 @Suite("Consumed files that must be returned")
 struct BodyReturnTests {
     let scratch = Scratch()
@@ -36,7 +37,7 @@ struct BodyReturnTests {
     }
 
     @Test(
-        "after a failed or cancelled task is acknowledged, its consumed file is listed for return",
+        "when the end of a failed or cancelled task is acknowledged, its consumed file is listed for return",
         arguments: [TaskState.failed, .cancelled])
     func listedByAcknowledgement(state: TaskState) throws {
         let store = try TestStore(scratch.path)
@@ -44,14 +45,15 @@ struct BodyReturnTests {
         try endAndAcknowledge(store, session, task, state)
         let body = ReturnedBody(name: "c-1", path: "/home/someone/a", task: task)
         #expect(try listed(store) == [body] && leftovers(store) == [])
-        // The engine removes leftovers, so a file that must be returned must not become a leftover.
+        // The engine deletes the files in the list of leftovers. So this list must not contain a file that must be
+        // returned.
         try store.run { (transaction) throws(Failure) in try transaction.bodies.addLeftovers(among: ["c-1", "c-2"]) }
         #expect(try leftovers(store) == ["c-2"])
         try store.run { (transaction) throws(Failure) in try transaction.bodies.forgetReturned(["c-1"]) }
         #expect(try listed(store) == [])
     }
 
-    @Test("after the task of a consumed file has succeeded, the file is listed for removal")
+    @Test("when the end of a successful task is acknowledged, its consumed file is listed for removal")
     func succeeded() throws {
         let store = try TestStore(scratch.path)
         let (session, task) = try enqueue(store)
@@ -59,7 +61,7 @@ struct BodyReturnTests {
         #expect(try listed(store) == [] && leftovers(store) == ["c-1"])
     }
 
-    @Test("a consumed file is listed for return only after its old name is gone")
+    @Test("a consumed file is listed for return only after the engine has removed the file's old name")
     func oldName() throws {
         let store = try TestStore(scratch.path)
         let (session, task) = try enqueue(store)
@@ -71,7 +73,7 @@ struct BodyReturnTests {
         #expect(try listed(store).map(\.task) == [task])
     }
 
-    @Test("a consumed file that the host has claimed is not listed for return")
+    @Test("a consumed file is not listed for return if the host has moved (claimed) it to another path")
     func claimed() throws {
         let store = try TestStore(scratch.path)
         let (session, task) = try enqueue(store)

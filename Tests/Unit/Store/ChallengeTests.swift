@@ -18,7 +18,8 @@ extension AuthenticationChallenge {
 
 /// A *challenge* is a demand for a credential to the *host*, which is the program that uses the library. A *ready* task
 /// waits only for a free slot, which is the right to run. A *round* is a session's tasks in one period, which ends when
-/// all tasks of the session have ended.
+/// all tasks of the session have ended. The host *acknowledges* an event when it has processed the event. A
+/// *checkpoint* records the stored bytes of a download.
 @Suite("Tasks that wait for a credential")
 struct ChallengeTests {
     let scratch = Scratch()
@@ -84,7 +85,7 @@ struct ChallengeTests {
         #expect(info.nextAttemptMilliseconds == 0)
     }
 
-    @Test("waiting tasks become ready after the host's response, and the event of the challenge is removed")
+    @Test("when the host responds to a challenge, its waiting tasks become ready, and its event is removed")
     func answered() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -252,7 +253,7 @@ struct ChallengeTests {
         #expect(next == 82)
     }
 
-    @Test("after a reboot, tasks still wait for the credential, and get a deadline on the new boot clock")
+    @Test("after a reboot, tasks still wait for the credential, and their deadline uses the new boot clock")
     func otherBoot() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

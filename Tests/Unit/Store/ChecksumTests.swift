@@ -7,6 +7,8 @@ import Testing
 
 @testable import BackhaulStore
 
+/// Each page of the SQLite database has a checksum. The tests change bytes of the database file, and then open the
+/// *store*, which is the directory with the database.
 @Suite("Checksums of pages")
 struct ChecksumTests {
     let scratch = Scratch()

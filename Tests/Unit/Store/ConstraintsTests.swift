@@ -4,7 +4,8 @@ import Testing
 @testable import BackhaulStore
 
 extension Request {
-    /// Returns a request with this preset. If the preset is nil, the request has no constraints.
+    /// Returns a request with this preset (a name for several demands on the system). If the preset is nil, the request
+    /// has no constraints.
     static func stating(_ number: Int, _ preset: ConstraintPreset?, priority: Int32 = 0) -> Request {
         .numbered(number) { request in
             if let preset { request.options.policy.constraints.preset = preset }
@@ -15,7 +16,9 @@ extension Request {
 
 /// A *constraint* is a demand of a task on the system, such as external power. While the system does not meet a
 /// constraint of a task, the task is *held*. A *lane* is the tasks of one session for one origin (scheme, host name and
-/// port). A *launched host* is a program that the engine has started because sessions need it.
+/// port). A *launched host* is a program that the engine has started because sessions need it. If a request has the
+/// *idempotency key* (a text) of an earlier request, the engine makes no new task. The *policy* of a request is its
+/// rules, such as retries and constraints.
 @Suite("Constraints of tasks")
 struct ConstraintsTests {
     let scratch = Scratch()
@@ -89,7 +92,7 @@ struct ConstraintsTests {
         #expect(try first(.session) == tasks[0])
     }
 
-    @Test("a resume returns how many of the selected tasks are held in the given lanes")
+    @Test("the command to resume tasks returns how many selected tasks are held in the given lanes")
     func heldOnes() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -171,7 +174,7 @@ struct ConstraintsTests {
         #expect(try store.enqueue([request], in: session) == [tasks[0]])
     }
 
-    @Test("if a launched host enqueues tasks, their constraints are marked as launched")
+    @Test("if a launched host enqueues tasks, the rows of their constraints state this")
     func launched() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

@@ -6,8 +6,9 @@ import Testing
 
 @testable import BackhaulStore
 
-/// The databases of these tests have no valid checksums. Either an earlier version made them, or a SQLite without
-/// checksums copied or changed them.
+/// Each page of a database has a checksum. To *convert* a database is to add these checksums. The databases of these
+/// tests have no valid checksums. Either an earlier version of the library made them, or a SQLite without checksums
+/// copied or changed them. The *log* is SQLite's write-ahead log (WAL).
 @Suite("Conversion of databases to checksums")
 struct ConversionTests {
     let scratch = Scratch()
@@ -56,8 +57,8 @@ struct ConversionTests {
         #expect(#expect(throws: Failure.self) { try TestStore(path) }?.status == .storeDamaged)
     }
 
-    /// Returns the names of the files in the directory. The file of the shared memory is excluded, because it remains
-    /// after a SQLite without checksums was killed.
+    /// Returns the names of the files in the directory. SQLite's file of shared memory is excluded, because a SQLite
+    /// without checksums does not remove this file when it is killed.
     private func names(_ path: String) throws -> [String] {
         try DirectoryReader.textNames(in: path).filter { !$0.hasSuffix("-shm") }.sorted()
     }
@@ -143,7 +144,7 @@ struct ConversionTests {
         }
     }
 
-    @Test("if a backup is made of a converted database, the backup is converted, too")
+    @Test("a backup of a converted database is converted when it is opened as a store")
     func copiedTwice() throws {
         let filled = try FilledStore.shared.get()
         try makePlain(filled)
@@ -188,7 +189,7 @@ struct ConversionTests {
         try expectConverted(filled)
     }
 
-    @Test("a converted database is not converted again, even if its engine was killed")
+    @Test("a converted database is not converted a second time, even if its engine was killed")
     func killed() async throws {
         let filled = try FilledStore.shared.get()
         try await makeKilled()
@@ -200,7 +201,7 @@ struct ConversionTests {
         #expect(before.st_ino == after.st_ino)
     }
 
-    @Test("a database that SQLite finds damaged is not converted")
+    @Test("a database in which SQLite finds damage is not converted")
     func damaged() throws {
         let filled = try FilledStore.shared.get()
         try makePlain(filled)

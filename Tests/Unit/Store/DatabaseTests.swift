@@ -5,6 +5,7 @@ import Testing
 
 @testable import BackhaulStore
 
+/// The SQLite database of a store has all tasks. A *migration* changes a database from one schema version to the next.
 @Suite("The database")
 struct DatabaseTests {
     let scratch = Scratch()
@@ -26,7 +27,7 @@ struct DatabaseTests {
 
     private func refusal() -> Failure? { #expect(throws: Failure.self) { try TestStore(scratch.path) } }
 
-    @Test("the database has the settings that its guarantees need")
+    @Test("the database has the SQLite settings that keep its contents safe")
     func settings() throws {
         let store = try TestStore(scratch.path)
         let values = try store.run { (transaction) throws(Failure) in

@@ -5,6 +5,7 @@ import Testing
 
 @testable import BackhaulStore
 
+/// A *store* is a directory with the database of all tasks, and with the files of these tasks.
 @Suite("The store's directory")
 struct DirectoryTests {
     let scratch = Scratch()
@@ -19,7 +20,7 @@ struct DirectoryTests {
         #expect(throws: Failure.self) { try StoreDirectory.open(path: path) }
     }
 
-    @Test("if its parent exists, a store's directory is created with mode 0700, and it can be opened again")
+    @Test("a store's directory is created with mode 0700 if its parent exists, and it can be opened again")
     func made() throws {
         let first = try StoreDirectory.open(path: path)
         #expect(mode(path) == 0o700)

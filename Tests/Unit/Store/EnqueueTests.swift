@@ -6,7 +6,8 @@ import Testing
 /// To *enqueue* a request is to store it as a task. If a later request has the same *idempotency key*, the store
 /// returns the existing task. A *chunk* is several requests that are enqueued together. A *lane* is the tasks of one
 /// session for one origin (scheme, host name and port). A *round* is a session's tasks in one period, which ends when
-/// all tasks of the session have ended.
+/// all tasks of the session have ended. An event is *acknowledged* when the program that uses the library has processed
+/// it.
 @Suite("Enqueue")
 struct EnqueueTests {
     let scratch = Scratch()
@@ -87,7 +88,7 @@ struct EnqueueTests {
         #expect(try store.info(session)?.liveTasks == 2)
     }
 
-    @Test("an enqueue with a known key returns the existing task's state and its unacknowledged end event")
+    @Test("an enqueue with a known key returns the existing task's state and the unacknowledged event of its end")
     func standing() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -149,7 +150,7 @@ struct EnqueueTests {
         #expect(next > id)
     }
 
-    @Test("in the whole store, only one live task may have a certain destination")
+    @Test("in the whole store, two unfinished tasks cannot have the same destination")
     func destination() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

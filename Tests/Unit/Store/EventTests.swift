@@ -57,7 +57,7 @@ struct EventTests {
         #expect(try store.events(of: session).first?.task?.outcome == outcome)
     }
 
-    @Test("a task ends only once")
+    @Test("a task that has ended cannot end a second time")
     func once() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -209,7 +209,7 @@ struct EventTests {
         #expect(gone?.status == .notFound)
     }
 
-    @Test("unneeded files are listed until they are removed, even if the store was closed and opened meanwhile")
+    @Test("unneeded files are listed until they are removed, even if the store is closed and opened before that")
     func leftovers() throws {
         let ids: [TaskID]
         do {

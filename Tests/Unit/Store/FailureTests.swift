@@ -32,7 +32,7 @@ struct FailureTests {
         #expect(!failure.message.isEmpty)
     }
 
-    @Test("a failure of SQLite ends the use of the store if memory and disk may differ, but not if a retry can help")
+    @Test("a failure of SQLite ends the use of the store if the data in memory and on disk may differ")
     func ending() {
         func failure(_ code: Int32, _ systemCode: Int32 = 0) -> Failure {
             Connection.failure(code, reason: "", systemCode: systemCode)

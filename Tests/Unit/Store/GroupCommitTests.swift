@@ -6,7 +6,7 @@ import Testing
 @testable import BackhaulStore
 
 /// A *body* is the closure that performs the work of one call in a transaction. One transaction can perform several
-/// bodies. The *log* is the write-ahead log (WAL) of SQLite.
+/// bodies. The *log* is the write-ahead log (WAL) of SQLite. A *host* is a program that uses the library.
 @Suite("Group commit")
 struct GroupCommitTests {
     let scratch = Scratch()

@@ -3,8 +3,10 @@ import Testing
 
 @testable import BackhaulStore
 
-/// A *group* is tasks with one common event. This event reports that all tasks of the group have ended. A *round* is a
-/// session's tasks in one period, which ends when all tasks of the session have ended.
+/// A *group* is tasks with one common event. This event reports that all tasks of the group have ended. An event is
+/// *acknowledged* when the program that uses the library has processed it. If an enqueued request has the *idempotency
+/// key* of an earlier request, no new task is made. A *round* is a session's tasks in one period, which ends when all
+/// tasks of the session have ended.
 @Suite("Groups")
 struct GroupTests {
     let scratch = Scratch()
@@ -134,7 +136,7 @@ struct GroupTests {
         #expect(try store.tasks(of: session).map(\.group) == ["album", "album", "album", "album", nil])
     }
 
-    @Test("if a second enqueue finds a task by its key, the task is counted one time and makes no new group")
+    @Test("if an enqueue finds an existing task by its key, the task is counted one time and makes no new group")
     func repeated() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -146,8 +148,8 @@ struct GroupTests {
         let task = try store.enqueue([request], in: session)[0]
         try store.end(task)
         #expect(finished(try store.events(of: session)).count == 1)
-        // The event of the task is acknowledged, but the event for the end of the round is not. So the key still finds
-        // the task.
+        // The event of the task is acknowledged, but the event for the end of the round is not. So the idempotency key
+        // still finds the task.
         try store.acknowledge(session, .ids([try store.events(of: session)[0].id]))
         #expect(try store.enqueue([request], in: session) == [task])
         #expect(try groups(of: store) == 0)

@@ -4,7 +4,7 @@ import Testing
 @testable import BackhaulStore
 
 /// A task is *acknowledged* when the program that uses the library has processed the event about its end. The *history*
-/// lists these tasks.
+/// lists these tasks. An *attempt* is one run of a task.
 @Suite("The history of acknowledged tasks")
 struct HistoryTests {
     let scratch = Scratch()
@@ -111,7 +111,7 @@ struct HistoryTests {
         #expect(ids.first == late && ids.count == 10)
     }
 
-    @Test("a session without a history limit keeps no acknowledged task and no attempt")
+    @Test("a session whose history is switched off keeps no acknowledged task and no attempt")
     func none() throws {
         let store = try TestStore(scratch.path)
         let session = try session(store, limit: nil)
@@ -121,7 +121,7 @@ struct HistoryTests {
     }
 
     @Test(
-        "the history is trimmed when its limit is lowered or removed",
+        "the history is trimmed when its limit is lowered, and emptied when it is switched off",
         arguments: [(3, 3), (nil, 0)] as [(UInt32?, Int)])
     func updated(_ limit: UInt32?, _ left: Int) throws {
         let store = try TestStore(scratch.path)

@@ -98,7 +98,7 @@ struct KnownRepresentationTests {
         #expect(task?.task.intent == intent)
     }
 
-    @Test("a size mismatch stays recorded after a later failure of another kind")
+    @Test("if a download had a wrong size, this fact stays recorded after a later failure of another kind")
     func mismatch() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -132,7 +132,7 @@ struct KnownRepresentationTests {
         #expect(outcome?.checksum == checksum)
     }
 
-    @Test("several live tasks may have the same directory as their destination")
+    @Test("several unfinished tasks may have the same directory as their destination")
     func directories() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

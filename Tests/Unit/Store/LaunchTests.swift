@@ -5,7 +5,8 @@ import Testing
 @testable import BackhaulStore
 
 /// A *host* is a program that uses the library. The engine *launches* a host if sessions need it. The *backoff* is the
-/// delay until the next launch. A host *completes* a session when it states that it has processed the events.
+/// delay until the next launch. A host *acknowledges* each event that it has processed. It *completes* a session when
+/// it states that it has processed all its events.
 @Suite("Launches in the store")
 struct LaunchTests {
     let scratch = Scratch()
@@ -62,7 +63,7 @@ struct LaunchTests {
         #expect(try stored(store) == nil)
     }
 
-    @Test("a launch lists only the sessions that need their host")
+    @Test("a launch lists only the sessions that need a host")
     func lists() throws {
         let store = try TestStore(scratch.path)
         try register(store, command)
@@ -92,7 +93,7 @@ struct LaunchTests {
         #expect(ids == [1, 2, 3])
     }
 
-    @Test("a completed session is removed from its launch; if it has unacknowledged events, it is listed again")
+    @Test("after a session is completed, its launch lists it only if it has unacknowledged events")
     func completes() throws {
         let store = try TestStore(scratch.path)
         try register(store, command)

@@ -4,7 +4,8 @@ import Testing
 
 @testable import BackhaulStore
 
-/// The versions are schema versions of the database.
+/// The versions are schema versions of the database. A *constraint* is a demand of a task on the system, such as
+/// external power. A *leftover* is a file that the engine must still delete.
 @Suite("Stores of earlier versions")
 struct MigrationTests {
     let scratch = Scratch()

@@ -3,6 +3,7 @@ import Testing
 
 @testable import BackhaulStore
 
+/// The settings of a network are a limit on the moved bytes, and whether its data may cost money.
 @Suite("Networks")
 struct NetworkTests {
     let scratch = Scratch()

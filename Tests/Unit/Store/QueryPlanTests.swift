@@ -5,9 +5,9 @@ import Testing
 
 @testable import BackhaulStore
 
-/// Checks the query plan of every statement. The test calls the methods of a transaction, which prepare the statements.
-/// At least as many statements must be prepared as the tables declare. So the test fails if a new statement is not
-/// prepared.
+/// Checks the query plan of every SQL statement. The source files of the tables declare the statements. To prepare each
+/// statement, the test calls the methods that perform the statements. If fewer statements are prepared than declared,
+/// the test fails. So each new statement needs a call in this test.
 @Suite("Query plans")
 struct QueryPlanTests {
     let scratch = Scratch()
@@ -171,7 +171,7 @@ struct QueryPlanTests {
         try exerciseTables(store, session, ids[1])
     }
 
-    /// Performs statements that operations need only in rare cases.
+    /// Performs the statements that operations use only in rare cases.
     private func exerciseTables(_ store: TestStore, _ session: SessionID, _ task: TaskID) throws {
         try store.run { (transaction) throws(Failure) in
             let tables = transaction.tables
@@ -316,7 +316,7 @@ struct QueryPlanTests {
         }
     }
 
-    /// The number of statements that the tables declare.
+    /// The number of statements that the source files of the tables declare.
     private var declaredStatements: Int {
         let sources = "\(#filePath)".replacing("Tests/Unit/Store/QueryPlanTests.swift", with: "Sources/BackhaulStore")
         var count = 0
@@ -358,8 +358,8 @@ struct QueryPlanTests {
         // the first page.
         #expect(statements >= declaredStatements)
         for plan in plans {
-            // A clock step changes the times of all live tasks and all rescheduled tasks. So its statements may scan
-            // these tasks.
+            // When the user sets the clock, the times of all live tasks and all rescheduled tasks change. So the
+            // statements for this change may scan these tasks.
             if plan.contains("SET enqueued_ms = enqueued_ms +") || plan.contains("request_options_rescheduled") {
                 continue
             }
@@ -368,7 +368,8 @@ struct QueryPlanTests {
                 let isConstant = words[1] == "CONSTANT"
                 #expect(isConstant || Self.small.contains(String(words[1])), "\(plan)")
             }
-            // A search whose first term is a comparison scans many rows. Only searches for due tasks may do this.
+            // If a search compares the first column of an index by < or >, it reads many rows. Only searches for due
+            // tasks may do this.
             let isMeant = plan.contains(/tasks_by_(due|latest_start)/)
             let isWalk = plan.contains(/^SEARCH (tasks|events) .*\(\w+[<>]/) && !isMeant
             #expect(!isWalk, "\(plan)")

@@ -193,7 +193,7 @@ struct RescheduleTests {
         #expect(moved.tasks == [id: stated.id])
     }
 
-    @Test("a changed earliest start survives a reboot, and the wait for this start is listed in the history")
+    @Test("a changed earliest start survives a reboot, and its wait record is listed even after the task has ended")
     func lasting() throws {
         let session: SessionID
         let id: TaskID

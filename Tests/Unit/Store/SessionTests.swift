@@ -5,9 +5,9 @@ import Testing
 
 @testable import BackhaulStore
 
-/// A *handle* is a process's reference to a session. A *consumer* is the only handle that may read the session's
-/// events: it has the *claim*. Handles with other roles add or list tasks. A *round* is a session's tasks in one
-/// period, which ends when all tasks of the session have ended.
+/// A *session* is a named collection of tasks. A *handle* is a process's reference to a session. A *consumer* is the
+/// only handle that may read the session's events: it has the *claim*. Handles with other roles add or list tasks. A
+/// *round* is a session's tasks in one period, which ends when all tasks of the session have ended.
 @Suite("Sessions and their consumers")
 struct SessionTests {
     let scratch = Scratch()
@@ -154,7 +154,7 @@ struct SessionTests {
         #expect(throws: Failure.self) { try attach(store, .of(1)) }
     }
 
-    @Test("a consumer keeps its session when the engine ends, and loses the session when its client is released")
+    @Test("a consumer keeps its claim when the engine ends, and loses the claim when its process disconnects")
     func outlives() throws {
         do {
             let store = try TestStore(scratch.path)
@@ -239,7 +239,7 @@ struct SessionTests {
     }
 }
 
-/// A *command* is a message from a client to the engine. The client is the library in a host's process.
+/// A *command* is a message from a client to the engine. The client is the library in the process of a program.
 @Suite("Commands")
 struct CommandTests {
     let scratch = Scratch()

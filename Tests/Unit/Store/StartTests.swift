@@ -88,7 +88,7 @@ struct StartTests {
         #expect(try reason(store, session) == .slot)
     }
 
-    @Test("an earliest start keeps its wall-clock time after a clock step")
+    @Test("an earliest start keeps its wall-clock time after the clock is set")
     func jump() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -166,7 +166,7 @@ struct StartTests {
         #expect(second.next == nil && second.constraints == first.constraints)
     }
 
-    @Test("tasks that wait for a budget are evaluated in order and in batches")
+    @Test("tasks that wait for a budget are checked in order and in batches")
     func evaluatedInBatches() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

@@ -94,7 +94,7 @@ final class TestStore: Sendable {
         }
     }
 
-    /// Returns the constraints of those tasks that have constraints, in the order of the tasks.
+    /// Returns the constraints (demands on the system) of those tasks that have constraints, in the order of the tasks.
     func constraints(of tasks: [TaskID]) throws -> [StoredConstraints] {
         try tasks.compactMap { id in
             try run { (transaction) throws(Failure) in
@@ -120,7 +120,7 @@ final class TestStore: Sendable {
 }
 
 extension ConsumerIdentity {
-    /// Returns the identity of a consumer in this process.
+    /// Returns the identity of a consumer (a reader of a session's events) in this process.
     static func of(_ handle: UInt64, client: UInt64 = 1, process: ProcessIdentity = .current) -> ConsumerIdentity {
         ConsumerIdentity(client: ClientID(high: client, low: 7), handle: HandleID(rawValue: handle), process: process)
     }

@@ -58,7 +58,7 @@ struct SuspendedTimeTests {
         #expect(try suspended(store, session) == 0)
     }
 
-    @Test("a clock step while a task is suspended does not change its suspended time")
+    @Test("if the clock is set while a task is suspended, the task's suspended time stays correct")
     func jump() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

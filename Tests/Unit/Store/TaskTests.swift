@@ -5,7 +5,7 @@ import Testing
 
 /// A *live* task has not ended. A *ready* task waits only for a free slot, which is the right to run. A *lane* is the
 /// tasks of one session for one origin (scheme, host name and port). A *checkpoint* is the record of a partial
-/// download.
+/// download. An *attempt* is one run of a task. A *daemon* is a separate process that runs the tasks.
 @Suite("Tasks that wait and run")
 struct TaskTests {
     let scratch = Scratch()
@@ -42,7 +42,7 @@ struct TaskTests {
             nextAttempt: due, reason: reason)
     }
 
-    @Test("each checkpoint stores the attempt, the bytes and the furthest offset of its task")
+    @Test("each checkpoint stores the number of attempts, the received bytes and the furthest offset of its task")
     func soFar() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -269,7 +269,7 @@ struct TaskTests {
         #expect(try listed(TaskStates(.running)).isEmpty)
     }
 
-    @Test("control commands skip tasks that are being finished")
+    @Test("control commands skip a task whose file is complete and gets its final name now")
     func finishing() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

@@ -4,8 +4,9 @@ import Testing
 @testable import BackhaulStore
 
 /// A *wait record* is a row with the reason, the start and the end of a time in which tasks wait. A *constraint* is a
-/// demand of a task on the system, such as external power. A *preset* is a name for several constraints. A *lane* is
-/// the tasks of one session for one origin (scheme, host name and port).
+/// demand of a task on the system, such as external power. A *preset* is a name for several constraints. It has no
+/// effect after the task's *latest start*. Before its *earliest start*, a task does not start. A *lane* is the tasks of
+/// one session for one origin (scheme, host name and port).
 @Suite("Wait records in the store")
 struct WaitTests {
     let scratch = Scratch()
@@ -55,7 +56,7 @@ struct WaitTests {
         #expect(try waits(store, other, plain, now: 1) == nil)
     }
 
-    @Test("a wait because of a preset is listed only up to the task's latest start, at which the preset ends")
+    @Test("a wait because of a preset is listed only up to the task's latest start")
     func latestStart() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -99,7 +100,7 @@ struct WaitTests {
         #expect(sentences == ["70 %", "it waits", "60 %"])
     }
 
-    @Test("waits for an earliest start, a resume, a retry or a credential are listed without a stored wait record")
+    @Test("a wait for an earliest start, a resume, a retry or a credential is listed without a stored wait record")
     func own() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -174,7 +175,7 @@ struct WaitTests {
         #expect(open[0].scope == WaitScope(session, constraints: .session))
     }
 
-    @Test("a clock step moves the wait records together with their task")
+    @Test("if the clock is set, the times of wait records change together with the times of their task")
     func jump() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

@@ -10,7 +10,7 @@ import Testing
 /// during a transfer.
 @Suite("A host that closes descriptors during a transfer")
 struct ClosedDescriptorTests {
-    @Test("if the host closes all descriptors, the process does not abort, and the host's new sockets get no byte")
+    @Test("if the host closes all descriptors, the process does not abort, and the host's new sockets receive nothing")
     func all() async {
         await #expect(processExitsWith: .success) {
             let runners = await InheritedDescriptors()

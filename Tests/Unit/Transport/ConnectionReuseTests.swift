@@ -59,7 +59,7 @@ struct ConnectionReuseTests {
         }, body)
     }
 
-    /// Such bytes can be the rest of an earlier response, which arrived after the next request was sent.
+    /// Bytes that are not HTTP can be the rest of an earlier response: they arrive after the next request was sent.
     @Test("if the response on a reused connection is not HTTP, the request uses a new connection", arguments: [
         "0123456789\r\n", "\r\n\r\n", "HTTP/1.1 200 OK\r\nbroken\r\n\r\n",
     ])
@@ -97,7 +97,7 @@ struct ConnectionReuseTests {
         }
     }
 
-    @Test("a connection is not reused if additional bytes came after a response", arguments: [
+    @Test("a connection is not reused if additional bytes arrive after a response", arguments: [
         "HTTP/1.1 204 No Content\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
         "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\ngood\r\n0\r\n\r\n",

@@ -3,8 +3,8 @@ import Testing
 
 @testable import BackhaulTransport
 
-/// A *hop* is one HTTP request in one run of a task: a redirect needs a further hop. A *challenge* is a server's demand
-/// for a credential. A *host* is a program that embeds the library.
+/// A *hop* is one HTTP request of a transfer: a redirect needs a further hop. A *challenge* is a server's demand for a
+/// credential. A *host* is a program that embeds the library.
 @Suite("Credentials of a hop")
 struct CredentialTests {
     private let asked = [HeaderField("Accept", "a"), HeaderField("authorization", "old"), HeaderField("X-Key", "k")]
@@ -21,7 +21,7 @@ struct CredentialTests {
         return book.credential(server: "a", url: "a/b")
     }
 
-    @Test("libcurl may repeat a request only for a Digest challenge")
+    @Test("libcurl may repeat a request by itself only after a Digest challenge")
     func repeats() {
         let credential = ChallengeResponse.credential(user: "u", password: "p")
         let digest = HopCredentials(server: answer(credential, [.digest, .basic]), proxy: nil, through: nil)
@@ -42,7 +42,7 @@ struct CredentialTests {
         #expect(configured.mayRepeat(after: 407) && configured.proxyScheme == [.basic, .digest])
     }
 
-    @Test("Digest nonces belong to one credential at one server")
+    @Test("a Digest nonce belongs to one credential at one server")
     func nonces() {
         let digest = HopCredentials(
             server: answer(.credential(user: "u", password: "p"), .digest), proxy: nil, through: nil)
@@ -63,7 +63,7 @@ struct CredentialTests {
         #expect(HopCredentials().merged(into: asked) == asked)
     }
 
-    @Test("the credentials of a proxy and of a server are separate")
+    @Test("the credential for a proxy and the credential for a server are separate")
     func apart() {
         let hop = HopCredentials(
             server: nil, proxy: answer(.headers([HeaderField("Proxy-Authorization", "Bearer x")])),

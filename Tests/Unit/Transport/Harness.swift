@@ -1,6 +1,7 @@
 import BackhaulTransport
 
-/// Runs `body` with a server and a transfer client. The server calls `serve` for each connection.
+/// Runs `body` with a server and a transfer client, which sends requests to the server. The server calls `serve` for
+/// each connection.
 func withServer(
     _ serve: @escaping @Sendable (RawServer.Connection) -> Void,
     _ body: (RawServer, TransferClient) async throws -> Void

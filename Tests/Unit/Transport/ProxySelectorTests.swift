@@ -76,7 +76,7 @@ struct ProxySelectorTests {
         #expect(failure.message.contains("http_proxy") && !failure.message.contains("secret"))
     }
 
-    @Test("an HTTP proxy has an origin for its challenges, and a SOCKS proxy has none")
+    @Test("an HTTP proxy has an origin for its demands for a credential, and a SOCKS proxy has none")
     func names() {
         #expect(ProxyRoute(url: "http://p:1").origin == "http://p:1")
         #expect(ProxyRoute(url: "https://p:443").origin == "https://p:443")

@@ -52,7 +52,7 @@ final class RawServer: Sendable {
             return true
         }
 
-        /// Adds one to the count of arrivals at the client. `waitForArrivals` waits for this count.
+        /// Counts one message of the server that has arrived at the client. `waitForArrivals` waits for this count.
         func noteArrival() { state.change { $0.arrivals += 1 } }
 
         /// Waits until the client closes the connection.

@@ -6,9 +6,9 @@ import CLinux
 import Glibc
 import Testing
 
-/// Measures the transport without store and disk, and discards the bytes. The result shows the cost of libcurl on our
-/// loop. To measure and profile, run it in a release build (`swift test -c release -Xswiftc -enable-testing --filter
-/// ThroughputTests`).
+/// Measures the transport alone, without the database and the disk. The test discards the received bytes. The result
+/// shows the cost of libcurl in our event loop. To measure and profile, run it in a release build (`swift test -c
+/// release -Xswiftc -enable-testing --filter ThroughputTests`).
 ///
 /// BACKHAUL_THROUGHPUT="http://127.0.0.1:8080/ 10000 32 CA-FILE" fetches http://127.0.0.1:8080/0 to …/9999, 32 at once.
 /// CA-FILE is optional.

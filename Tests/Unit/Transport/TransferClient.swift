@@ -21,7 +21,7 @@ struct TransferRecord: Sendable {
     var isTransient: Bool? { if case .failed(_, let isTransient, _) = end { isTransient } else { nil } }
 }
 
-/// A delegate that records all calls, and calls the test's closures.
+/// A delegate, which a transfer calls with its response. It records all calls, and calls the test's closures.
 final class RecordingDelegate: TransferDelegate {
     var record = TransferRecord()
     var transfer: Transfer?
@@ -53,7 +53,7 @@ final class RecordingDelegate: TransferDelegate {
     }
 }
 
-/// The context of a test's loop thread.
+/// The objects that belong to the thread of a `TransferClient`.
 final class TransportContext {
     let loop: Loop
     let transport: Transport
@@ -67,7 +67,8 @@ final class TransportContext {
     deinit { transport.close() }
 }
 
-/// A loop thread with a transport on it.
+/// Performs transfers for a test. It has a thread with an event loop (the *loop thread*), on which the library's
+/// transport runs.
 struct TransferClient: Sendable {
     let thread: LoopThread<TransportContext>
 

@@ -3,6 +3,7 @@ import Testing
 
 @testable import BackhaulUserManager
 
+/// A service notifies its manager, such as systemd, that it is ready (sd_notify(3)).
 @Suite struct ServiceReadinessTests {
     @Test("a service manager is notified that the service is ready")
     func ready() {

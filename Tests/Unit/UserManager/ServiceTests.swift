@@ -7,6 +7,7 @@ import Testing
 @testable import BackhaulUserManager
 
 /// These tests start services, so they run only under the user manager of Tests/Integration/manager.
+/// The *user manager* is the systemd process that runs the services of one user.
 @Suite(.serialized, .enabled(if: getenv("BACKHAUL_TEST_USER_MANAGER") != nil, "Tests/Integration/manager runs these"))
 struct ServiceTests {
     private let scratch = Scratch()
@@ -24,11 +25,12 @@ struct ServiceTests {
             program: scratch.path + "/script", arguments: arguments)
     }
 
-    /// A line of a script that waits for the file `go`. If a script ended earlier, the start of its service would fail.
+    /// A line of a script that waits for the file `go`. If a script ended before its service has started, the start of
+    /// the service would fail.
     private let waitForFile = "while [ ! -e go ]; do sleep 0.01; done"
 
     /// Returns the text that a script has written. Waits for the whole line, because the shell creates the file before
-    /// the line is written.
+    /// it writes the line.
     private func file(_ name: String) throws -> String {
         var text: String?
         try until { text = contents(name); return text?.hasSuffix("\n") == true }
@@ -91,7 +93,7 @@ struct ServiceTests {
         try manager.stopService(service.name)
     }
 
-    @Test("a killed service is restarted, but not a service that succeeds or exits with an excluded code")
+    @Test("a killed service is restarted; a service that succeeds or exits with an excluded code is not restarted")
     func endings() throws {
         var service = service("echo $$ >new; mv new process; exec sleep 600")
         service.restart = .init(
@@ -146,7 +148,7 @@ struct ServiceTests {
         #expect(failure?.message.contains("working directory") == true)
     }
 
-    @Test("the unit of a service that has ended is unloaded while its starter is still connected")
+    @Test("when a service has ended, its unit is unloaded, even while the starting program is still connected")
     func forgotten() throws {
         let service = service(waitForFile)
         try manager.startService(service)
@@ -164,7 +166,7 @@ struct ServiceTests {
         #expect(ExitStatus(code: code, status: status)?.clause(of: "/p") == words)
     }
 
-    @Test("if a unit file has the service's name, the unit of this file is started in place of the service")
+    @Test("if a unit file has the name of a service, its unit is started in place of the service")
     func unitFile() throws {
         let service = service("echo transient >said")
         let home = String(cString: try #require(getenv("HOME")))

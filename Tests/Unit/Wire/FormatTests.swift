@@ -4,9 +4,9 @@ import Testing
 
 /// Compares messages with the bytes in docs/wire.md. A change of these bytes needs a new `Wire.version`.
 ///
-/// A host's first message is the *hello*, and the engine's reply to it is the *welcome*. Both begin with the
-/// *connection preface*, which has the protocol version and the library version. The engine's last message is the
-/// *goodbye*.
+/// A *host* is a program that uses the library. The *engine* is the process that runs the tasks. A host's first message
+/// is the *hello*, and the engine's reply to it is the *welcome*. Both messages begin with the *connection preface*,
+/// which has the protocol version and the library version. The engine's last message is the *goodbye*.
 @Suite struct FormatTests {
     @Test("a hello has the connection preface, the client's id, application, process, observer flag and launch")
     func hello() throws {
@@ -48,7 +48,7 @@ import Testing
                 + Array("no".utf8) + [1] + [3, 0, 0, 0, 0, 0, 0, 0])
     }
 
-    @Test("a stored reply begins with the protocol version")
+    @Test("a reply that is stored in the database begins with the protocol version")
     func storedReply() {
         #expect(Wire.encodeReply(.count(9)) == [5, 0] + [3] + [9, 0, 0, 0, 0, 0, 0, 0])
     }

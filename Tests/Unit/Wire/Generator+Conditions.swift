@@ -1,6 +1,7 @@
 import BackhaulModel
 
-/// Generates values about constraints, conditions, networks and activities.
+/// Generates constraints (demands of tasks on the system), conditions of the system, networks, and activities (work
+/// that repeats).
 extension Generator {
     mutating func constraints() -> Constraints {
         var constraints = Constraints()

@@ -1,6 +1,6 @@
 import BackhaulModel
 
-/// Fills records that pass their fields to a `FieldVisitor`.
+/// Fills records with generated values. A record passes each of its fields to the generator, which is a `FieldVisitor`.
 extension Generator: FieldVisitor {
     typealias Problem = Never
 

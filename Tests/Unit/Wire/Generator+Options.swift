@@ -1,6 +1,7 @@
 import BackhaulModel
 
-/// Generates the options of requests, the limits of engines, and the attempts of tasks with their measured times.
+/// Generates the options of requests, the limits of engines, and the attempts (runs) of tasks with their measured
+/// times.
 extension Generator {
     mutating func checksum() -> Checksum {
         let algorithm: Checksum.Algorithm = any()

@@ -2,7 +2,9 @@ import BackhaulModel
 import BackhaulWire
 import Testing
 
-/// A *frame* is one message on the engine's socket, with its length before it. The *hello* is a host's first message.
+/// A *frame* is one message on the engine's socket, with its length before it. The *engine* runs the tasks, and a
+/// *host* is a program that connects to it. The *hello* is a host's first message. The database stores replies of the
+/// engine.
 @Suite struct HostilePeerTests {
     /// Returns a frame with this payload, which may be invalid.
     private func frame(_ payload: [UInt8], length: UInt32? = nil) -> [UInt8] {
@@ -94,7 +96,7 @@ import Testing
         }
     }
 
-    @Test("for random bytes, the frame reader returns a message or a clear failure, or waits", arguments: 0..<200)
+    @Test("for random bytes, the frame reader returns a message or a failure, or waits for more", arguments: 0..<200)
     func noise(seed: UInt64) {
         var generator = Generator(seed: seed)
         for tag: UInt8 in [1, 2, 65, 66, 67, 68] {
@@ -147,13 +149,14 @@ import Testing
         #expect(command?.status == .invalidArgument)
     }
 
-    @Test("a hello of another protocol is refused")
+    @Test("bytes of another protocol, such as HTTP, are refused in place of a hello")
     func otherProtocol() {
         #expect(clientFailure(Array("GET / HTTP/1.1\r\n\r\n".utf8))?.status == .invalidArgument)
         #expect(clientFailure(frame([1] + Array("http".utf8) + [1, 0]))?.status == .invalidArgument)
     }
 
-    /// Returns the first bytes of a stored reply: the present protocol version plus `later`.
+    /// Returns the first bytes of a stored reply. They are a protocol version, which is the present version plus
+    /// `later`.
     private func version(_ later: UInt16) -> [UInt8] { [UInt8(Wire.version + later), 0] }
 
     @Test("a damaged stored reply and a reply of another protocol version cause different failures")

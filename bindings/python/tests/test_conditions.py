@@ -110,7 +110,7 @@ def test_the_constraints_that_a_task_states_itself_are_read_from_c():
     assert _reading._task(filled(_ctypes.bh_task_info, id=1, state=1, kind=1, url=b"http://a/")).constraints is None
 
 
-def test_a_start_time_can_be_a_datetime_or_none_or_the_constant_time_unchanged():
+def test_a_start_time_can_be_a_datetime_or_none_or_the_value_for_no_change():
     noon = datetime(2030, 1, 1, 12, tzinfo=timezone.utc)
     assert _writing.start_ms("earliest start", noon) == 1_893_499_200_000
     assert _writing.start_ms("earliest start", None) == 0

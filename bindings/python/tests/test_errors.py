@@ -54,7 +54,7 @@ def test_the_exception_class_of_a_status_is_a_subclass_of_a_wider_exception_clas
     assert isinstance(error, wider)
 
 
-def test_the_error_in_use_has_the_id_of_the_other_process():
+def test_the_exception_for_a_session_in_use_has_the_id_of_the_other_process():
     assert _errors.error_for(Status.IN_USE, domain=Domain.PROCESS, detail=4711).process == 4711
 
 

@@ -134,7 +134,7 @@ def test_every_field_of_a_request_is_written_to_a_struct():
     assert [name for name, *_ in raw._fields_ if not getattr(raw, name)] == []
 
 
-def test_every_field_that_a_host_sets_in_an_activity_is_written_to_a_struct():
+def test_every_field_that_a_program_sets_in_an_activity_is_written_to_a_struct():
     activity = Activity("a", 1, 1, False, "utility", Request("http://a/"), 1.0)
     raw = _writing_conditions.activity(activity)
     unset = [name for name, *_ in raw._fields_ if not getattr(raw, name)]

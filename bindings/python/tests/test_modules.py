@@ -1,4 +1,5 @@
-"""The modules of the package do not import each other in a cycle. Only programs that use asyncio load it."""
+"""The modules of the package do not import each other in a cycle. The package loads asyncio only in programs that use
+asyncio."""
 
 import ast
 import subprocess

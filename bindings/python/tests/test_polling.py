@@ -61,5 +61,5 @@ def test_a_poll_waits_at_least_five_seconds_for_a_slow_engine(ask, seconds, take
     assert ask(seconds, Status.TIMEOUT) == (Status.TIMEOUT, taken)
 
 
-def test_a_poll_without_a_wait_returns_a_reply_that_comes_after_four_seconds(ask):
+def test_a_poll_with_a_timeout_of_0_still_returns_a_reply_that_comes_after_four_seconds(ask):
     assert ask(0, Status.TIMEOUT, 4) == ("answer", 4)

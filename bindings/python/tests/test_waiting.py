@@ -55,8 +55,8 @@ def test_a_waiter_is_cancelled_even_if_its_descriptor_becomes_readable(pipe, sec
         waiting = asyncio.ensure_future(readable(pipe[0], seconds))
         await asyncio.sleep(0)
         os.write(pipe[1], b"x")
-        # In its next iteration, the event loop finds that the descriptor is readable. One iteration later, the waiter
-        # is cancelled before the waiter runs.
+        # In its next iteration, the event loop finds that the descriptor is readable. One iteration later, the test
+        # cancels the waiter before the waiter runs.
         loop = asyncio.get_running_loop()
         loop.call_soon(loop.call_soon, waiting.cancel)
         with pytest.raises(asyncio.CancelledError):
@@ -66,7 +66,7 @@ def test_a_waiter_is_cancelled_even_if_its_descriptor_becomes_readable(pipe, sec
     assert asyncio.run(scenario()) is False
 
 
-def test_one_part_of_a_long_wait_is_short_and_ends_at_the_deadline_at_the_latest():
+def test_each_part_of_a_long_wait_is_short_and_ends_at_the_deadline_at_the_latest():
     assert Deadline(None).slice_ms() == _waiting.SLICE_SECONDS * 1000
     assert Deadline(1e9).slice_ms() == _waiting.SLICE_SECONDS * 1000
     assert 1 <= Deadline(0.05).slice_ms() <= 50

@@ -2,8 +2,8 @@ import BackhaulModel
 import Testing
 
 /// The *plan* is what a download does with a response: for example, append its body to the stored bytes (the *part
-/// file*), start again from byte 0, or fail. A *checkpoint* is the record of the part file in the database: its length,
-/// its size and its validators (ETag or Last-Modified).
+/// file*), start again from byte 0, or fail. A *checkpoint* is what the database records about the part file: the
+/// number of stored bytes, the size of the whole file, and its validators (ETag and Last-Modified).
 @Suite("The plan for a response")
 struct ResponsePlanTests {
     private static let largest = String(UInt64.max)
@@ -62,12 +62,12 @@ struct ResponsePlanTests {
     func notAFile(_ answer: ResponseCase) { #expect(ExpectedPlan(answer.plan) == answer.expected) }
 
     @Test("if a response contradicts an earlier response, the task starts again one time", arguments: [
-        // A strong entity tag promises the same bytes.
+        // The same strong entity tag promises the same bytes, so the size must be the same.
         ResponseCase(.tagged, 200, "Content-Length: 0", "ETag: \"a\"", expect: .startsOverOnce),
         ResponseCase(.tagged, 200, "Content-Length: 500", "ETag: \"a\"", expect: .startsOverOnce),
         ResponseCase(.taggedOfUnknownSize, 200, "Content-Length: 499", "ETag: \"a\"", expect: .startsOverOnce),
         ResponseCase(.taggedOfUnknownSize, 200, "Content-Length: 900", "ETag: \"a\"", expect: .startsOver(size: 900)),
-        // If the response has no length, the complete file must have the earlier length.
+        // If the response states no length, the complete file must have the length from the checkpoint.
         ResponseCase(.tagged, 200, "ETag: \"a\"", expect: .startsOver(size: 1000)),
         ResponseCase(.tagged, 202, "Content-Length: 10", expect: .startsOverOnce),
         ResponseCase(.tagged, 204, expect: .startsOverOnce), ResponseCase(.dated, 204, expect: .startsOverOnce),
@@ -79,8 +79,8 @@ struct ResponsePlanTests {
             expect: .triesAgainFromZero),
         ResponseCase(
             .tagged, 416, "Content-Range: bytes */500", "Content-Range: bytes */1000", expect: .triesAgainFromZero),
-        // If a response contradicts the checkpoint for the second time, the task fails. Otherwise, the task starts
-        // again.
+        // In these cases, an earlier response has already contradicted the checkpoint. After a second contradiction,
+        // the task fails. Without a second contradiction, the download starts again from byte 0.
         ResponseCase(.promised, 200, "Content-Length: 0", "ETag: \"a\"", expect: .fails(.badResponse)),
         ResponseCase(.promised, 204, expect: .fails(.badResponse)),
         ResponseCase(.promised, 200, "Content-Length: 1000", "ETag: \"a\"", expect: .startsOver(size: 1000)),
@@ -158,8 +158,8 @@ struct ResponsePlanTests {
         ResponseCase(.dated, 206, "Content-Range: bytes 500-999/1000", expect: .appends(of: 1000, through: 1000)),
         ResponseCase(
             .dated, 206, "Content-Range: bytes 500-999/1000", "Last-Modified: \(tuesday)", expect: .triesAgainFromZero),
-        // The file has the same size, but it changed in the second in which the response was sent. So its date is no
-        // validator, but the date differs from the earlier date.
+        // The file changed in the second in which the response was sent. So its Last-Modified is not a strong
+        // validator. But Last-Modified differs from the date in the checkpoint, so the file has changed.
         ResponseCase(
             .dated, 206, "Content-Range: bytes 500-999/1000", "Last-Modified: \(tuesday)", "Date: \(tuesday)",
             expect: .triesAgainFromZero),
@@ -170,7 +170,7 @@ struct ResponsePlanTests {
     ])
     func restByDate(_ answer: ResponseCase) { #expect(ExpectedPlan(answer.plan) == answer.expected) }
 
-    @Test("the plan is right for each range whose URL differs from the URL of the stored bytes", arguments: [
+    @Test("the plan is right if the range comes from another URL than the stored bytes", arguments: [
         ResponseCase(
             .tagged, 206, "Content-Range: bytes 500-999/1000", "ETag: \"a\"", url: "https://example.org/file?signed=2",
             expect: .appends(of: 1000, through: 1000)),
@@ -234,7 +234,7 @@ struct ResponsePlanTests {
                 head, offset: kept.offset, known: kept.checkpoint, terms: terms, isConditional: isConditional))
     }
 
-    @Test("the plan for a response depends on the accepted and the retried statuses of the request")
+    @Test("the plan for a response depends on the statuses that the request accepts or retries")
     func accepted() throws {
         let list = try #require(StatusList("200,404"))
         let found = head(404, "Content-Length: 10")

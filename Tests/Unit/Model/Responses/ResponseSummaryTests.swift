@@ -1,7 +1,8 @@
 @testable import BackhaulModel
 import Testing
 
-/// A *validator* is ETag or Last-Modified. A *checkpoint* is the record of a partial download in the database.
+/// The *summary* is what the database keeps of the response for a task: its status, URL and header fields. A
+/// *validator* is ETag or Last-Modified. A *checkpoint* is the record of a partial download in the database.
 @Suite("The stored summary of a response")
 struct ResponseSummaryTests {
     @Test("a summary lists chosen headers first, with their standard names, and then all other headers in order")
@@ -31,14 +32,14 @@ struct ResponseSummaryTests {
         #expect(summary.headers == [HeaderField("ETag", "\"a\"")])
     }
 
-    @Test("the stored summary of a response has each header that the limit of its size still permits")
+    @Test("if a header does not fit into the stored summary, the summary still contains a shorter header after it")
     func fitting() {
         let half = String(repeating: "x", count: ResponseSummary.headersSize / 2)
         let summary = ResponseSummary(head(200, "A: \(half)", "B: \(half)", "C: small", url: "http://a/b"))
         #expect(summary.headers.map(\.name) == ["A", "C"])
     }
 
-    @Test("if a file is complete without a request, its stored summary has the checkpoint's URL and validators")
+    @Test("if a file is complete without a further request, its stored summary has the checkpoint's URL and validators")
     func completeWithoutRequest() {
         let summary = ResponseSummary().completed(from: checkpoint(entityTag: "\"a\"", lastModified: "yesterday"))
         #expect(summary.finalURL == "http://a/b")
@@ -46,7 +47,7 @@ struct ResponseSummaryTests {
         #expect(summary.httpStatus == 0)
     }
 
-    @Test("if a response has no validator, its stored summary has the validators of the continued checkpoint")
+    @Test("if a response has no validator, its stored summary has the checkpoint's validators")
     func continued() {
         let rest = ResponseSummary(head(206, "Content-Type: text/plain", url: "http://c/d"))
         let summary = rest.completed(from: checkpoint(lastModified: "yesterday"))
@@ -56,7 +57,7 @@ struct ResponseSummaryTests {
         #expect(summary.httpStatus == 206)
     }
 
-    @Test("if a response has a validator, its stored summary has no validator of the checkpoint")
+    @Test("if a response has a validator, its stored summary does not use the checkpoint's validators")
     func ownValidator() {
         let rest = ResponseSummary(head(206, "ETag: \"a\"", url: "http://a/b"))
         #expect(rest.completed(from: checkpoint(entityTag: "\"a\"", lastModified: "yesterday")) == rest)

@@ -1,6 +1,7 @@
 @testable import BackhaulModel
 import Testing
 
+/// If a request does not state the name of the downloaded file, the name comes from the response or from its URL.
 @Suite("The file name from the server")
 struct ServerFileNameTests {
     private func name(_ disposition: String?, url: String = "https://example.org/a/song.flac?x=/y#z") -> String {

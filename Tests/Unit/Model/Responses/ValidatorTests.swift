@@ -2,6 +2,8 @@ import Testing
 
 @testable import BackhaulModel
 
+/// If-Range is sent with a request for the rest of a file. The server then sends the rest only if the file still has
+/// the same validator (ETag or Last-Modified).
 @Suite("The validator for If-Range")
 struct ValidatorTests {
     struct Row: CustomTestStringConvertible {
@@ -36,8 +38,8 @@ struct ValidatorTests {
         Row("ETag: ", continuesWith: nil),
         Row("ETag: \(tag(ofSize: 1_024))", continuesWith: tag(ofSize: 1_024)),
         Row("ETag: \(tag(ofSize: 1_025))", continuesWith: nil),
-        // The date is no strong validator if the file changed in the second of the response, later than the response,
-        // or at an unknown time (RFC 9110, section 8.8.2.2).
+        // Last-Modified is a strong validator only if both dates are valid, and Last-Modified is before Date (RFC 9110,
+        // section 8.8.2.2).
         Row("Last-Modified: \(monday)", "Date: \(monday)", continuesWith: nil),
         Row("Last-Modified: \(tuesday)", "Date: \(monday)", continuesWith: nil),
         Row("Last-Modified: \(monday)", continuesWith: nil),

@@ -12,13 +12,13 @@ struct ConnectivityTests {
             Connectivity.Facts(isUnreachable: isUnreachable, hasRouteToNameServer: hasRouteToNameServer))
     }
 
-    @Test("A failed connection means no route only if the network is unreachable")
+    @Test("A failed connection means a missing route only if the network is unreachable")
     func connections() {
         #expect(isRouteMissing(.connectionFailed, "example.org", isUnreachable: true))
         #expect(!isRouteMissing(.connectionFailed, "example.org"))
     }
 
-    @Test("An unresolved name means no route only if no name server is reachable")
+    @Test("An unresolved name means a missing route only if no name server is reachable")
     func names() {
         #expect(isRouteMissing(.nameNotResolved, "example.org", hasRouteToNameServer: false))
         #expect(!isRouteMissing(.nameNotResolved, "example.org"))
@@ -84,7 +84,7 @@ struct ConnectivityPacingTests {
         #expect(looks.suffix(2).first.map { now - $0 } == 60_000)
     }
 
-    @Test("A quiet time or a successful connection resets the delays between connectivity checks")
+    @Test("A time without changes of the network, or a successful connection, makes connectivity checks frequent again")
     func quiet() {
         var pacing = ConnectivityCheckBackoff()
         for _ in 0..<20 { pacing.noteCheck(at: 0) }

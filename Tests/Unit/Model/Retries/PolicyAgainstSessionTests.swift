@@ -1,8 +1,9 @@
 import BackhaulModel
 import Testing
 
-/// One row: settings of the session and of the request. If the settings agree, `names` is empty. Otherwise, `names` has
-/// the two fields that the error message names.
+/// One row: the settings of a session and of a request in this session. If the settings of the request do not
+/// contradict those of the session, `names` is empty. Otherwise, `names` has the two fields that the error message
+/// names.
 struct PolicyRow: CustomTestStringConvertible {
     var testDescription: String
     var names: [String]
@@ -20,6 +21,8 @@ struct PolicyRow: CustomTestStringConvertible {
     }
 }
 
+/// The *policy* of a task is its rules, for example for retries. A request for a task can set these rules. All other
+/// rules come from the session.
 @Suite("The policy of a task and the settings of its session")
 struct PolicyAgainstSessionTests {
     @Test("A request that contradicts its session is refused, and the error names both fields", arguments: [

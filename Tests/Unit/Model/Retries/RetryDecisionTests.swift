@@ -16,11 +16,11 @@ private func status(_ code: Int64) -> Failure { Failure(.httpStatus, "status \(c
 private let portal = status(511)
 
 private let refusal = RetryDecision.end
-/// The delay after the first attempt without progress, with the maximum of its random part.
+/// The delay after the first attempt without progress. The random part of the delay has its largest value.
 private let first = RetryDecision.later(milliseconds: 1_000, consecutiveFailures: 1)
 
-/// One row: a failed attempt, a policy, and the expected decision. The closures change the attempt and the default
-/// policy.
+/// One row: a failed attempt, a policy (a task's rules for retries), and the expected decision. The closures change the
+/// attempt and the default policy.
 struct RetryRow: CustomTestStringConvertible {
     var testDescription: String
     var attempt: FailedAttempt
@@ -41,7 +41,8 @@ struct RetryRow: CustomTestStringConvertible {
 }
 
 /// An *attempt* is one run of a task. A *tolerance* is a fault of servers that a session accepts. The *uplink* is the
-/// route from the local network to other networks. `retry_errors` is the field of a request with the errors to retry.
+/// route from the local network to other networks. `retry_errors` is a field of a request. It has one bit for each
+/// error after which the task is retried.
 @Suite("The decision to retry")
 struct RetryDecisionTests {
     @Test("A task has the tolerances of its session; by default, a session has no tolerances")
@@ -274,7 +275,7 @@ struct RetryDecisionTests {
     ])
     func disks(_ row: RetryRow) { check(row) }
 
-    @Test("If a task's bytes are unusable, the task is retried from byte 0, independently of retry_errors", arguments: [
+    @Test("If a task's bytes are unusable, the task is retried from byte 0, even if retry_errors is empty", arguments: [
         RetryRow("by default", nonsense, becomes: first) { $0.fromZero = true },
         RetryRow("no error is retried", nonsense, becomes: first) { $0.fromZero = true } policy: {
             $0.retryErrors = .nothing

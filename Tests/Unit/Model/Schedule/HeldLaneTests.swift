@@ -2,7 +2,8 @@ import BackhaulModel
 import Testing
 
 /// A *lane* is the tasks of one session for one origin (scheme, host name and port). A *slot* is the right of a task to
-/// run. A *route* is how the kernel reaches a server.
+/// run. The *schedule* gives the slots to the tasks. A *route* is how the kernel reaches a server. While a lane has no
+/// route, the schedule *holds* it: no further task of the lane starts.
 @Suite("Lanes without a route")
 struct HeldLaneTests {
     private func schedule() -> Schedule<String, String, Int> {
@@ -26,7 +27,7 @@ struct HeldLaneTests {
         #expect(schedule.next() == .start(2, "a1"))
     }
 
-    @Test("If a lane loses its route, its running tasks keep their slots")
+    @Test("If a lane loses its route, its running task keeps its slot, and no further task of the lane starts")
     func running() {
         var schedule = schedule()
         #expect(schedule.next() == .start(1, "a1"))
@@ -36,7 +37,7 @@ struct HeldLaneTests {
         #expect(schedule.next() == nil)
     }
 
-    @Test("If the schedule does not know a lane, the lane cannot be held")
+    @Test("A command to hold an unknown lane has no effect")
     func unknown() {
         var schedule = schedule()
         schedule.setHeld("b1", true)

@@ -28,7 +28,7 @@ struct RescheduleTests {
         #expect(decision?.delay == expected)
     }
 
-    @Test("a rescheduling keeps omitted values, and skips a task for which nothing changes")
+    @Test("a rescheduling changes only the start times that it states, and skips a task if nothing changes")
     func unchanged() throws {
         #expect(try decide(.early, earliest: 200, latest: 300, Rescheduling()) == nil)
         #expect(try decide(.early, earliest: 200, Rescheduling(earliest: .to(200), latest: .to(nil))) == nil)
@@ -59,7 +59,7 @@ struct RescheduleTests {
         #expect(throws: Failure.self) { try RescheduleDecision.check(Rescheduling(earliest: .to(2), latest: .to(1))) }
     }
 
-    @Test("each start code of the header is decoded: a time, no start or no change", arguments: [-1, 0, 1, Limits.time])
+    @Test("each code of a start in the C header is decoded", arguments: [-1, 0, 1, Limits.time])
     func codes(_ code: Int64) {
         #expect(StartChange(code: code)?.code == code)
     }

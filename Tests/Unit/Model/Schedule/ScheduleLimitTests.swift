@@ -172,7 +172,7 @@ struct ScheduleLimitTests {
         #expect(started(&schedule) == [4])
     }
 
-    @Test("While its lane runs another task alone, an urgent task waits")
+    @Test("If a lane is set to run one task at a time, its urgent task waits for its running task")
     func runsOneTask() {
         var schedule = schedule(.init())
         schedule.add("a1", of: "a", to: here, reload: false)
@@ -184,7 +184,7 @@ struct ScheduleLimitTests {
         #expect(started(&schedule) == [9])
     }
 
-    @Test("If a more important task arrives during a load of tasks, there is another load")
+    @Test("If a more important task arrives while tasks are loaded, the lane is loaded again")
     func outdated() {
         var schedule = schedule(.init())
         schedule.add("a1", of: "a", to: here, reload: false)

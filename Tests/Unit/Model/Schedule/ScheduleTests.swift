@@ -84,7 +84,7 @@ struct ScheduleTests {
         #expect(!schedule.runsOneTask("a1"))
     }
 
-    @Test("If a session is removed while its lane runs one task alone, the schedule forgets the lane after that task")
+    @Test("If a session is removed, its lane that runs one task at a time is forgotten when that task ends")
     func runsOneTaskAndIsForgotten() {
         var schedule = schedule([("a1", [1, 2])])
         schedule.setRunsOneTask("a1", true)
@@ -126,7 +126,7 @@ struct ScheduleTests {
         #expect(schedule.next() == .start(1, "a1"))
     }
 
-    @Test("Releasing a slot too often has no effect", arguments: [1, 2, 5])
+    @Test("The release of a slot that is already free has no effect", arguments: [1, 2, 5])
     func releasedTooOften(_ times: Int) {
         var schedule = schedule([("a1", [1, 2]), ("b1", [3])])
         #expect(schedule.next() == .start(1, "a1"))
@@ -155,7 +155,7 @@ struct ScheduleTests {
 
     // MARK: Loading
 
-    @Test("Before a lane has slots for its tasks, the tasks are loaded")
+    @Test("Tasks of a lane are loaded even before slots are free for them")
     func loadsAhead() {
         var schedule = schedule([("a1", Array(1...10))], perLane: 1)
         schedule.add("a1", of: "a", reload: false)

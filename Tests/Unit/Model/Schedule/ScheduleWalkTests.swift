@@ -186,8 +186,9 @@ private struct ScheduleSimulation {
         running.append((task, lane))
     }
 
-    /// Returns whether the limits let the lane start a task. `surely` excludes the higher limit of multiplexed lanes,
-    /// because after a lane was idle, the schedule forgets that the lane is multiplexed.
+    /// Returns whether the limits permit the lane to start a task. A lane is *multiplexed* if its tasks share an HTTP/2
+    /// connection; its limit is then higher. When a lane becomes idle, the schedule forgets that the lane is
+    /// multiplexed. So `surely` ignores this higher limit.
     private func mayStart(_ lane: Lane, surely: Bool = false) -> Bool {
         guard let limit = limits[lane.session], loaded[lane]?.isEmpty == false else { return false }
         let width = multiplexed.contains(lane) && !surely ? max(streamLimit, limit.perLane) : limit.perLane

@@ -1,8 +1,9 @@
 import BackhaulModel
 import Testing
 
-/// An *attempt* is one run of a task. A *slot* is the right of a task to run. A *tolerance* is a fault of servers that
-/// a session accepts.
+/// `UploadMachine` decides the actions of an upload in one *attempt* (one run of a task). It performs no I/O itself. A
+/// *slot* is the right of a task to run. A *tolerance* is a fault of servers that a session accepts. A *challenge* is a
+/// server's demand for a credential.
 @Suite("An attempt of an upload")
 struct UploadMachineTests {
     typealias Machine = UploadMachine

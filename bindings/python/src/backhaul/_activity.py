@@ -34,7 +34,7 @@ class Activity:
     #: ``latest_start``, and must not be ``suspended``. A request with a destination must have ``if_exists="replace"``
     #: or ``named_by_server=True``. Until the last task of the activity has ended, the activity makes no further task.
     #: None: the activity makes an event of EventKind.ACTIVITY, and the engine launches the application's program for
-    #: this event. Until the event is acknowledged, the activity makes no further event.
+    #: this event. Until the program has processed and acknowledged the event, the activity makes no further event.
     request: Request | None = None
     #: When the first window opens. None: ``interval_ms`` after the call. If the activity exists already, this field is
     #: the time when the next window opens, and None leaves this time unchanged.

@@ -55,7 +55,7 @@ class AttentionStream(Iterator[SessionInfo], AsyncIterator[SessionInfo]):
                 return self._found.popleft()
             if deadline.is_over:
                 raise StopAsyncIteration
-            # The descriptor is also readable while there are events or tickets that this loop does not read. The pause
-            # prevents a busy loop.
+            # The descriptor is also readable while there are events or results of commands, which this loop does not
+            # read. The pause prevents a busy loop.
             if await readable(self._handle.descriptor, deadline.remaining):
                 await backoff.pause()

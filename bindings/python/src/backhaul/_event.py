@@ -49,8 +49,8 @@ class Event:
     #: The URL after redirects. None if there was no response.
     final_url: str | None
     #: If a download succeeded, the path of the complete, synced file. If the task did not succeed and the engine has
-    #: moved its body file into the store ("consume"), the path of this body file in the store. The host gets the body
-    #: file back when the event is acknowledged. Otherwise None.
+    #: moved its body file into the store ("consume"), the path of this body file in the store; the host gets the body
+    #: file back when the event is acknowledged. In all other cases, None.
     path: str | None
     media_type: str | None
     #: The idempotency key.

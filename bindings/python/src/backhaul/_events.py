@@ -15,7 +15,7 @@ from ._waiting import Backoff, Deadline, readable, wait_readable
 
 
 class EventSource:
-    """Reads the events of one session handle. ``Event.acknowledge`` calls the method of ``session``."""
+    """Reads the events of a session. ``Event.acknowledge`` calls the method ``acknowledge`` of ``session``."""
 
     def __init__(self, session: Acknowledging, application: ApplicationHandle, handle: SessionHandle) -> None:
         self._session = session

@@ -1,5 +1,5 @@
-"""Owners of C handles, which are references to objects of the library. Each object owns one handle and closes it once.
-A closed object does not return its handle."""
+"""Owners of C handles, which are references to objects of the library. Each object owns one handle and closes it one
+time. After that, the object no longer returns the handle."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def call(function: Callable[..., int], *arguments: Any) -> None:
 
 
 def start(function: Callable[..., int], *arguments: Any) -> TicketHandle:
-    """Sends a command to the engine without a wait for the result: calls the function with BH_START as the time-out,
-    and with NULL for each result."""
+    """Sends a command to the engine, and does not wait for the result. For this, the function gets BH_START as the
+    time-out, and NULL for each result."""
     details = new_error()
     # In all functions, the parameters for results and for the error follow the time-out.
     results = len(function.argtypes) - len(arguments) - 2  # type: ignore[attr-defined]
@@ -56,7 +56,8 @@ class Handle(Generic[Pointer]):
 
     @property
     def pointer(self) -> Pointer:
-        """The C handle. If another thread closes it before its use, the library returns BH_INVALID_HANDLE."""
+        """The C handle. If another thread closes the handle before it is used, the library returns
+        BH_INVALID_HANDLE."""
         pointer: Pointer | None = self.__dict__.get("_pointer")
         if pointer is None:
             raise error_for(Status.INVALID_HANDLE, f"the {self.noun} is closed; open it again")

@@ -31,8 +31,8 @@ class LaunchCommand:
     #: The delay after the first failed launch. It doubles after each further failed launch, up to ``longest_delay_ms``.
     first_delay_ms: int = 0
     longest_delay_ms: int = 0
-    #: After this number of failed launches in a row, the engine stops launching. It begins again when a program that
-    #: the engine did not launch connects.
+    #: After this number of failed launches in a row, the engine stops launching. It begins again after the next
+    #: connection of a program that it did not launch.
     maximum_launches: int = 0
 
 

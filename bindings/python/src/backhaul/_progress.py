@@ -1,4 +1,5 @@
-"""Live progress of running tasks, in blocking code and in asyncio. A new reading of a task replaces an unread one."""
+"""Live progress of running tasks, in blocking code and in asyncio. A *reading* is the progress of one task at one time.
+A new reading replaces an unread reading of the same task."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sessions: named collections of transfers that outlive the process."""
+"""Sessions. A session is a named collection of transfers, which continue after the process ends."""
 
 from __future__ import annotations
 
@@ -139,8 +139,8 @@ class Session(SessionTasks):
     def complete(self, *, timeout: float | None = None) -> None:
         """States that the host has processed all delivered events. The host must acknowledge these events first.
 
-        If the engine has launched this program for this session, this call ends the launch for this session. If this
-        object was attached for that launch, later calls of this object raise Completed. The program can attach to the
+        If the engine has launched a program for this session, this call ends the launch for this session. If this
+        process is the launched program, later calls of this object raise Completed. The program can attach to the
         session again immediately. Without a launch, this call has no effect.
         """
         self.start.complete().result(timeout)
@@ -202,9 +202,9 @@ class Session(SessionTasks):
     # Activities
 
     def set_activity(self, activity: Activity, *, timeout: float | None = None) -> None:
-        """Stores the activity. If the session already has an activity with this identifier, the new activity replaces
-        it. The next window then stays the same. The next window changes only if ``first`` is set or ``interval_ms``
-        changes. A session has at most 1,000 activities."""
+        """Stores the activity, which is work that repeats. If the session already has an activity with this identifier,
+        the new activity replaces it. The next window then stays the same. The next window changes only if ``first`` is
+        set or ``interval_ms`` changes. A session has at most 1,000 activities."""
         self.start.set_activity(activity).result(timeout)
 
     def remove_activity(self, identifier: str, *, timeout: float | None = None) -> None:
@@ -246,8 +246,9 @@ class Session(SessionTasks):
         """Replaces the stored configuration. To change single fields, pass
         ``dataclasses.replace(session.configuration(), …)``.
 
-        The configuration applies to attempts that start later. Some fields apply immediately: ``bytes_per_second``,
-        ``maximum_running_tasks``, ``connections_per_origin``, ``history_limit``, and shorter delays and time-outs.
+        The configuration applies to attempts (runs of tasks) that start later. Some fields apply immediately:
+        ``bytes_per_second``, ``maximum_running_tasks``, ``connections_per_origin``, ``history_limit``, and shorter
+        delays and time-outs.
         """
         self.start.set_configuration(configuration).result(timeout)
 

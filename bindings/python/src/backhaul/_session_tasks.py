@@ -52,9 +52,9 @@ class SessionTasks:
         return self.start.task(task).result(timeout)
 
     def attempts(self, task: Identity, *, timeout: float | None = None) -> list[Attempt]:
-        """Returns the attempts of a task that is in the list or in the history, oldest first. At most 100 attempts are
-        stored: the first one, and the 99 newest ones. Raises NotFound if neither the list nor the history has the
-        task."""
+        """Returns the attempts (runs) of a task that is in the list or in the history, oldest first. At most 100
+        attempts are stored: the first one, and the 99 newest ones. Raises NotFound if neither the list nor the history
+        has the task."""
         return self.start.attempts(task).result(timeout)
 
     def waits(self, task: Identity, *, timeout: float | None = None) -> list[Wait]:
@@ -145,8 +145,10 @@ class SessionTasks:
         timeout: float | None = None,
         **among: Unpack[Among],
     ) -> int:
-        """Sets the earliest and the latest start of each of these tasks (None: all tasks). If ``earliest_start`` is
-        None, the tasks may start immediately. If ``latest_start`` is None, the tasks have no latest start.
+        """Sets the earliest and the latest start of each of these tasks (None: all tasks). A task does not start before
+        its earliest start. After its latest start, presets (such as "discretionary") no longer delay it. If
+        ``earliest_start`` is None, the tasks may start immediately. If ``latest_start`` is None, the tasks have no
+        latest start.
 
         If a task waited for its earliest start and may now start, it no longer waits. A running task continues. The new
         times apply to its next attempt. If the latest start of a task would be before its earliest start, the method
@@ -163,6 +165,6 @@ class SessionTasks:
         if_exists: str | IfExists = IfExists.FAIL,
         timeout: float | None = None,
     ) -> None:
-        """Moves the file of a succeeded download, which has stayed in the store, to ``destination``, and syncs it. The
-        destination may be on another file system."""
+        """Moves the file of a succeeded download from the store to ``destination``, and syncs it. The destination may
+        be on another file system."""
         self.start.claim(task, destination, if_exists=if_exists).result(timeout)

@@ -124,9 +124,11 @@ class Task:
         latest_start: Moment | None = TIME_UNCHANGED,
         timeout: float | None = None,
     ) -> bool:
-        """Sets the earliest and the latest start. If ``earliest_start`` is None, the task may start immediately. If
-        ``latest_start`` is None, the task has no latest start. Raises InvalidArgument if the latest start would be
-        before the earliest one. Returns False if the task had already ended, or already had these times."""
+        """Sets the earliest and the latest start. The task does not start before its earliest start. After its latest
+        start, presets (such as "discretionary") no longer delay it. If ``earliest_start`` is None, the task may start
+        immediately. If ``latest_start`` is None, the task has no latest start. Raises InvalidArgument if the latest
+        start would be before the earliest one. Returns False if the task had already ended, or already had these
+        times."""
         return (
             self._session.reschedule(
                 [self.id], earliest_start=earliest_start, latest_start=latest_start, timeout=timeout
@@ -135,8 +137,8 @@ class Task:
         )
 
     def attempts(self, *, timeout: float | None = None) -> list[Attempt]:
-        """Returns the attempts of the task, oldest first. Raises NotFound if neither the list nor the history has the
-        task."""
+        """Returns the attempts (runs) of the task, oldest first. Raises NotFound if neither the list nor the history
+        has the task."""
         return self._session.attempts(self.id, timeout=timeout)
 
     def waits(self, *, timeout: float | None = None) -> list[Wait]:
@@ -151,5 +153,5 @@ class Task:
         if_exists: str | IfExists = IfExists.FAIL,
         timeout: float | None = None,
     ) -> None:
-        """Moves the file of a succeeded download, which has stayed in the store, to ``destination``."""
+        """Moves the file of a succeeded download from the store to ``destination``."""
         self._session.claim(self.id, destination, if_exists=if_exists, timeout=timeout)

@@ -62,8 +62,8 @@ class TaskInfo:
     #: known.
     expected_bytes_received: int | None
     expected_bytes_sent: int | None
-    #: The task's own constraints, from its request or from ``set_constraints``. None if the task has no own
-    #: constraints, or is in the history.
+    #: The task's own constraints (demands on the system), from its request or from ``set_constraints``. None if the
+    #: task has no own constraints, or is in the history.
     constraints: Constraints | None = None
 
     @property

@@ -1,5 +1,7 @@
 internal import CBackhaul
 
+/// Methods for the tasks of a session. The program that uses the library acknowledges each event that it has processed.
+/// A constraint is a demand of a task on the system, such as external power. An attempt is one run of a task.
 extension Session {
     /// Returns a sequence of the selected tasks with their live progress, in the order of their ids. The tasks are read
     /// in pages. An ended task is listed until its event is acknowledged.
@@ -33,7 +35,7 @@ extension Session {
         }
     }
 
-    /// Cancels the tasks. They end as `.cancelled`, and their part files are removed.
+    /// Cancels the tasks. They end as `.cancelled`, and their partly downloaded files are removed.
     ///
     /// - Returns: The number of tasks that changed. A task that has ended does not change.
     @discardableResult
@@ -70,8 +72,9 @@ extension Session {
         return try await control(selection) { bh_tasks_set_constraints($0, $1, &value, BH_START, nil, $2) }
     }
 
-    /// Sets the earliest and the latest start of the tasks. A running task continues. The new times apply to its next
-    /// attempt.
+    /// Sets the earliest and the latest start of the tasks. A task does not start before its earliest start. After its
+    /// latest start, presets such as `.discretionary` no longer delay it. A running task continues. The new times apply
+    /// to its next attempt.
     ///
     /// - Returns: The number of tasks that changed. A task does not change if it has ended, or if it already has these
     ///   times.

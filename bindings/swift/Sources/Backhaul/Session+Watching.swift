@@ -1,6 +1,8 @@
 internal import CBackhaul
 internal import Synchronization
 
+/// Methods for challenges and for progress. A challenge is a demand to the program that uses the library: the program
+/// must give a credential, new headers or a new URL.
 extension Session {
     // MARK: Challenges
 
@@ -40,8 +42,9 @@ extension Session {
 
     // MARK: Progress
 
-    /// Returns a sequence of the live progress of running tasks. A newer reading of a task replaces an older reading
-    /// that the program has not read. At most 1,024 tasks have readings at the same time.
+    /// Returns a sequence of the live progress of running tasks. A *reading* is the progress of one task at one time. A
+    /// newer reading replaces an older, unread reading of the same task. At most 1,024 tasks have readings at the same
+    /// time.
     ///
     /// The sequence does not end by itself. Only one reader of each `Session` may iterate over it.
     ///

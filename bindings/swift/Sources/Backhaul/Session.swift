@@ -1,7 +1,9 @@
 internal import CBackhaul
 internal import Synchronization
 
-/// A handle to a session. A session is a named collection of tasks with a stored configuration.
+/// A handle to a session. A session is a named collection of tasks with a stored configuration. The host is the program
+/// that uses the library. It acknowledges each event that it has processed. The consumer is the handle that reads the
+/// session's events.
 ///
 /// The handle is closed when `close` is called, or when the last reference to this object is released. The transfers
 /// then continue, and unacknowledged events stay stored.
@@ -89,9 +91,9 @@ public final class Session: Sendable {
     ///   - url: An http or https URL.
     ///   - destination: The absolute path at which the file is placed. If it is nil, the file is kept in the store, and
     ///     the host can move it with `claim`.
-    ///   - key: The idempotency key. A later call with the same key returns the same task, until the event at the end
-    ///     of the task's round is acknowledged. The returned task may have ended, and its event may be acknowledged. To
-    ///     find out the state of the task, call `enqueue(_:)` instead.
+    ///   - key: The idempotency key. A later call with the same key returns the same task, until the host has
+    ///     acknowledged the event that all tasks of the session have ended. The returned task may have ended, and its
+    ///     event may be acknowledged. To find out the state of the task, call `enqueue(_:)` instead.
     @discardableResult
     public func download(
         _ url: String, to destination: String? = nil, key: String? = nil, ifExists: ExistsPolicy = .fail

@@ -40,9 +40,9 @@ package final class BlockingApplication: Sendable {
         return try BlockingSession(self, Handle(pointer: session))
     }
 
-    /// Waits until no other handle consumes the session, and then attaches as consumer. The wait has no time limit. The
-    /// method calls `isOver` several times a second. If `isOver` returns true, the method stops waiting and returns
-    /// nil.
+    /// Waits until the session has no other consumer (reader of its events), and then attaches as consumer. The wait
+    /// has no time limit. The method calls `isOver` several times a second. If `isOver` returns true, the method stops
+    /// waiting and returns nil.
     package func consumeSession(
         _ identifier: String, isOver: () -> Bool
     ) throws(BackhaulError) -> BlockingSession? {
@@ -89,7 +89,7 @@ package final class BlockingApplication: Sendable {
     }
 }
 
-/// Calls a function that returns a batch.
+/// Calls a function that returns a batch, which is a list in C.
 func batch(
     _ body: (UnsafeMutablePointer<OpaquePointer?>, UnsafeMutablePointer<bh_error>) -> bh_status
 ) throws(BackhaulError) -> Batch {

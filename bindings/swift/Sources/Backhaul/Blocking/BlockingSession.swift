@@ -112,7 +112,7 @@ package final class BlockingSession: Sendable {
         }
     }
 
-    /// Returns the attempts of a task. The task may be in the history.
+    /// Returns the attempts (runs) of a task. The task may be in the history of ended tasks.
     package func attempts(_ id: TaskID) throws(BackhaulError) -> [Attempt] {
         try batch { bh_task_attempts(handle.pointer, id, wait, $0, $1) }.attempts()
     }

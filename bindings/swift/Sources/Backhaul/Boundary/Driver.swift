@@ -6,7 +6,8 @@ internal import Synchronization
 ///
 /// The thread waits for the library's event descriptors, and resumes the Swift tasks whose results or events are
 /// available. Therefore, Swift's cooperative threads never block. A few functions of the library may block: they open
-/// and close the application, and check the files of requests and claims. These functions also run on this thread.
+/// and close the application, and check the files of requests and the paths for downloaded files. These functions also
+/// run on this thread.
 final class Driver: Sendable {
     typealias Job = @Sendable (_ application: Handle) -> Void
 
@@ -177,7 +178,7 @@ final class Driver: Sendable {
     }
 }
 
-/// Starts a detached thread that blocks all signals, so that the host's signal handlers never run on this thread.
+/// Starts a detached thread that blocks all signals, so that the program's signal handlers never run on this thread.
 private func startThread(name: String, _ body: @escaping @Sendable () -> Void) -> BackhaulError? {
     final class Start {
         let body: @Sendable () -> Void

@@ -42,7 +42,7 @@ final class Readiness: Sendable {
     }
 
     /// Watches the application's event descriptor. The watch is edge-triggered, because the descriptor stays readable
-    /// while a session has events that no poll has returned. Each ended ticket causes a new edge.
+    /// while a session has events that no poll has returned. The end of each command causes a new edge.
     func watchApplication(_ descriptor: Int32) throws(BackhaulError) {
         guard control(EPOLL_CTL_ADD, descriptor, EPOLLIN.rawValue | EPOLLET.rawValue) else {
             throw Readiness.lastError("The library's event descriptor cannot be waited for.")

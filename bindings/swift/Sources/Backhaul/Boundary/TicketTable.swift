@@ -5,8 +5,8 @@ internal import Synchronization
 /// engine. A *ticket* stands for a started verb, and returns its result.
 final class TicketTable: Sendable {
     private enum Entry {
-        /// A Swift task waits for the ticket until this time. The time is nil if the verb itself waits until another
-        /// consumer releases the session.
+        /// A Swift task waits for the ticket until this time. The time is nil if the verb itself waits until the
+        /// session has no other consumer (reader of its events).
         case waiting(CheckedContinuation<Void, any Error>, until: SuspendingClock.Instant?)
         /// The Swift task was cancelled before it began to wait.
         case cancelled

@@ -12,8 +12,8 @@ public enum Body: Hashable, Sendable {
         case snapshot = 1
         /// The engine moves the files into the store at the enqueue, and removes them after the task has succeeded.
         ///
-        /// If the task does not succeed, the files stay in the store until the task's event is acknowledged. Each file
-        /// is then moved back to its old path.
+        /// If the task does not succeed, the files stay in the store until the program has acknowledged the task's
+        /// event. Each file is then moved back to its old path.
         case consume = 2
     }
 
