@@ -2,8 +2,8 @@ public import Backhaul
 internal import Foundation
 
 /// The delegate that is called when a session needs attention, and the program has no object for this session. A
-/// session needs attention when all its tasks have ended, or when a server demands a credential. It corresponds to the
-/// part of Apple's UIApplicationDelegate for background sessions.
+/// session needs attention when all its tasks have ended, or when a server demands a credential. The protocol
+/// corresponds to the part of Apple's UIApplicationDelegate for background sessions.
 @MainActor
 public protocol BackgroundApplicationDelegate: AnyObject, Sendable {
     /// Called when all tasks of a session have ended, or when a server demands a credential.
@@ -31,7 +31,7 @@ public final class BackgroundApplication: Sendable {
         public var identifier: String
         /// The absolute path of the store, a directory with all durable data. Nil: the user's default store.
         public var store: String?
-        /// Where a new engine runs. The *engine* performs the transfers. Nil: it runs in the daemon, a separate
+        /// Where a new engine runs. The *engine* performs the transfers. Nil: the engine runs in the daemon, a separate
         /// process.
         public var hosting: Hosting?
         /// The absolute path of the daemon's program, backhauld. Nil: the library searches for the program.
@@ -63,8 +63,8 @@ public final class BackgroundApplication: Sendable {
 
     private struct Inner {
         var options = Options()
-        /// The sessions for which the application's delegate was called, and which are not completed yet. A session is
-        /// completed when the program has called the completion handler, and the engine has accepted this.
+        /// The sessions for which the application's delegate was called, and which are not completed yet. The program
+        /// completes a session by a call of the session's completion handler.
         var called: Set<String> = []
         /// The sessions in `called` whose delegate call has returned. After this return, the program has the completion
         /// handler.

@@ -49,7 +49,7 @@ struct ChallengeTests {
         #expect(error == nil)
     }
 
-    @Test("if the delegate responds to a challenge without a credential, the task fails", arguments: [
+    @Test("if the delegate's response to a challenge has no credential, the task fails", arguments: [
         BackgroundURLSession.AuthChallengeDisposition.performDefaultHandling, .useCredential, .rejectProtectionSpace,
     ])
     func refused(disposition: BackgroundURLSession.AuthChallengeDisposition) async throws {

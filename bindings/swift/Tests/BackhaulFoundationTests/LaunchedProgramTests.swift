@@ -24,7 +24,7 @@ struct LaunchedProgramTests {
         }
     }
 
-    @Test("when a server demands a credential, the program is launched, and its credential is used")
+    @Test("when a server demands a credential, the program is launched, and the program's credential is used")
     func challenge() async throws {
         try await run("secret/first", second: nil) { log in
             log.contains("file of 1000 bytes") && log.count { $0 == "left" } == log.count { $0 == "launched" }

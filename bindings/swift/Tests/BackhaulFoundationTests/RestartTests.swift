@@ -73,7 +73,7 @@ struct RestartTests {
         await application.close()
     }
 
-    @Test("if another program invalidates a session, its last file is delivered, and new tasks get a new session")
+    @Test("if another program invalidates a session, the last file is delivered, and a new task gets a new session")
     func byAnotherHost() async throws {
         _ = World.configuration("ended")
         let application = try await Application.open(

@@ -94,7 +94,7 @@ struct WaitingEventTests {
         await application.close()
     }
 
-    @Test("while another process gets a session's events, this process can make tasks and gets later events")
+    @Test("while another process gets a session's events, this process can make tasks, and gets their events later")
     func contended() async throws {
         _ = World.configuration("contended")
         let application = try await Application.open(

@@ -3,8 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Methods of the library work in Swift tasks, which may be cancelled. A Swift task is not a task of the library, which
-/// is a download or an upload.
+/// A *Swift task* is a `Task` of the language, and can be cancelled. Other tasks in this file are downloads of the
+/// library.
 @Suite("Swift concurrency")
 struct ConcurrencyTests {
     let server: Server

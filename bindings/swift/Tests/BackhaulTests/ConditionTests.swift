@@ -177,7 +177,7 @@ struct ConditionTests {
         await application.close()
     }
 
-    @Test("while a task waits for its earliest start, the task's reason has this time, and the wait record has no end")
+    @Test("while a task waits for its earliest start, its reason has this time, and its wait record has no end")
     func waits() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))

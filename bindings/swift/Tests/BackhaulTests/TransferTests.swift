@@ -206,7 +206,7 @@ struct TransferTests {
         await application.close()
     }
 
-    @Test("if two fields of a request contradict each other, the request is refused, and the error names both fields")
+    @Test("a request with two contradictory fields is refused, and the error names both fields")
     func contradictions() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))

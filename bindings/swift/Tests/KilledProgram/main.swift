@@ -1,5 +1,5 @@
-// A test program that invalidates (ends) its session, and exits or is killed before the last delegate call for its
-// task. See RestartTests.
+// A test program that invalidates (ends) its session. Then it exits, or kills itself, before the last delegate call for
+// its task. See RestartTests.
 //
 //   KilledProgram finish STORE URL   calls finishTasksAndInvalidate, then kills itself immediately
 //   KilledProgram cancel STORE URL   calls invalidateAndCancel, then kills itself immediately

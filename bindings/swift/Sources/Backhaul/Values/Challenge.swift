@@ -1,7 +1,7 @@
 internal import CBackhaul
 
-/// A demand to the *host*, which is the program that uses this library. Usually, the challenge demands a credential. It
-/// is for one protection space: an origin and a realm (RFC 9110, section 11.5).
+/// A demand to the *host*, which is the program that uses this library. Usually, the challenge demands a credential.
+/// Each challenge is for one protection space: an origin and a realm (RFC 9110, section 11.5).
 ///
 /// A challenge is open until `Session.respond` is called for it, or until no task waits for it. An event (a stored
 /// message for the host) reports a new challenge. After the host has acknowledged this event, the challenge stays open.

@@ -12,13 +12,12 @@ public struct Network: Hashable, Sendable {
     public var monthStartsOn: Int?
     /// The budget of all sessions together on this network.
     public var budget = Budget()
-    /// The kind of the network. Nil if the present engine process has not used the network. This property and the
-    /// properties below it are read-only.
+    /// The kind of the network. The *engine*, which is the process that runs the tasks, sets it. If the present engine
+    /// process has not used the network, the kind is nil. This property and the properties below it are read-only.
     public private(set) var kind: NetworkKinds?
     /// Whether the default route uses the network.
     public private(set) var isCurrent = false
-    /// The bytes that were moved today. If the engine, which is the process that runs the tasks, is killed, the bytes
-    /// of its last seconds are not counted.
+    /// The bytes that were moved today. If an engine is killed, the bytes of its last seconds are not counted.
     public private(set) var usedToday: UInt64 = 0
     public private(set) var usedThisMonth: UInt64 = 0
     /// When the present day of the budget ends, as Unix time in milliseconds.

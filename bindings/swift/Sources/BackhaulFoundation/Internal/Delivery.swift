@@ -225,8 +225,8 @@ final class Delivery {
         _ = try consumer.poll(after: cursor, maximum: 1)
     }
 
-    /// Whether all tasks of an invalidated session have ended, and all events are delivered. If so, also removes the
-    /// engine's session if no other process needs it.
+    /// Whether all tasks of an invalidated session have ended, and all events are delivered. Before the function
+    /// returns true, it removes the engine's session if no other process waits for it.
     private func isFinished(_ consumer: BlockingSession) throws(BackhaulError) -> Bool {
         guard !core.hasUnresumedTasks, try core.isWithoutTasks() else { return false }
         // Tasks may have ended since the last call of `drain`.

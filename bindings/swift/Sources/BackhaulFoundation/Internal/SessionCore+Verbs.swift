@@ -115,7 +115,7 @@ extension SessionCore {
         }
         guard let before else { return }
         guard let id = task.engineTaskIdentifier else {
-            // If the task was made from resume data, this also cancels the engine's suspended task.
+            // If the task was made from resume data, the engine has a suspended task, which must also be cancelled.
             if let keptTask = task.inner.with({ $0.keptTask }) {
                 silence(keptTask)
                 try? opened().cancel(keptTask)

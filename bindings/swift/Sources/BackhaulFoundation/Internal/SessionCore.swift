@@ -94,7 +94,7 @@ final class SessionCore: @unchecked Sendable {
         inner = Locked(Inner(delegate: delegate, queue: queue ?? SessionCore.serialQueue()))
     }
 
-    /// If the session has no delegate yet, sets the delegate and the queue that a later session object has brought.
+    /// Sets the delegate and the queue of a later session object. If the session already has a delegate, does nothing.
     private func adopt(_ delegate: (any BackgroundURLSessionDelegate)?, _ queue: OperationQueue?) {
         guard let delegate else { return }
         inner.with { inner in
