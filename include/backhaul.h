@@ -1230,7 +1230,7 @@ typedef struct bh_event {
     size_t error_body_size;
     const void *response_body; /* first 65,536 bytes of the response's body of a successful upload, or NULL */
     size_t response_body_size;
-    uint32_t attempts;       /* requests that were sent */
+    uint32_t attempts;       /* number of attempts */
     uint32_t reserved;
     const bh_challenge *challenge; /* of BH_EVENT_CHALLENGE; else NULL. When a challenge is closed, its event is
                                       removed */

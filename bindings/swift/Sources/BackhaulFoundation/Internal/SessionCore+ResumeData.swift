@@ -45,8 +45,8 @@ extension SessionCore {
                 "The resume data belong to another session, or were used before; download the file from its start."
         ])
 
-    /// Cancels the task for the program, and returns the resume data. The engine keeps the received bytes. If there are
-    /// none, the function returns nil.
+    /// Cancels the task for the program, and returns the resume data. The engine keeps the received bytes. Returns nil
+    /// if this is impossible, for example because the task was never resumed.
     func cancelProducingResumeData(_ task: BackgroundURLSessionDownloadTask) -> Data? {
         task.verbs.lock()
         defer { task.verbs.unlock() }
