@@ -40,7 +40,7 @@
  *           bh_request request = BH_INIT(bh_request);
  *           request.url = words[1];
  *           request.destination = words[2];
- *           // With this key, a later run finds the task of an earlier run until all events are acknowledged.
+ *           // Until all events are acknowledged, a later run with this key gets the task of an earlier run.
  *           request.idempotency_key = words[2];
  *           bh_batch *results;
  *           if (bh_session_enqueue(session, &request, 1, BH_WAIT_DEFAULT, &results, &error)) return fail(&error);
@@ -62,7 +62,7 @@
  *                   last = event->id;
  *               }
  *               bh_batch_release(events);
- *               // The host acknowledges events after its work. If it crashes before, it gets the events again.
+ *               // The host acknowledges after its work. If it crashes before this call, it gets the events again.
  *               if (last && bh_session_acknowledge_through(session, last, BH_WAIT_DEFAULT, NULL, &error))
  *                   return fail(&error);
  *           }
@@ -90,7 +90,7 @@
  *   call returns. An *event* is a stored message for the host, such as the end of a task. An event is delivered
  *   repeatedly until the host acknowledges it. After that, the event is never delivered again. The tasks of a session
  *   form *rounds*. The first task begins a round. When all tasks of the session have ended, the round ends. The next
- *   task then begins a new round.
+ *   task then begins a new round. An *attempt* is one run of a task.
  *
  *   A *handle* is a pointer to an opened application, an attached session or a ticket. To *attach* a session is to get
  *   a handle of it. The *consumer* of a session is the one handle that may poll the session's events. To *complete* a
@@ -129,7 +129,8 @@
  *   Handles belong to the process that made them. In a forked child, functions that return a status return BH_FORKED
  *   for an inherited handle. Functions that read a batch return 0 or NULL; close and release functions free the handle.
  *   The child may open the application again. If another thread of the parent was inside SQLite at the time of the
- *   fork, a child that itself runs the engine can hang; a child whose engine is in the daemon or in its parent cannot.
+ *   fork, a child that itself runs the engine can hang. A child whose engine runs in the daemon or in the parent does
+ *   not hang.
  *
  * Ownership
  *   Arguments are copied before a call returns. The caller owns error->ticket, and each object that a function returns
@@ -218,7 +219,7 @@
     typedef uint32_t name;                                                                                             \
     enum
 
-/* The initializer of a struct: bh_request request = BH_INIT(bh_request); C99 or later, C++11 or later. */
+/* The initializer of a struct, in C99 or C++11 or later: bh_request request = BH_INIT(bh_request); */
 #if defined(__cplusplus)
 extern "C++" {
 template <typename type> inline type bh_initialized() {
@@ -234,8 +235,8 @@ template <typename type> inline type bh_initialized() {
 #define BH_CAST(type, value) (type)(value)
 #endif
 
-/* Whether a struct in a result has the field. Bindings and hosts that run with older libraries check this before they
- * read a field that was added after 1.0. */
+/* Whether a struct in a result has the field. A program that may run with an older library checks this before it reads
+ * a field that was added after 1.0. */
 #define BH_HAS(pointer, type, field)                                                                                   \
     ((pointer)->struct_size >= offsetof(type, field) + sizeof((pointer)->field))
 
@@ -342,7 +343,7 @@ BH_API const char *bh_status_name(bh_status status);
 /* The meaning of a status, from BH_STATUS_TABLE. The string is static. */
 BH_API const char *bh_status_text(bh_status status);
 
-/* The kind of the number in a field `detail` or `error_detail`. */
+/* What the number in a field `detail` or `error_detail` is. */
 BH_ENUM(bh_domain) {
     BH_DOMAIN_NONE = 0,   /* there is no number, and the field is 0 */
     BH_DOMAIN_SYSTEM = 1, /* errno */
@@ -367,7 +368,7 @@ typedef struct bh_batch bh_batch;             /* an immutable list that a call r
  * its ticket or copy the ticket's pointer. If struct_size is not set, the call treats the pointer as NULL. */
 typedef struct bh_error {
     size_t struct_size;
-    bh_status status;                    /* what the call returned */
+    bh_status status;                    /* the status that the call returned */
     bh_domain domain;                    /* the kind of number in `detail` */
     int64_t detail;
     uint64_t index;                      /* number of the first wrong item of an array, from 0; or BH_NO_INDEX */
@@ -416,7 +417,7 @@ typedef struct bh_launch_command {
     uint32_t longest_delay_ms;      /* default 3,600,000: the longest delay after a failed launch */
     uint32_t maximum_launches;      /* default 8: after this many failed launches in a row, the engine stops launching
                                        the host. If a host then connects without a launch (for example, the user starts
-                                       it), launches are possible again. Events are kept meanwhile */
+                                       it), launches are possible again. Until then, events are kept */
 } bh_launch_command;
 
 /* Flags of an application. */
@@ -471,9 +472,9 @@ BH_API BH_CHECK_RESULT bh_status bh_application_event_fd(bh_application *applica
                                                          bh_error *error);
 
 /* Returns the sessions of this application that need attention (see bh_attention): a batch of bh_session_info. The
- * sessions may be attached or not. A session is returned again only if it has a new reason for attention. The call
- * waits up to timeout_ms for the first session; if there is none by then, the batch is empty. Even if timeout_ms is 0,
- * the call waits up to a second for the engine's reply. BH_START is refused. */
+ * batch can also contain sessions that are not attached. A later call returns a session again only if the session has a
+ * new reason for attention. The call waits up to timeout_ms for the first session; if there is none by then, the batch
+ * is empty. Even if timeout_ms is 0, the call waits up to a second for the engine's reply. BH_START is refused. */
 BH_API BH_CHECK_RESULT bh_status bh_application_poll(bh_application *application, int32_t timeout_ms,
                                                      bh_batch **sessions, bh_error *error);
 
@@ -575,8 +576,8 @@ BH_FLAGS(bh_retry_errors) {
     BH_RETRY_CONNECTION = 2,    /* BH_CONNECTION_FAILED */
     BH_RETRY_LOST = 4,          /* BH_CONNECTION_LOST, BH_TLS_TRUNCATED */
     BH_RETRY_TIMEOUT = 8,       /* BH_REQUEST_TIMEOUT */
-    BH_RETRY_TLS = 16,          /* BH_TLS_FAILED if the handshake broke; an attempt with a certificate that does not
-                                   verify is never repeated */
+    BH_RETRY_TLS = 16,          /* BH_TLS_FAILED if the handshake broke. If a certificate does not verify, the attempt
+                                   is never repeated */
     BH_RETRY_STATUS = 32,       /* a response whose status is in bh_retry_policy.statuses */
     BH_RETRY_BAD_RESPONSE = 64, /* BH_BAD_RESPONSE */
     BH_RETRY_NONE = 128         /* no error is retried; not to be combined with other bits */
@@ -676,7 +677,7 @@ BH_FLAGS(bh_network_kinds) {
 typedef struct bh_constraints {
     bh_preset preset;
     bh_choice requires_external_power;        /* BH_YES: held while the machine runs on battery */
-    bh_choice requires_unmetered;             /* BH_YES: held while the network is metered (Apple:
+    bh_choice requires_unmetered;             /* BH_YES: held while the network is metered: data may cost money (Apple:
                                                  allowsExpensiveNetworkAccess and allowsConstrainedNetworkAccess) */
     bh_network_kinds networks;                /* the permitted kinds of network; default: all (Apple's
                                                  allowsCellularAccess = false: all but BH_NETWORK_CELLULAR) */
@@ -684,13 +685,13 @@ typedef struct bh_constraints {
                                                  battery's charge is below this value. A held task waits until the
                                                  charge is 5 percentage points above this value, or the machine has
                                                  external power */
-    bh_thermal_state maximum_thermal_state;   /* tasks are held while the machine is hotter; default
+    bh_thermal_state maximum_thermal_state;   /* tasks are held while the machine is hotter than this state; default
                                                  BH_THERMAL_SERIOUS */
     uint32_t maximum_cpu_pressure_percent;    /* 1 to 100: limit of the pressure, which is the percentage of the last
                                                  ten seconds in which a process waited for a processor (/proc/pressure);
                                                  default: no limit */
-    uint32_t maximum_io_pressure_percent;     /* the same, for waits for disks */
-    uint32_t maximum_memory_pressure_percent; /* the same, for waits for memory */
+    uint32_t maximum_io_pressure_percent;     /* the same limit, for processes that waited for a disk */
+    uint32_t maximum_memory_pressure_percent; /* the same limit, for processes that waited for memory */
     uint32_t reserved_number;
     uint64_t minimum_bytes_per_second;        /* if an origin or the network is slower than this for slow_after_ms,
                                                  tasks are held. After slow_pause_ms, the engine starts one task to
@@ -790,9 +791,9 @@ BH_FLAGS(bh_tolerances) {
 BH_ENUM(bh_cookies) {
     BH_COOKIES_DEFAULT = 0,   /* BH_COOKIES_NONE */
     BH_COOKIES_NONE = 1,
-    BH_COOKIES_MEMORY = 2,    /* in the engine, until it exits */
-    BH_COOKIES_PERSISTENT = 3 /* as BH_COOKIES_MEMORY; cookies with an expiry are also kept in the store, for the
-                                 next engine */
+    BH_COOKIES_MEMORY = 2,    /* in the engine's memory, until the engine exits */
+    BH_COOKIES_PERSISTENT = 3 /* as BH_COOKIES_MEMORY. Cookies with an expiry time are also kept in the store, for the
+                                 next engine process */
 };
 
 /* For bh_session_configuration.history_limit: no ended task is kept. */
@@ -817,8 +818,9 @@ typedef struct bh_session_configuration {
     uint32_t connections_per_origin;     /* default 6; at most 256. Tasks over HTTP/2 share one connection */
     uint32_t maximum_running_tasks;      /* default 64; at most 1,024 */
     uint32_t history_limit;              /* default 1,000: how many ended tasks bh_session_history can list; at most
-                                            100,000. With BH_HISTORY_NONE the history is empty, and the records of a
-                                            task's attempts are kept only until the task's event is acknowledged */
+                                            100,000. With BH_HISTORY_NONE, the history is empty, and the records of a
+                                            task's attempts are kept only until the host acknowledges the task's
+                                            event */
     bh_cookies cookies;
     bh_tolerances tolerances;
     bh_choice sends_launch_events;       /* BH_YES, the default: when this session needs a host, the engine launches the
@@ -828,9 +830,10 @@ typedef struct bh_session_configuration {
                                             failures, like all statuses that are not accepted */
     bh_choice discretionary_if_launched; /* BH_YES: tasks that a launched host enqueues get BH_PRESET_DISCRETIONARY.
                                             Apple does the same with tasks of an app in the background. Default BH_NO */
-    uint32_t launch_if_stopped_ms;       /* if the consumer's process has been stopped for this long (SIGSTOP, debugger,
-                                            freezer), and the session needs its host, the engine launches another host.
-                                            0: never. The library does not continue stopped processes */
+    uint32_t launch_if_stopped_ms;       /* if the consumer's process has been stopped for this long (by SIGSTOP, a
+                                            debugger or the cgroup freezer), and the session needs its host, the engine
+                                            launches another host. 0: never. The library does not continue stopped
+                                            processes */
     uint32_t slow_after_ms;              /* default 60,000: how long the throughput must be below
                                             constraints.minimum_bytes_per_second before tasks are held */
     uint32_t slow_pause_ms;              /* default 300,000: pause before the first slow probe of an origin. The pause
@@ -880,9 +883,9 @@ BH_API BH_CHECK_RESULT bh_status bh_session_set_configuration(bh_session *sessio
  * handleEventsForBackgroundURLSession). If the engine launched a host for this session, the call ends the launch for
  * this session. If this process is the launched host, the call also ends this handle: later calls with the handle
  * return BH_COMPLETED. A host can create or attach the session again immediately, in any process. Other handles stay
- * valid. An open challenge whose event is acknowledged causes no further launch. Without a launch the call has no
- * effect. Errors: BH_EVENTS_OUTSTANDING when this handle has polled events that are not acknowledged; `detail` is the
- * number of these events. */
+ * valid. An open challenge whose event is acknowledged causes no further launch. If there was no launch, the call has
+ * no effect. Errors: BH_EVENTS_OUTSTANDING when this handle has polled events that are not acknowledged; `detail` is
+ * the number of these events. */
 BH_API bh_status bh_session_complete(bh_session *session, int32_t timeout_ms, bh_error *error);
 
 /* What happens to the tasks of a session that is invalidated. */
@@ -915,7 +918,7 @@ typedef struct bh_session_info {
     uint64_t open_challenges;
     int64_t created_ms;
     int64_t consumer;            /* process id of the consumer, or 0 */
-    int64_t consumer_stopped_ms; /* time since which the consumer's process is stopped, or 0 */
+    int64_t consumer_stopped_ms; /* time at which the engine found that the consumer's process is stopped, or 0 */
     int64_t next_launch_ms;      /* time of the next launch for this session, or 0 */
     bh_attention attention;
     bh_launch_state launch_state; /* if this session needs its host: state of the application's launch; else
@@ -941,8 +944,8 @@ typedef struct bh_launch {
  * Enqueue: a host passes requests to the engine.
  * ------------------------------------------------------------------------------------------------------------ */
 
-/* What the engine does if a file with the destination's name exists, at the enqueue or when the download is
- * finished. */
+/* What the engine does if a file with the destination's name exists. The engine checks this at the enqueue, and when
+ * the download is finished. */
 BH_ENUM(bh_if_exists) {
     BH_IF_EXISTS_FAIL = 0,
     BH_IF_EXISTS_REPLACE = 1, /* the file is replaced atomically by rename(2); a directory is never replaced */
@@ -1078,7 +1081,7 @@ typedef struct bh_request {
     bh_refresh refresh;
     int32_t priority;            /* tasks of higher priority start first within the session; -100 to 100, or
                                     BH_PRIORITY_NOW */
-    uint32_t mode;               /* permission bits of the file; 0: 0666 less the host's umask */
+    uint32_t mode;               /* permission bits of the file; 0: 0666 without the bits of the host's umask */
 } bh_request;
 
 /* State of a task. The last three are final. */
@@ -1108,7 +1111,7 @@ typedef struct bh_enqueued {
     bh_enqueue_disposition disposition;
     bh_task_state task_state; /* state of the earlier task that the key found; BH_TASK_NONE for a new task. If the state
                                  is BH_TASK_SUCCEEDED and event_id is 0, the task's event was acknowledged and is not
-                                 delivered again. Then another transfer needs another key */
+                                 delivered again. To transfer the file again, use another key */
 } bh_enqueued;
 
 /* Makes `count` tasks, durably: after BH_OK they survive kill -9 and power loss. First, all requests are checked. If a
@@ -1172,7 +1175,7 @@ typedef struct bh_challenge {
     uint64_t task_id;       /* for BH_CHALLENGE_REFRESH of a URL: its task; else 0 */
     uint64_t waiting_tasks; /* tasks that waited for the challenge when the host read it */
     int64_t time_ms;        /* when the challenge was opened */
-    uint32_t failures;      /* credentials in a row that were refused. After a few refusals, a host should give up */
+    uint32_t failures;      /* number of refused credentials in a row. After a few refusals, a host should give up */
     uint32_t reserved;
 } bh_challenge;
 
@@ -1212,8 +1215,8 @@ typedef struct bh_event {
     const char *path;        /* path of the complete, synced file. If the task did not succeed and had a body with
                                 BH_BODY_CONSUME: path of the body, until the event is acknowledged. Else NULL */
     const char *media_type;  /* of the last response, or NULL */
-    const char *checksum;    /* digest of the file, in the form of bh_request.checksum; NULL if no digest was
-                                computed */
+    const char *checksum;    /* digest of the file, in the form of bh_request.checksum; NULL if the engine computed no
+                                digest */
     const char *idempotency_key;
     const void *user_data;
     size_t user_data_size;
@@ -1227,7 +1230,7 @@ typedef struct bh_event {
     size_t error_body_size;
     const void *response_body; /* first 65,536 bytes of the response's body of a successful upload, or NULL */
     size_t response_body_size;
-    uint32_t attempts;       /* requests that were sent */
+    uint32_t attempts;       /* number of attempts */
     uint32_t reserved;
     const bh_challenge *challenge; /* of BH_EVENT_CHALLENGE; else NULL. When a challenge is closed, its event is
                                       removed */
@@ -1238,12 +1241,12 @@ typedef struct bh_event {
     const char *activity;    /* identifier of the activity */
 } bh_event;
 
-/* Returns events with ids greater than `after`: a batch of bh_event. It has at most `maximum` events (1 to 10,000), and
- * fewer if they are large. With `after` 0 the batch starts at the first event that is not acknowledged. The call waits
- * up to timeout_ms for the first event. An empty batch is not an error: there is no event with a greater id yet. Even
- * if timeout_ms is 0, the call waits up to five seconds for the engine's reply. In an event loop use BH_START: then the
- * poll does not wait for events. Until events are acknowledged, a poll with the same `after` returns them again.
- * bh_batch_more returns whether more events follow the batch. Only consumers may poll. */
+/* Returns events with ids greater than `after`: a batch of bh_event. The batch has at most `maximum` events (1 to
+ * 10,000), and fewer if the events are large. With `after` 0 the batch starts at the first event that is not
+ * acknowledged. The call waits up to timeout_ms for the first event. An empty batch is not an error: there is no event
+ * with a greater id yet. Even if timeout_ms is 0, the call waits up to five seconds for the engine's reply. In an event
+ * loop, use BH_START: then the poll does not wait for events. Until events are acknowledged, a poll with the same
+ * `after` returns them again. bh_batch_more returns whether more events follow the batch. Only consumers may poll. */
 BH_API BH_CHECK_RESULT bh_status bh_session_poll(bh_session *session, uint64_t after, size_t maximum,
                                                  int32_t timeout_ms, bh_batch **events, bh_error *error);
 
@@ -1339,7 +1342,7 @@ BH_ENUM(bh_reason) {
     BH_REASON_THROUGHPUT = 17, /* the throughput is below minimum_bytes_per_second; the next slow probe is at
                                   next_attempt_ms */
     BH_REASON_EARLIEST_START = 18, /* the task waits until earliest_start_ms */
-    BH_REASON_QUIET_HOURS = 19, /* it is within the quiet hours, which end at next_attempt_ms */
+    BH_REASON_QUIET_HOURS = 19, /* the local time is within the quiet hours, which end at next_attempt_ms */
     BH_REASON_BUDGET = 20,   /* the budget for this network is used up for the day or month, which ends at
                                 next_attempt_ms */
     BH_REASON_SLEEP = 21,    /* the machine is about to sleep, or sleeps */
@@ -1357,7 +1360,7 @@ typedef struct bh_task_info {
     bh_task_kind kind;
     bh_task_state state;
     bh_reason reason;
-    bh_status status;         /* status of the last failed attempt or of the task's end, else BH_OK */
+    bh_status status;         /* status of the ended task, or of the last failed attempt; else BH_OK */
     const char *reason_text;  /* one sentence; NULL with BH_REASON_NONE */
     const char *error_message; /* message about `status`, or NULL */
     int64_t next_attempt_ms;  /* when the engine tries or checks again, or 0 */
@@ -1418,8 +1421,8 @@ BH_API BH_CHECK_RESULT bh_status bh_session_history(bh_session *session, uint64_
                                                     int32_t timeout_ms, bh_batch **tasks, bh_error *error);
 
 /* Cancels the tasks: they end with BH_TASK_CANCELLED, and their part files are removed. In this and the next functions,
- * `affected` is optional: it is set to the number of tasks that changed. Tasks that have ended, or are already in the
- * requested state, are skipped. */
+ * `affected` is optional: the call sets it to the number of changed tasks. The call skips tasks that have ended, and
+ * tasks that are already in the requested state. */
 BH_API bh_status bh_tasks_cancel(bh_session *session, const bh_task_selection *selection,
                                  int32_t timeout_ms, uint64_t *affected, bh_error *error);
 
@@ -1428,8 +1431,8 @@ BH_API bh_status bh_tasks_suspend(bh_session *session, const bh_task_selection *
                                   int32_t timeout_ms, uint64_t *affected, bh_error *error);
 
 /* Resumes suspended tasks. The call also starts the next attempt of waiting tasks immediately, if the conditions of the
- * system permit this. Tasks with BH_REASON_CREDENTIAL or …_EARLIEST_START keep waiting. Of the tasks with
- * BH_REASON_PORTAL, only one is started, but `affected` counts all of them. */
+ * system permit this. Tasks with BH_REASON_CREDENTIAL or …_EARLIEST_START keep waiting. If several tasks have
+ * BH_REASON_PORTAL, only one of them is started, but `affected` counts all of them. */
 BH_API bh_status bh_tasks_resume(bh_session *session, const bh_task_selection *selection,
                                  int32_t timeout_ms, uint64_t *affected, bh_error *error);
 
@@ -1444,8 +1447,8 @@ BH_API bh_status bh_tasks_set_rate(bh_session *session, const bh_task_selection 
                                    uint64_t bytes_per_second, int32_t timeout_ms, uint64_t *affected,
                                    bh_error *error);
 
-/* Replaces the tasks' own constraints; NULL removes them. The session's constraints stay
- * (bh_session_set_configuration). */
+/* Replaces the tasks' own constraints; NULL removes them. The session's constraints stay (see
+ * bh_session_set_configuration). */
 BH_API bh_status bh_tasks_set_constraints(bh_session *session, const bh_task_selection *selection,
                                           const bh_constraints *constraints, int32_t timeout_ms,
                                           uint64_t *affected, bh_error *error);
@@ -1461,9 +1464,9 @@ BH_API bh_status bh_tasks_reschedule(bh_session *session, const bh_task_selectio
                                      int32_t timeout_ms, uint64_t *affected, bh_error *error);
 
 /* Moves a file of a task from the store to `destination` (absolute path). The file is the kept file of a successful
- * task, or a body file (BH_BODY_CONSUME) of a task that failed or was cancelled. The moved file is synced. If
- * `destination` is on another file system, the file is copied. The task's event then has the new path. A repeated call
- * with the same destination has no effect.
+ * task, or a body file (BH_BODY_CONSUME) of a failed or cancelled task. The moved file is synced. If `destination` is
+ * on another file system, the file is copied. The task's event then has the new path. A repeated call with the same
+ * destination has no effect.
  * Errors: BH_NOT_FOUND, BH_WRONG_STATE (the task has no such file, or the file was claimed with another destination),
  * BH_DESTINATION_EXISTS, BH_DESTINATION_UNAVAILABLE, BH_DISK_…. */
 BH_API BH_CHECK_RESULT bh_status bh_task_claim(bh_session *session, uint64_t task_id, const char *destination,
@@ -1520,7 +1523,7 @@ typedef struct bh_attempt {
 } bh_attempt;
 
 /* The attempts of a task, oldest first: a batch of at most 100 bh_attempt. If the task had more attempts, the batch has
- * the first one and the 99 newest ones. Errors: BH_NOT_FOUND if the task is not listed and not in the session's
+ * the first attempt and the 99 newest ones. Errors: BH_NOT_FOUND if the task is not listed and not in the session's
  * history. */
 BH_API BH_CHECK_RESULT bh_status bh_task_attempts(bh_session *session, uint64_t task_id, int32_t timeout_ms,
                                                   bh_batch **attempts, bh_error *error);
@@ -1535,9 +1538,10 @@ typedef struct bh_wait_record {
     int64_t ended_ms;        /* or 0 while the wait lasts */
 } bh_wait_record;
 
-/* When and why a task waited: a batch of bh_wait_record, oldest first, with at most the 1,000 newest records. The task
- * may be in the history. Some waits are short and frequent, and are not recorded: waits with BH_REASON_SLOT, waits for
- * a rate limit, and waits for a response. Errors: BH_NOT_FOUND if the task is not listed and not in the history. */
+/* When and why a task waited: a batch of bh_wait_record, oldest first. The batch has at most 1,000 records, the newest
+ * ones. The task may be in the history. Some waits are short and frequent, and are not recorded: waits with
+ * BH_REASON_SLOT, waits for a rate limit, and waits for a response. Errors: BH_NOT_FOUND if the task is not listed and
+ * not in the history. */
 BH_API BH_CHECK_RESULT bh_status bh_task_waits(bh_session *session, uint64_t task_id, int32_t timeout_ms,
                                                bh_batch **waits, bh_error *error);
 
@@ -1557,14 +1561,14 @@ typedef struct bh_progress {
     uint64_t body_size;        /* bytes of the request's body; 0 without a body */
 } bh_progress;
 
-/* Makes the engine send readings of the session's running tasks to this handle: for each task, at most one reading in
- * interval_ms (100 to 60,000; 0: the engine sends no more readings). `session` may have any role. */
+/* Makes the engine send readings of the session's running tasks to this handle. For each task, the engine sends at most
+ * one reading in interval_ms (100 to 60,000; 0: no more readings). `session` may have any role. */
 BH_API bh_status bh_session_watch_progress(bh_session *session, uint32_t interval_ms,
                                            int32_t timeout_ms, bh_error *error);
 
-/* The newest reading of each task whose reading has changed since the last call: a batch of bh_progress. The batch has
- * the readings of at most 1,024 tasks, and may be empty. The call waits up to timeout_ms for the first reading.
- * BH_START is refused. */
+/* For each task whose reading has changed since the last call: the newest reading. The result is a batch of
+ * bh_progress. The batch has the readings of at most 1,024 tasks, and may be empty. The call waits up to timeout_ms for
+ * the first reading. BH_START is refused. */
 BH_API BH_CHECK_RESULT bh_status bh_session_poll_progress(bh_session *session, int32_t timeout_ms,
                                                           bh_batch **progress, bh_error *error);
 
@@ -1660,7 +1664,7 @@ typedef struct bh_network {
 BH_API BH_CHECK_RESULT bh_status bh_store_set_network(bh_application *application, const bh_network *network,
                                                       int32_t timeout_ms, bh_error *error);
 
-/* Networks with settings, networks used this month, and the current network: a batch of bh_network. */
+/* All networks that have settings or were used this month, and the current network: a batch of bh_network. */
 BH_API BH_CHECK_RESULT bh_status bh_store_networks(bh_application *application, int32_t timeout_ms,
                                                    bh_batch **networks, bh_error *error);
 
@@ -1691,9 +1695,9 @@ typedef struct bh_activity {
                                   needs BH_IF_EXISTS_REPLACE or BH_REQUEST_NAMED_BY_SERVER. While a task of the activity
                                   has not ended, no second task is made. NULL: the engine makes a BH_EVENT_ACTIVITY
                                   instead */
-    int64_t first_ms;          /* when the first window of a new activity opens, or the next window of an existing
-                                  activity. 0: interval_ms after this call. But if an existing activity keeps its
-                                  interval_ms, 0 does not change its next window */
+    int64_t first_ms;          /* for a new activity: when its first window opens. For an existing activity: when its
+                                  next window opens. 0: interval_ms after this call. But if an existing activity keeps
+                                  its interval_ms, 0 does not change its next window */
     int64_t next_ms;           /* read only: if a window is open: when it opened; else when the next window opens */
     int64_t next_ends_ms;      /* read only: when that window ends */
     int64_t last_started_ms;   /* read only: time of the last start, or 0 */
@@ -1798,8 +1802,8 @@ BH_API BH_CHECK_RESULT bh_status bh_ticket_session(bh_ticket *ticket, bh_session
 BH_API BH_CHECK_RESULT bh_status bh_ticket_batch(bh_ticket *ticket, bh_batch **batch, bh_error *error);
 BH_API BH_CHECK_RESULT bh_status bh_ticket_count(bh_ticket *ticket, uint64_t *count, bh_error *error);
 
-/* A pointer that the host stores with the ticket; NULL until the host has stored one. The operation may end before
- * that. */
+/* A pointer that the host stores with the ticket; NULL until the host has stored one. The operation may end before the
+ * host stores a pointer. */
 BH_API void bh_ticket_set_data(bh_ticket *ticket, void *data);
 BH_API void *bh_ticket_data(const bh_ticket *ticket);
 

@@ -4,16 +4,16 @@ public import Foundation
 /// A scheduler for work that is done once in each interval, when the conditions allow it (Apple:
 /// NSBackgroundActivityScheduler).
 ///
-/// There are two differences from Apple's systems: the schedule is stored, and the engine launches the program when the
-/// work is due. At each start, the program must make a scheduler with the same identifier, and call `schedule` before
-/// `BackgroundApplication.handleLaunch`.
+/// There are two differences from Apple's systems. The schedule is stored, and the *engine* launches the program when
+/// the work is due. (The engine is usually a separate process. It also performs the transfers.) Each interval has one
+/// *window*, the time in which the work may start. At each start, the program must make a scheduler with the same
+/// identifier, and call `schedule` before `BackgroundApplication.handleLaunch`.
 public final class BackgroundActivityScheduler: NSObject, Sendable {
     /// The result of a run.
     public enum Result: Int, Sendable {
         /// The work is done.
         case finished = 1
-        /// The work is not done. The block is called again in a new window. This window opens when the time `tolerance`
-        /// has passed.
+        /// The work is not done. The block is called again in a new window, which opens after the time `tolerance`.
         case deferred = 2
     }
 
@@ -21,7 +21,7 @@ public final class BackgroundActivityScheduler: NSObject, Sendable {
     /// call has an effect.
     public typealias CompletionHandler = @Sendable (Result) -> Void
 
-    /// The name of the activity in its application: 1 to 255 bytes.
+    /// The name of the activity (the stored schedule) in its application: 1 to 255 bytes.
     public let identifier: String
     private let settings = Locked(Settings())
     /// The serial queue on which the block runs.
@@ -46,7 +46,8 @@ public final class BackgroundActivityScheduler: NSObject, Sendable {
         super.init()
     }
 
-    /// The conditions for which the work waits within its window.
+    /// Which conditions must be met before the work starts in its window. At the end of the window, the work starts
+    /// even if the conditions are not met.
     ///
     /// With `.background`, the default, the work waits for the conditions of discretionary transfers
     /// (`BackgroundURLSessionConfiguration.isDiscretionary`). With `.utility` or `.default`, it waits for an unmetered
@@ -81,8 +82,8 @@ public final class BackgroundActivityScheduler: NSObject, Sendable {
     /// Stores the schedule. If a schedule with the same identifier is already stored, the new settings replace the old
     /// ones. If the interval is the same, the stored schedule keeps its next window.
     ///
-    /// The block is called on the scheduler's own queue. The work is done when the block calls the handler. If the
-    /// program ends before this call, the block is called again after the next start of the program. If the program
+    /// The block is called on the scheduler's own queue. When the block calls the handler, the work counts as done. If
+    /// the program ends before this call, the block is called again after the next start of the program. If the program
     /// changes a property later, the change applies after the next call of `schedule`.
     public func schedule(_ block: @escaping @Sendable (_ completion: @escaping CompletionHandler) -> Void) {
         settings.with { settings in

@@ -1,17 +1,18 @@
 public import Backhaul
 internal import Foundation
 
-/// The delegate that is called when a session needs attention and the program has no object for this session. It
+/// The delegate that is called when a session needs attention, and the program has no object for this session. A
+/// session needs attention when all its tasks have ended, or when a server demands a credential. The protocol
 /// corresponds to the part of Apple's UIApplicationDelegate for background sessions.
 @MainActor
 public protocol BackgroundApplicationDelegate: AnyObject, Sendable {
     /// Called when all tasks of a session have ended, or when a server demands a credential.
     ///
     /// Make the session object with this identifier, and store the handler. After
-    /// `urlSessionDidFinishEvents(forBackgroundURLSession:)`, process all events, and then call the handler. In a
-    /// launched program, this method is called once for each session of the launch. In a running program, this method
-    /// is called for each session that needs attention and has no object in the program. The method is called on the
-    /// main thread.
+    /// `urlSessionDidFinishEvents(forBackgroundURLSession:)`, process all events, and then call the handler. If the
+    /// library's engine has launched the program, this method is called once for each session of the launch. In any
+    /// other program, this method is called for each session that needs attention and has no object in the program. The
+    /// method is called on the main thread.
     ///
     /// - Parameter completionHandler: The handler may be called on any thread. Only the first call has an effect. In a
     ///   program that was launched for the session, this call makes the session object invalid. The program can then
@@ -25,14 +26,15 @@ public protocol BackgroundApplicationDelegate: AnyObject, Sendable {
 public final class BackgroundApplication: Sendable {
     /// The program's identity, and where its transfers run.
     public struct Options: Sendable {
-        /// The application's identifier: 1 to 255 bytes of letters, digits, '.', '-' and '_'. Each application has its
-        /// own session identifiers. Default: the name of the executable file.
+        /// The application's identifier: 1 to 255 bytes of letters, digits, '.', '-' and '_'. Sessions of two
+        /// applications may have the same identifier. Default: the name of the executable file.
         public var identifier: String
-        /// The absolute path of the store. Nil: the user's default store.
+        /// The absolute path of the store, a directory with all durable data. Nil: the user's default store.
         public var store: String?
-        /// Where a new engine runs. Nil: in the daemon.
+        /// Where a new engine runs. The *engine* performs the transfers. Nil: the engine runs in the daemon, a separate
+        /// process.
         public var hosting: Hosting?
-        /// The absolute path of backhauld. Nil: the library searches for the program.
+        /// The absolute path of the daemon's program, backhauld. Nil: the library searches for the program.
         public var daemon: String?
         /// The command that launches the program. Default: the program's executable file, without arguments.
         public var launch: LaunchCommand
@@ -61,9 +63,11 @@ public final class BackgroundApplication: Sendable {
 
     private struct Inner {
         var options = Options()
-        /// The sessions for which the application's delegate was called, and which are not completed yet.
+        /// The sessions for which the application's delegate was called, and which are not completed yet. The program
+        /// completes a session by a call of the session's completion handler.
         var called: Set<String> = []
-        /// The sessions in `called` whose delegate call has returned. The program then has the completion handler.
+        /// The sessions in `called` whose delegate call has returned. After this return, the program has the completion
+        /// handler.
         var owing: Set<String> = []
         var whenIdle: [CheckedContinuation<Void, Never>] = []
         var isListening = false
@@ -95,11 +99,11 @@ public final class BackgroundApplication: Sendable {
         }
     }
 
-    /// Registers the launch command and the delegate. The delegate is then called for sessions that need attention, now
-    /// and later. Call this method at the start of `main`.
+    /// Registers the launch command and the delegate. After this, the delegate is called for each session that needs
+    /// attention. Call this method at the start of `main`.
     ///
     /// In a launched program, the method waits until all sessions of the launch are completed, and then returns true.
-    /// The program has then done its work and should exit. During the wait, the method runs the main run loop, so that
+    /// The program should then exit, because its work is done. During the wait, the method runs the main run loop, so
     /// calls on the main queue are performed. In a program that was not launched, the method returns false immediately.
     ///
     /// - Throws: `BackhaulError` if the application cannot be opened.
@@ -220,7 +224,7 @@ public final class BackgroundApplication: Sendable {
                 delegate.application(
                     self, handleEventsForBackgroundURLSession: identifier, completionHandler: handler)
                 self.inner.with { if $0.called.contains(identifier) { $0.owing.insert(identifier) } }
-                // If the program has already made the session object, the object must know that the program now has the
+                // If the program has already made the session object, this informs the object that the program has the
                 // handler.
                 SessionCore.delivering(identifier)?.post { $0.oweFinish() }
             }
@@ -229,8 +233,8 @@ public final class BackgroundApplication: Sendable {
 
     private func complete(_ identifier: String) {
         if let core = SessionCore.delivering(identifier), core.post({ $0.completeSoon() }) { return }
-        // The delegate has made no session object, so no event was delivered. The events stay in the store until a
-        // later start of the program.
+        // The delegate has made no session object, so no event (stored message) was delivered. The events stay in the
+        // store until a later start of the program.
         DispatchQueue.global().async {
             if let application = try? self.opened(),
                 let session = try? application.attachSession(identifier, role: .consume)

@@ -5,14 +5,15 @@ public import FoundationNetworking
 /// A session whose transfers continue while the program does not run (Apple: URLSession with
 /// `URLSessionConfiguration.background(withIdentifier:)`).
 ///
-/// The initializer returns immediately. The engine is found or started in the background. The session exists, and keeps
-/// its delegate, until the session is invalidated. In a program that was launched for the session, the session exists
-/// until it is completed.
+/// The *engine*, which is usually a separate process, performs the transfers. The initializer returns immediately. The
+/// engine is found or started in the background. The session exists, and keeps its delegate, until the session is
+/// invalidated. If the engine has launched the program for the session, the session object exists until the program
+/// calls the completion handler that it got for the session.
 ///
 /// If the process makes a second session object with the same identifier, the new object belongs to the first session.
 /// It has the delegate and the queue of the first session, as on Apple's systems. While another process gets the
-/// session's events, this process can make and control tasks. When the other process has released the session, the
-/// delegate of this process is called.
+/// session's events, this process can make and control tasks, but its delegate is not called. When the other process
+/// has released the session, the delegate of this process is called.
 ///
 /// All methods may be called from any thread. `resume`, `suspend` and `cancel` of a task, and the invalidating methods,
 /// wait for the engine, usually for a few milliseconds.
@@ -23,9 +24,10 @@ public final class BackgroundURLSession: NSObject, Sendable {
     public enum AuthChallengeDisposition: Int, Sendable {
         /// The credential is sent. If the credential is nil, this case means the same as `performDefaultHandling`.
         case useCredential = 0
-        /// The waiting tasks fail with `URLError.userAuthenticationRequired`, because there is no credential storage.
+        /// The tasks that wait for the credential fail with `URLError.userAuthenticationRequired`, because there is no
+        /// credential storage.
         case performDefaultHandling = 1
-        /// The waiting tasks are cancelled.
+        /// The tasks that wait for the credential are cancelled.
         case cancelAuthenticationChallenge = 2
         /// The same as `performDefaultHandling`, because all authentication schemes of a protection space share one
         /// challenge.
@@ -37,8 +39,8 @@ public final class BackgroundURLSession: NSObject, Sendable {
     /// Creates a session object.
     ///
     /// - Parameters:
-    ///   - delegate: The delegate. The session has a reference to the delegate until the session is invalid. Nil: no
-    ///     events are delivered until a process has a session object with a delegate.
+    ///   - delegate: The delegate. The session has a reference to the delegate until the session is invalid. If it is
+    ///     nil, no delegate method is called until a process makes a session object with a delegate.
     ///   - queue: The queue on which the delegate is called. Nil: the session makes a serial queue. On every queue, a
     ///     delegate call begins only after the previous delegate call has returned.
     public init(
@@ -50,7 +52,8 @@ public final class BackgroundURLSession: NSObject, Sendable {
         core.begin(self)
     }
 
-    /// Creates another object for a session that has ended. The object is the argument of a late delegate call.
+    /// Creates another object for a session that has ended. The object is an argument of a delegate call after the
+    /// session's end.
     init(of core: SessionCore) { self.core = core }
 
     /// A copy of the configuration. Changes of the copy do not change the session.
@@ -85,7 +88,7 @@ public final class BackgroundURLSession: NSObject, Sendable {
         core.makeDownload(request)
     }
 
-    /// Makes a task that continues a cancelled task. The program has cancelled that task with
+    /// Makes a task that continues a cancelled task. The program has cancelled the earlier task with
     /// `cancel(byProducingResumeData:)`, in this run or in an earlier run.
     ///
     /// The new task starts at its first `resume`, and has the `taskIdentifier` and the `taskDescription` of the
@@ -142,7 +145,7 @@ public final class BackgroundURLSession: NSObject, Sendable {
     }
 
     /// Passes `allTasks` to the handler. The handler runs on the delegate queue. Until the handler has returned, no
-    /// event is delivered.
+    /// delegate method is called for the end of a task.
     public func getAllTasks(completionHandler: @escaping @Sendable ([BackgroundURLSessionTask]) -> Void) {
         core.list { [core] tasks, isDone in
             let operation = BlockOperation { completionHandler(tasks) }
@@ -167,7 +170,7 @@ public final class BackgroundURLSession: NSObject, Sendable {
 
     /// Invalidates the session as soon as all its tasks have ended, including tasks that are not resumed yet.
     ///
-    /// A task that is made after this call fails when it is resumed. If the program ends before
+    /// If the program makes a task after this call, the task fails when it is resumed. If the program ends before
     /// `urlSession(_:didBecomeInvalidWithError:)` is called, the remaining delegate calls follow after the next start
     /// of the program, in a session with the same identifier.
     public func finishTasksAndInvalidate() { core.invalidate(cancellingTasks: false) }

@@ -4,9 +4,9 @@ public import FoundationNetworking
 
 /// The configuration of a background session (Apple: URLSessionConfiguration).
 ///
-/// A session copies its configuration, so later changes of the configuration do not change the session. If a property
-/// of Apple's class is not supported, this class does not have the property, and a program that uses it does not
-/// compile.
+/// A session copies its configuration, so later changes of the configuration do not change the session. The *engine*,
+/// which is usually a separate process, performs the transfers and stores the configuration. If a property of Apple's
+/// class is not supported, this class does not have the property, and a program that uses it does not compile.
 public final class BackgroundURLSessionConfiguration: NSObject {
     /// The name of the session in its application: 1 to 255 bytes of UTF-8 without control characters.
     public let identifier: String?
@@ -29,12 +29,13 @@ public final class BackgroundURLSessionConfiguration: NSObject {
     /// This property has no effect, as on Apple's systems, because background sessions always wait for connectivity.
     public var waitsForConnectivity = false
 
-    /// Whether the program is launched when all tasks of the session have ended, or when a server demands a credential.
+    /// Whether the engine launches the program when all tasks of the session have ended, or when a server demands a
+    /// credential.
     public var sessionSendsLaunchEvents = true
 
-    /// The longest time in which no byte is received or sent, in seconds. After this time, the engine retries the
-    /// transfer, until `timeoutIntervalForResource` has passed. A value of 0, or of more than one day, is replaced by
-    /// one day.
+    /// The longest time in which no byte is received or sent, in seconds. After this time, the engine starts the
+    /// transfer again. When `timeoutIntervalForResource` has passed, the task fails. A value of 0, or of more than one
+    /// day, is replaced by one day.
     public var timeoutIntervalForRequest: TimeInterval = 60
 
     /// The longest time from the first `resume` of a task to the end of the task, in seconds. Default: 7 days. A value
@@ -46,12 +47,12 @@ public final class BackgroundURLSessionConfiguration: NSObject {
     public var httpMaximumConnectionsPerHost = 6
 
     /// Header fields for all requests. A field is sent with each request that has no field of the same name. Fields
-    /// that the engine itself sets are ignored, as in a request.
+    /// that the engine itself sets are ignored. They are also ignored in a request.
     public var httpAdditionalHeaders: [AnyHashable: Any]?
 
     /// Whether the session has cookies. With `.never`, no cookies are stored or sent. With other values, the session
-    /// stores its own cookies. Later runs of the program also use these cookies. The session does not use the cookies
-    /// of `HTTPCookieStorage.shared`, because only this process has them.
+    /// stores its own cookies. These cookies are also used in later runs of the program. The session does not use the
+    /// cookies of `HTTPCookieStorage.shared`, because only this process has them.
     public var httpCookieAcceptPolicy = HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain
 
     /// False has the same effect as `HTTPCookie.AcceptPolicy.never`.
@@ -72,8 +73,8 @@ public final class BackgroundURLSessionConfiguration: NSObject {
     /// Not in Apple's API: the largest number of tasks that run at the same time, at most 1,024. Nil: 64.
     public var maximumRunningTasks: Int?
 
-    /// Not in Apple's API: whether tasks that a launched program resumes are discretionary. On Apple's systems, such
-    /// tasks are always discretionary.
+    /// Not in Apple's API: whether tasks are discretionary if they are resumed in a program that the engine has
+    /// launched. On Apple's systems, such tasks are always discretionary.
     public var isDiscretionaryIfLaunched = false
 
     /// Not in Apple's API: a file of PEM certificates that are trusted in place of the system's certificates.

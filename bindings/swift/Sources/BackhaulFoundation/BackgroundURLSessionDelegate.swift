@@ -6,28 +6,28 @@ public import FoundationNetworking
 /// All methods are optional. They are called on the session's delegate queue, one after the other. A delegate is an
 /// NSObject, as on Apple's systems.
 ///
-/// The daemon verifies the servers. While the program does not run, the daemon cannot call the delegate. So the
-/// protocol does not have `urlSession(_:didReceive:completionHandler:)`, and a delegate with that method does not
-/// compile.
+/// The transfers run in a separate process, the daemon, which also verifies the certificates of servers. While the
+/// program does not run, the daemon cannot call the delegate. So the protocol does not have
+/// `urlSession(_:didReceive:completionHandler:)`, and a delegate with that method does not compile.
 public protocol BackgroundURLSessionDelegate: NSObjectProtocol, Sendable {
     /// Called when the session has become invalid. After this last call, the session releases its delegate. The error
     /// is nil if the program has invalidated the session. The error is also nil if the program was launched for the
-    /// session and has completed the session.
+    /// session, and has called the session's completion handler.
     func urlSession(_ session: BackgroundURLSession, didBecomeInvalidWithError error: (any Error)?)
 
-    /// Called when all waiting events are delivered. The program may then call the completion handler of
-    /// `application(_:handleEventsForBackgroundURLSession:completionHandler:)`.
+    /// Called when the delegate has got all waiting events (ends of tasks, and challenges). The program may then call
+    /// the completion handler of `application(_:handleEventsForBackgroundURLSession:completionHandler:)`.
     ///
-    /// The method is called only if the program has that handler. While the program has not called the handler yet, the
-    /// method is called again each time when all tasks have ended, and after each further challenge.
+    /// The method is called only if the program has that handler. Until the program calls the handler, the method is
+    /// called again each time when all tasks have ended, and after each further challenge.
     func urlSessionDidFinishEvents(forBackgroundURLSession session: BackgroundURLSession)
 }
 
 /// The delegate of a session with tasks (Apple: URLSessionTaskDelegate).
 public protocol BackgroundURLSessionTaskDelegate: BackgroundURLSessionDelegate {
-    /// Called when a task has ended. It is the last call for the task. After the method has returned, the event of the
-    /// task is acknowledged. If the program ends before the acknowledgement, the method is called again when the
-    /// program runs again.
+    /// Called when a task has ended. It is the last call for the task. After the method has returned, the library
+    /// stores that the end of the task was delivered. If the program ends before this, the method is called again in
+    /// the next run of the program.
     ///
     /// Unlike on Apple's systems, a response with a status other than 2xx is an error. The error is
     /// `URLError.badServerResponse`, and `task.response` has the response.
@@ -40,8 +40,8 @@ public protocol BackgroundURLSessionTaskDelegate: BackgroundURLSessionDelegate {
         _ session: BackgroundURLSession, task: BackgroundURLSessionTask, didSendBodyData bytesSent: Int64,
         totalBytesSent: Int64, totalBytesExpectedToSend: Int64)
 
-    /// Called before the last call for a task, with the metrics of all its attempts. If the engine has stored no
-    /// attempt, the method is not called.
+    /// Called before the last call for a task, with the metrics of all its attempts. An attempt is one run of the task.
+    /// If no attempt was stored, the method is not called.
     func urlSession(
         _ session: BackgroundURLSession, task: BackgroundURLSessionTask,
         didFinishCollecting metrics: BackgroundURLSessionTaskMetrics)
@@ -66,15 +66,15 @@ public protocol BackgroundURLSessionTaskDelegate: BackgroundURLSessionDelegate {
 
 /// The delegate of a session with uploads, which gets the bodies of responses (Apple: URLSessionDataDelegate).
 public protocol BackgroundURLSessionDataDelegate: BackgroundURLSessionTaskDelegate {
-    /// Called once before the last call for a task, with at most the first 65,536 bytes of the response's body. It is
-    /// also called if the response is an error. It is not called if the body is empty.
+    /// Called once before the last call for a task, with at most the first 65,536 bytes of the response's body. The
+    /// method is also called if the response is an error. If the body is empty, the method is not called.
     func urlSession(_ session: BackgroundURLSession, dataTask: BackgroundURLSessionDataTask, didReceive data: Data)
 }
 
 /// The delegate of a session with downloads (Apple: URLSessionDownloadDelegate).
 public protocol BackgroundURLSessionDownloadDelegate: BackgroundURLSessionTaskDelegate {
     /// Called when the file is complete and synced. The last call for the task follows. If the program has not moved
-    /// the file by the end of that call, the file is removed.
+    /// the file when the last call returns, the file is removed.
     func urlSession(
         _ session: BackgroundURLSession, downloadTask: BackgroundURLSessionDownloadTask,
         didFinishDownloadingTo location: URL)
@@ -148,13 +148,13 @@ extension BackgroundURLSessionDownloadDelegate {
     ) {}
 }
 
-// Because NSObject has these methods, a delegate's method of the same name is an override. It does not have the keyword
-// `override`, so it does not compile. If such a method compiled, it would never be called. A program that pins
-// certificates in the method would then trust servers that the program wants to refuse. The methods are marked as
-// deprecated, because a method that is marked as unavailable may be overridden.
+// Because NSObject has these methods, a delegate's method of the same name is an override. The delegate's method does
+// not have the keyword `override`, so it does not compile. If it compiled, it would never be called. A program that
+// pins certificates in this method would then trust servers that the program wants to refuse. The methods below are
+// marked as deprecated. If they were marked as unavailable, a delegate could override them.
 extension NSObject {
-    /// Not available. The daemon verifies the servers. While the program does not run, the daemon cannot call the
-    /// delegate.
+    /// Not available. The daemon verifies the certificates of servers. While the program does not run, the daemon
+    /// cannot call the delegate.
     ///
     /// To pin certificates, set `caFile` of the configuration, or `tls.pinnedPublicKeys` in its `adjustment`. If a
     /// server or proxy demands a password, `urlSession(_:task:didReceive:completionHandler:)` is called.

@@ -2,7 +2,7 @@ public import Backhaul
 public import Foundation
 public import FoundationNetworking
 
-/// A transfer (Apple: URLSessionTask).
+/// A transfer (Apple: URLSessionTask). The *engine*, which is usually a separate process, performs the transfer.
 public class BackgroundURLSessionTask: NSObject, @unchecked Sendable {
     // Unchecked: all state that changes is in `inner`, which has a mutex.
 
@@ -20,8 +20,8 @@ public class BackgroundURLSessionTask: NSObject, @unchecked Sendable {
     public static let defaultPriority: Float = 0.5
     public static let highPriority: Float = 0.75
 
-    /// The number of the task. It is unique in the session, over all runs of the program. The task has it even before
-    /// the first `resume`. The engine has a number of its own for the task (`engineTaskIdentifier`).
+    /// The number of the task. It is unique in the session, over all runs of the program. The task has this number
+    /// already before the first `resume`. The engine uses another number for the task (`engineTaskIdentifier`).
     public let taskIdentifier: Int
     /// The request of the task. If an earlier run of the program made the task, the request has only the URL.
     public let originalRequest: URLRequest?
@@ -30,7 +30,8 @@ public class BackgroundURLSessionTask: NSObject, @unchecked Sendable {
 
     let core: SessionCore
     let inner: Locked<TaskInner>
-    /// A mutex that is locked during each command about the task, so that the engine gets the commands in order.
+    /// A mutex that is locked during each command about the task, so the engine gets the commands in the order of the
+    /// calls.
     let verbs = NSLock()
 
     init(_ core: SessionCore, _ identifier: Int, _ request: URLRequest?, _ inner: TaskInner) {
@@ -51,15 +52,15 @@ public class BackgroundURLSessionTask: NSObject, @unchecked Sendable {
     public var countOfBytesReceived: Int64 { inner.with { $0.received } }
     /// The size of the file. It is `BackgroundURLSessionTransferSizeUnknown` until a response has stated the size.
     public var countOfBytesExpectedToReceive: Int64 { inner.with { $0.expected } }
-    /// The bytes of the body that were sent in the newest attempt.
+    /// The bytes of the body that were sent in the newest attempt (run of the task).
     public var countOfBytesSent: Int64 { inner.with { $0.sent } }
     /// The size of the body. 0 if the request has no body.
     public var countOfBytesExpectedToSend: Int64 { inner.with { $0.expectedToSend } }
 
     /// The time before which the task does not start. If it is nil, the task may start immediately.
     ///
-    /// The engine stores the time with the task. The program may change it at any moment. A waiting task starts when
-    /// the new time has come. A running task continues.
+    /// The engine stores the time with the task. The program may change the time at any moment. A waiting task starts
+    /// when the new time has come. A running task continues.
     public var earliestBeginDate: Date? {
         get { inner.with { $0.earliestBegin } }
         set {
@@ -71,8 +72,8 @@ public class BackgroundURLSessionTask: NSObject, @unchecked Sendable {
         }
     }
 
-    /// An upper bound of the bytes to send. The task waits while a budget of the session or network has fewer bytes
-    /// left.
+    /// An upper bound of the bytes to send. A session or a network can have a budget: a limit of bytes in a day or
+    /// month. While such a budget has fewer bytes left, the task waits.
     ///
     /// The value is stored at the first `resume`. A later change applies only in this process.
     public var countOfBytesClientExpectsToSend: Int64 {
@@ -120,7 +121,8 @@ public class BackgroundURLSessionTask: NSObject, @unchecked Sendable {
     /// the delegate gets `urlSession(_:task:didCompleteWithError:)`.
     public func resume() { core.resume(self) }
 
-    /// Suspends the task, and keeps its received bytes. While the task is suspended, its time-outs do not count.
+    /// Suspends the task, and keeps its received bytes. The time in which the task is suspended does not count for its
+    /// time-outs.
     public func suspend() { core.suspend(self) }
 
     /// Ends the task with `URLError.cancelled`, and removes its received bytes.
@@ -133,9 +135,9 @@ public final class BackgroundURLSessionDownloadTask: BackgroundURLSessionTask, @
 
     /// Ends the task with `URLError.cancelled`, and keeps its received bytes for `downloadTask(withResumeData:)`.
     ///
-    /// The engine keeps the bytes in a suspended task of the session, until that task is continued or cancelled. The
-    /// resume data identify the suspended task. They can be used only once. The `userInfo` of the error also has the
-    /// resume data.
+    /// The engine keeps the bytes in a suspended task of the session, until the suspended task is continued or
+    /// cancelled. The resume data identify the suspended task. The resume data can be used only once. The `userInfo` of
+    /// the error also has them.
     ///
     /// - Parameter completionHandler: Runs on the delegate queue. It gets nil if the task was never resumed, or if the
     ///   task has ended.
@@ -156,8 +158,8 @@ public final class BackgroundURLSessionDownloadTask: BackgroundURLSessionTask, @
     }
 }
 
-/// A transfer whose response is passed to the program, not written to a file (Apple: URLSessionDataTask). All data
-/// tasks are uploads.
+/// A transfer whose response is passed to the program, and is not written to a file (Apple: URLSessionDataTask). All
+/// data tasks are uploads.
 public class BackgroundURLSessionDataTask: BackgroundURLSessionTask, @unchecked Sendable {
     // Unchecked: this class has no stored properties of its own.
 
@@ -175,8 +177,8 @@ struct TaskInner {
     /// The engine's number of the task. Nil before the first `resume`.
     var id: TaskID?
     var state = BackgroundURLSessionTask.State.suspended
-    /// How many more calls of `resume` the task needs in order to run. It is 1 in a new task, and each `suspend` adds
-    /// 1.
+    /// How many more calls of `resume` the task needs in order to run. In a new task, the number is 1. Each `suspend`
+    /// adds 1.
     var suspensions = 1
     var label: String?
     var priority = BackgroundURLSessionTask.defaultPriority

@@ -2,12 +2,12 @@ internal import Backhaul
 public import Foundation
 public import FoundationNetworking
 
-/// The metrics of a task (Apple: URLSessionTaskMetrics).
+/// The metrics of a task (Apple: URLSessionTaskMetrics). An *attempt* is one run of the task.
 public final class BackgroundURLSessionTaskMetrics: NSObject, Sendable {
     /// The time from the start of the first attempt to the end of the last one.
     public let taskInterval: DateInterval
     /// The metrics of each attempt, including its redirects. If there were more than 100 attempts, the list has the
-    /// first and the newest ones.
+    /// first attempt and the 99 newest ones.
     public let transactionMetrics: [BackgroundURLSessionTaskTransactionMetrics]
     /// The number of redirects in all attempts together.
     public let redirectCount: Int
@@ -24,8 +24,8 @@ public final class BackgroundURLSessionTaskMetrics: NSObject, Sendable {
     }
 }
 
-/// The metrics of one attempt (Apple: URLSessionTaskTransactionMetrics). The date of a step is nil if the attempt did
-/// not reach the step. It is also nil if the attempt skipped the step because it reused a connection.
+/// The metrics of one attempt (Apple: URLSessionTaskTransactionMetrics). If the attempt did not reach a step, the date
+/// of this step is nil. If the attempt reused a connection, the dates of the skipped steps are nil.
 public final class BackgroundURLSessionTaskTransactionMetrics: NSObject, Sendable {
     /// The request, with the URL after the redirects of this attempt.
     public let request: URLRequest?

@@ -1,7 +1,7 @@
-// This file defines Apple's names for the types of BackhaulFoundation. With these names, sources for Apple's systems
-// compile here after a change of their imports. If a file imports FoundationNetworking, the names mean the types of
-// FoundationNetworking. Transfers of those types do not continue in the background, so such a file must use the names
-// of BackhaulFoundation.
+// This file defines Apple's names for the types of BackhaulFoundation. With these names, a source file for Apple's
+// systems compiles here after only its imports are changed. If a file imports FoundationNetworking, the names mean the
+// types of FoundationNetworking. Transfers of those types do not continue in the background, so such a file must use
+// the names of BackhaulFoundation.
 @_exported public import BackhaulFoundation
 public import FoundationNetworking
 
@@ -26,7 +26,7 @@ public typealias NSBackgroundActivityScheduler = BackgroundActivityScheduler
 public typealias UIApplication = BackgroundApplication
 public typealias UIApplicationDelegate = BackgroundApplicationDelegate
 
-// The types below occur in arguments and results. Because they have names here, a source file needs only one import.
+// The types below occur in arguments and results. They have names here, so a source file needs only one import.
 public typealias URLRequest = FoundationNetworking.URLRequest
 public typealias URLResponse = FoundationNetworking.URLResponse
 public typealias HTTPCookie = FoundationNetworking.HTTPCookie

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-// A checkout has the header that belongs to this package. Elsewhere the installed header is used.
+// In a checkout of the project, the package uses the header of this checkout. Elsewhere, it uses the installed header.
 #if __has_include("../../../../include/backhaul.h")
 #include "../../../../include/backhaul.h"
 #else

@@ -5,6 +5,7 @@ import FoundationNetworking
 import TestSupport
 import Testing
 
+/// A *challenge* is the demand of a server or proxy for a credential. The session's delegate responds to the challenge.
 @Suite("Challenges of background sessions")
 struct ChallengeTests {
     private func ending(
@@ -30,7 +31,7 @@ struct ChallengeTests {
         return (asked, error)
     }
 
-    @Test("the delegate responds to a challenge with a user and a password, and the download succeeds")
+    @Test("if the delegate responds to a challenge with a user and a password, the download succeeds")
     func credential() async throws {
         let (asked, error) = try await ending("basic") {
             (.useCredential, URLCredential(user: "eve", password: "opensesame", persistence: .none))
@@ -39,7 +40,7 @@ struct ChallengeTests {
         #expect(error == nil)
     }
 
-    @Test("the delegate responds to a challenge with header fields, and the download succeeds")
+    @Test("if the delegate responds to a challenge with header fields, the download succeeds")
     func headers() async throws {
         let (asked, error) = try await ending("bearer") {
             (.useCredential, HeaderCredential(headers: ["Authorization": "Bearer key"]))
@@ -48,7 +49,7 @@ struct ChallengeTests {
         #expect(error == nil)
     }
 
-    @Test("if the delegate responds to a challenge without a credential, the task fails", arguments: [
+    @Test("if the delegate's response to a challenge has no credential, the task fails", arguments: [
         BackgroundURLSession.AuthChallengeDisposition.performDefaultHandling, .useCredential, .rejectProtectionSpace,
     ])
     func refused(disposition: BackgroundURLSession.AuthChallengeDisposition) async throws {
@@ -116,7 +117,7 @@ struct ChallengeTests {
 
     private static let session = "func urlSession(_ session: BackgroundURLSession, "
 
-    @Test("a delegate does not compile if it has the method for challenges of the session", arguments: [
+    @Test("a delegate with Apple's method for challenges of the whole session does not compile", arguments: [
         "didReceive challenge: URLAuthenticationChallenge, completionHandler: @escaping "
             + "(BackgroundURLSession.AuthChallengeDisposition, URLCredential?) -> Void) {}",
         "didReceive challenge: URLAuthenticationChallenge, completionHandler: @Sendable @escaping "
@@ -128,7 +129,7 @@ struct ChallengeTests {
         #expect(try await !compiles(ChallengeTests.session + method))
     }
 
-    @Test("a delegate's method for challenges of a task compiles with a handler and as async", arguments: [
+    @Test("a delegate's method for challenges of a task compiles with a handler, and also as async", arguments: [
         "task: BackgroundURLSessionTask, didReceive challenge: URLAuthenticationChallenge, completionHandler: "
             + "@escaping (BackgroundURLSession.AuthChallengeDisposition, URLCredential?) -> Void) {}",
         "task: BackgroundURLSessionTask, didReceive challenge: URLAuthenticationChallenge) async -> Answer "

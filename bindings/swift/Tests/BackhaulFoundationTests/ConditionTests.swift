@@ -5,8 +5,8 @@ import FoundationNetworking
 import TestSupport
 import Testing
 
-/// A *constraint* is a demand on the system, such as external power. Tasks wait while the system does not meet the
-/// demand.
+/// A *constraint* is a demand on the system, such as external power. While the system does not meet the demand, the
+/// tasks wait. The *engine*, which performs the transfers, stores the constraints.
 @Suite("Constraints of background sessions")
 struct ConditionTests {
     /// Makes a session with this configuration. Returns the configuration that the engine has stored for this session.
@@ -57,7 +57,7 @@ struct ConditionTests {
         #expect(try await remembered(configuration).constraints.requiresUnmetered == true)
     }
 
-    @Test("a task's earliest begin date and expected sizes are stored")
+    @Test("the engine stores a task's earliest begin date and expected sizes")
     func task() async throws {
         let configuration = World.configuration("begin")
         let session = BackgroundURLSession(configuration: configuration, delegate: nil, delegateQueue: nil)
@@ -118,7 +118,8 @@ struct ConditionTests {
     }
 }
 
-/// A scheduler calls its block one time in each *window*, which is a period of time.
+/// A scheduler calls its block one time in each *window*, which is a period of time. The *engine*, which also performs
+/// transfers, stores the schedule.
 @Suite("Activity schedulers")
 struct ActivitySchedulerTests {
     /// Returns the engine's activities. Each activity is the stored schedule of a scheduler of this process.
@@ -130,7 +131,7 @@ struct ActivitySchedulerTests {
         return found
     }
 
-    @Test("a scheduler calls a block again if the block's result is deferred, but not if the result is finished")
+    @Test("after the result `deferred`, a scheduler calls its block again; after `finished`, it does not")
     func calls() async throws {
         _ = World.configuration("unused")
         let (calls, call) = AsyncStream<BackgroundActivityScheduler.CompletionHandler>.makeStream()
@@ -173,7 +174,7 @@ struct ActivitySchedulerTests {
         #expect(scheduler.error == nil)
     }
 
-    @Test("a second scheduler with the same identifier keeps the window of the first scheduler")
+    @Test("if a second scheduler has the same identifier as the first one, the next window does not change")
     func again() async throws {
         _ = World.configuration("unused")
         var windows: Set<Int64> = []

@@ -5,8 +5,8 @@ import FoundationNetworking
 import TestSupport
 import Testing
 
-/// Foundation's own tests of URLSession check the same behaviour of downloads, uploads, redirects, cookies and
-/// authentication. Background sessions do not support some features of URLSession; these tests omit such features.
+/// Background sessions behave like Foundation's URLSession. Foundation's own tests of URLSession check the same
+/// behaviour. Features that background sessions do not support are not tested here.
 @Suite("Behaviour of Foundation's URLSession")
 struct ConformanceTests {
     private struct Ended {
@@ -78,7 +78,7 @@ struct ConformanceTests {
         #expect(ended.error?.code == .httpTooManyRedirects)
     }
 
-    @Test("a redirected upload is sent again or becomes a GET, which depends on the redirect's status", arguments: [
+    @Test("the redirect's status decides whether a redirected upload is sent again or becomes a GET", arguments: [
         (303, "PUT", "GET /in/r None\n"), (307, "PUT", "PUT /in/r None\nbody"), (308, "POST", "POST /in/r None\nbody"),
         (302, "POST", "GET /in/r None\n"),
     ])
@@ -108,7 +108,7 @@ struct ConformanceTests {
         session.invalidateAndCancel()
     }
 
-    @Test("if a session has no cookies, a request has only the cookies of its own Cookie header",
+    @Test("if a session stores no cookies, its requests have only the cookies of their own Cookie header",
         arguments: [true, false])
     func noCookies(byPolicy: Bool) async throws {
         var asked = try request("redirect/302/headers")
@@ -123,7 +123,7 @@ struct ConformanceTests {
         #expect(ended.error == nil && ended.text.contains("Cookie: own=1\n"))
     }
 
-    @Test("a request is sent with its own Authorization header, and the delegate gets no challenge")
+    @Test("if a request has its own Authorization header, this header is sent, and the delegate gets no challenge")
     func ownAuthorization() async throws {
         _ = try World.server.serve("a", content(10))
         var asked = try request("secret/a")
@@ -144,7 +144,7 @@ struct ConformanceTests {
         session.invalidateAndCancel()
     }
 
-    @Test("if asksForCredentials is false, a 401 response fails the task, and the task has the response")
+    @Test("if asksForCredentials is false, a task with a 401 response fails, and the task has the response")
     func refused() async throws {
         let ended = try await end("401", try request("secret/a")) { $0.asksForCredentials = false }
         #expect(ended.error?.code == .userAuthenticationRequired || ended.error?.code == .badServerResponse)

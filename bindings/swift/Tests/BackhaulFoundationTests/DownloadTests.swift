@@ -40,7 +40,7 @@ struct DownloadTests {
         #expect(!FileManager.default.fileExists(atPath: location.path))
     }
 
-    @Test("a downloaded file that the delegate has moved is not removed")
+    @Test("if the delegate moves a downloaded file, the file is not removed")
     func moved() async throws {
         _ = try World.server.serve("moved.jpg", content(10))
         let recorder = Recorder(movingTo: World.server.folder.path)
@@ -68,7 +68,7 @@ struct DownloadTests {
         session.invalidateAndCancel()
     }
 
-    @Test("a request is sent with the session's headers, except those that the request has itself")
+    @Test("a request is sent with the session's headers; a header of the request replaces the session's header")
     func headers() async throws {
         let configuration = World.configuration("headers")
         configuration.httpAdditionalHeaders = ["X-Session": "session", "x-task": "session"]
@@ -89,7 +89,7 @@ struct DownloadTests {
         session.invalidateAndCancel()
     }
 
-    @Test("headers that the engine sets itself are ignored in requests and in configurations")
+    @Test("headers that the library always sets itself are ignored in requests and in configurations")
     func ignoredHeaders() async throws {
         let configuration = World.configuration("ignored-headers")
         configuration.httpAdditionalHeaders = ["accept-encoding": "br", "X-Session": "session"]
@@ -110,7 +110,7 @@ struct DownloadTests {
         session.invalidateAndCancel()
     }
 
-    @Test("a response has all header fields, and fields with the same name are combined")
+    @Test("a task's response has all header fields, and fields with the same name are combined")
     func answerHeaders() async throws {
         let recorder = Recorder()
         let session = BackgroundURLSession(
@@ -125,7 +125,7 @@ struct DownloadTests {
         session.invalidateAndCancel()
     }
 
-    @Test("if a download is not supported, didCompleteWithError has the error unsupportedURL",
+    @Test("if a download's request is not supported, didCompleteWithError has the error unsupportedURL",
         arguments: ["ftp", "GET", "POST"])
     func refused(what: String) async throws {
         let recorder = Recorder()
@@ -168,7 +168,7 @@ struct DownloadTests {
         #expect(!FileManager.default.fileExists(atPath: location.path))
     }
 
-    @Test("if all statuses are accepted, the download of an error page succeeds, as on Apple's systems",
+    @Test("if the session accepts all statuses, the download of an error page succeeds, as on Apple's systems",
         arguments: [("absent", 404), ("secret/a", 401)])
     func acceptedStatus(page: String, status: Int) async throws {
         let recorder = Recorder()

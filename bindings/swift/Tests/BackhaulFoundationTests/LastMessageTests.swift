@@ -5,8 +5,8 @@ import FoundationNetworking
 import TestSupport
 import Testing
 
-/// The last delegate call for a task is `didCompleteWithError`. The last one for a session is
-/// `didBecomeInvalidWithError`.
+/// The last delegate call for a task is `didCompleteWithError`. The last delegate call for a session is
+/// `didBecomeInvalidWithError`: the session has then ended.
 @Suite("Last delegate calls")
 struct LastMessageTests {
     private func ended(_ identifier: String) async throws -> (session: BackgroundURLSession, recorder: Recorder) {
@@ -20,7 +20,7 @@ struct LastMessageTests {
         return (session, recorder)
     }
 
-    @Test("if a task is resumed after its session has ended, the task gets didCompleteWithError", arguments: 0..<5)
+    @Test("if a task is resumed after its session has ended, didCompleteWithError is called", arguments: 0..<5)
     func resumedLate(round: Int) async throws {
         let (session, recorder) = try await ended("late-\(round)")
         let task = session.downloadTask(with: try World.url("slow"))
@@ -30,7 +30,7 @@ struct LastMessageTests {
         #expect(message.error?.code == .backgroundSessionWasDisconnected)
     }
 
-    @Test("if a task is cancelled after its session has ended, the task gets didCompleteWithError")
+    @Test("if a task is cancelled after its session has ended, didCompleteWithError is called")
     func cancelledLate() async throws {
         let (session, recorder) = try await ended("late-cancel")
         let task = session.uploadTask(with: URLRequest(url: try World.url("in/1")), from: Data("x".utf8))
@@ -61,7 +61,7 @@ struct LastMessageTests {
         }
     }
 
-    @Test("if a session cannot be opened, didCompleteWithError precedes didBecomeInvalidWithError")
+    @Test("if a session cannot be opened, didCompleteWithError is called before didBecomeInvalidWithError")
     func notOpened() async throws {
         let recorder = Recorder()
         let session = BackgroundURLSession(configuration: World.configuration("\u{7}"), delegate: recorder)
@@ -91,7 +91,7 @@ struct LastMessageTests {
         other.invalidateAndCancel()
     }
 
-    @Test("if a session has no delegate, a refused task of the session has the state completed and an error")
+    @Test("if a session has no delegate, an unsupported task has the state completed and an error")
     func noDelegate() async throws {
         let session = BackgroundURLSession(
             configuration: World.configuration("no-delegate"), delegate: nil, delegateQueue: nil)

@@ -3,8 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The engine *launches* a program: it starts the program when one of the program's sessions needs it, for example
-/// because a download has ended.
+/// The *engine*, which performs the transfers, can *launch* a program: it starts the program when one of the program's
+/// sessions needs it, for example because a download has ended. Then the program handles the session's events, and
+/// *completes* the session by a call of its completion handler.
 @Suite("Launched programs")
 struct LaunchedProgramTests {
     @Test("a launched program completes its session, uses a new session immediately, and is launched again")
@@ -16,14 +17,14 @@ struct LaunchedProgramTests {
             + ["the old session's task: refused", "the new session's task: taken", "left"]
             + told + ["file of 2000 bytes"] + end + ["left"]
         try await run("first", second: "second") { $0.count > expected.count } verify: { log in
-            // The last call for the refused task may be logged at any place after the line about the refusal.
+            // The last delegate call for the refused task may be logged at any place after the line about the refusal.
             let refusal = try #require(log.firstIndex(of: "completed with an error"))
             #expect(refusal > told.count + end.count)
             #expect(log[..<refusal] + log[(refusal + 1)...] == expected[...])
         }
     }
 
-    @Test("a program is launched for a challenge, and the download continues with the program's credential")
+    @Test("when a server demands a credential, the program is launched, and the program's credential is used")
     func challenge() async throws {
         try await run("secret/first", second: nil) { log in
             log.contains("file of 1000 bytes") && log.count { $0 == "left" } == log.count { $0 == "launched" }
@@ -36,7 +37,7 @@ struct LaunchedProgramTests {
         }
     }
 
-    @Test("if an activity does not repeat, the program is launched for it only once")
+    @Test("if an activity (scheduled work) does not repeat, the engine launches the program for it only once")
     func activity() async throws {
         try await run(["schedule", "nothing"]) { $0.last == "left" } verify: { log in
             #expect(log == ["scheduled", "launched", "scheduled", "swept", "left"])
@@ -68,8 +69,8 @@ struct LaunchedProgramTests {
 
         let onlooker = try await Application.open("org.example.launched", store: folder + "/store", observes: true)
         var (log, launches, sessions) = ([String](), try await onlooker.launches(), try await onlooker.sessions())
-        // After the end of the first download and before the second download, there are no tasks and no events for a
-        // moment. Therefore the loop also reads the log, to see whether the test has ended.
+        // Between the end of the first download and the start of the second one, the session has no tasks and no events
+        // for a moment. Therefore, the loop also reads the log to find out whether the program has done all its work.
         for _ in 0..<15_000 {
             let text = try? String(contentsOfFile: folder + "/log", encoding: .utf8)
             log = text?.split(separator: "\n").map(String.init) ?? []

@@ -35,8 +35,8 @@ final class Recorder: NSObject, BackgroundURLSessionDownloadDelegate, Background
         self.reply = reply
     }
 
-    /// Waits for a call for which `isLast` is true. Returns the calls up to this call. Earlier calls for progress and
-    /// metrics are left out.
+    /// Waits for a call for which `isLast` is true. Returns this call and the calls before it. Earlier calls for
+    /// progress and metrics are omitted.
     func messages(through isLast: (Message) -> Bool) async -> [Message] {
         var found: [Message] = []
         for await message in messages {
@@ -129,8 +129,8 @@ final class Recorder: NSObject, BackgroundURLSessionDownloadDelegate, Background
     }
 }
 
-/// The server and the application of this process. All tests share one store, because a process has only one
-/// application.
+/// The server and the application of this process. All tests share one store (a directory with all durable data),
+/// because a process has only one application.
 enum World {
     static let server: Server = {
         do {

@@ -5,6 +5,8 @@ import FoundationNetworking
 import TestSupport
 import Testing
 
+/// A program can *invalidate* a session, which ends the session. The test program KilledProgram ends before all
+/// delegate calls for the session are made. The next run of KilledProgram gets the missing calls.
 @Suite("Restarts after an invalidation")
 struct RestartTests {
     /// Runs the program KilledProgram with the command, and then runs it with the command `again`. Returns the log of
@@ -31,7 +33,7 @@ struct RestartTests {
         return tests.deletingLastPathComponent().appendingPathComponent("KilledProgram").path
     }
 
-    @Test("if a program is killed after finishTasksAndInvalidate, its next run gets the file and can add a task")
+    @Test("if a program is killed after finishTasksAndInvalidate, the next run gets the file and can add a task")
     func finish() async throws {
         #expect(
             try await log(after: "finish", "first") == [
@@ -39,7 +41,7 @@ struct RestartTests {
             ])
     }
 
-    @Test("after invalidateAndCancel, the program's next run gets the end of the cancelled task and can add a task",
+    @Test("if a program ends after invalidateAndCancel, the next run gets the task's end and can add a task",
         arguments: ["cancel", "leave"])
     func cancel(command: String) async throws {
         #expect(
@@ -48,7 +50,7 @@ struct RestartTests {
             ])
     }
 
-    @Test("after another program has removed a session, new tasks are added to a new session",
+    @Test("if another program has removed a session, a new task is added to a new session",
         arguments: [true, false])
     func removedByAnotherHost(hasDelegate: Bool) async throws {
         let name = "removed-\(hasDelegate)"
@@ -71,7 +73,7 @@ struct RestartTests {
         await application.close()
     }
 
-    @Test("if another program invalidates a session, its last file is delivered, and a new task gets a new session")
+    @Test("if another program invalidates a session, the last file is delivered, and a new task gets a new session")
     func byAnotherHost() async throws {
         _ = World.configuration("ended")
         let application = try await Application.open(

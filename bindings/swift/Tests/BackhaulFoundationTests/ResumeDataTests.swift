@@ -5,6 +5,7 @@ import FoundationNetworking
 import TestSupport
 import Testing
 
+/// A program can cancel a download and get *resume data*. With these data, a new task continues the download.
 @Suite("Resume data")
 struct ResumeDataTests {
     private let whole = Data(String(repeating: "0123456789", count: 20_000).utf8)
@@ -12,7 +13,8 @@ struct ResumeDataTests {
     private func session(_ identifier: String) -> (session: BackgroundURLSession, recorder: Recorder) {
         let recorder = Recorder()
         let configuration = World.configuration(identifier)
-        // The server sends no second half until the task is cancelled, however long this takes.
+        // The server stops after the first half of the file. Because of the long time-out, the task does not fail
+        // before the test cancels it.
         configuration.timeoutIntervalForRequest = 3_600
         let session = BackgroundURLSession(configuration: configuration, delegate: recorder, delegateQueue: nil)
         return (session, recorder)
@@ -43,7 +45,7 @@ struct ResumeDataTests {
         #expect(ended === task && content == whole && task.taskDescription == "both halves")
     }
 
-    @Test("a task that is made with resume data continues at the byte at which the cancelled task stopped")
+    @Test("a task with resume data continues at the byte at which the cancelled task stopped")
     func goesOn() async throws {
         let (session, recorder) = session("parked")
         let data = try await resumeData(session, recorder)
@@ -67,7 +69,7 @@ struct ResumeDataTests {
         next.invalidateAndCancel()
     }
 
-    @Test("if a task that was made with resume data is cancelled, the resume data become invalid")
+    @Test("if a task with resume data is cancelled, the resume data become invalid")
     func cancelledForGood() async throws {
         let (session, recorder) = session("parked-cancelled")
         let data = try await resumeData(session, recorder)

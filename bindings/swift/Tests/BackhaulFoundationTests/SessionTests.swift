@@ -43,7 +43,7 @@ struct SessionTests {
         session.invalidateAndCancel()
     }
 
-    @Test("after invalidateAndCancel, all tasks get didCompleteWithError, and the identifier can be used again")
+    @Test("after invalidateAndCancel, all tasks end with an error, and the session's identifier can be used again")
     func cancels() async throws {
         let recorder = Recorder()
         let configuration = World.configuration("invalid")
@@ -76,7 +76,7 @@ struct SessionTests {
         next.invalidateAndCancel()
     }
 
-    @Test("after finishTasksAndInvalidate, the tasks get didCompleteWithError before the session becomes invalid")
+    @Test("after finishTasksAndInvalidate, all tasks end before the session becomes invalid")
     func finishes() async throws {
         _ = try World.server.serve("rest", content(10))
         let recorder = Recorder()
@@ -92,7 +92,7 @@ struct SessionTests {
         }
     }
 
-    @Test("the property `unhonored` of a configuration names an unsupported proxy dictionary")
+    @Test("if a proxy dictionary is not supported, the configuration's property `unhonored` names it")
     func unhonored() {
         let configuration = World.configuration("unhonored")
         #expect(configuration.unhonored.isEmpty)
@@ -102,7 +102,7 @@ struct SessionTests {
         #expect(configuration.unhonored == ["connectionProxyDictionary"])
     }
 
-    @Test("a session copies its configuration, so later changes do not change the session")
+    @Test("a later change of the configuration object does not change the session")
     func copies() async throws {
         let configuration = World.configuration("copy")
         configuration.timeoutIntervalForRequest = 7

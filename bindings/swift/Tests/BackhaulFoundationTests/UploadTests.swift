@@ -38,7 +38,7 @@ struct UploadTests {
         session.invalidateAndCancel()
     }
 
-    @Test("an upload from memory with the default method GET is sent as PUT")
+    @Test("if an upload's request has the default method GET, the upload is sent as PUT")
     func put() async throws {
         let recorder = Recorder()
         let session = BackgroundURLSession(configuration: World.configuration("put"), delegate: recorder)
@@ -138,7 +138,7 @@ struct ConfigurationTests {
         return configuration.unhonored.contains("connectionProxyDictionary")
     }
 
-    @Test("a proxy dictionary with several proxies, a script, or a proxy without a host name is unhonored")
+    @Test("a proxy dictionary is unhonored if it has several proxies, a script, or a proxy without a host name")
     func proxies() {
         let honored: [[AnyHashable: Any]?] = [
             nil, [:], ["HTTPEnable": 1, "HTTPProxy": "p", "HTTPPort": 3128], ["HTTPEnable": 0, "HTTPProxy": "p"],
@@ -153,7 +153,7 @@ struct ConfigurationTests {
         for dictionary in unhonored { #expect(isUnhonored(dictionary), "\(dictionary)") }
     }
 
-    @Test("a number out of range in a configuration is replaced by the nearest supported number", arguments: [
+    @Test("if a number in a configuration is out of range, the nearest supported number replaces it", arguments: [
         (0, 0, .infinity), (1_000, .infinity, 0), (-1, -1, .nan), (256, 1e300, 1e300),
     ] as [(Int, Double, Double)])
     func clamped(connections: Int, request: Double, resource: Double) async throws {

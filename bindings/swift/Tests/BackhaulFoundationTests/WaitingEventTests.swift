@@ -5,7 +5,9 @@ import FoundationNetworking
 import TestSupport
 import Testing
 
-/// A *waiting event* was stored during an earlier run of the program, and was not acknowledged by this run.
+/// An *event* is a stored message, for example that a task has ended. Each event is delivered until the program
+/// acknowledges it. A *waiting event* was stored during an earlier run of the program, and that run did not acknowledge
+/// it.
 @Suite("Events of earlier runs")
 struct WaitingEventTests {
     /// Acts as an earlier run of the program: downloads a file and reads the events, but does not acknowledge them.
@@ -26,7 +28,7 @@ struct WaitingEventTests {
         return (try #require(path), task)
     }
 
-    @Test("the delegate of the next session object gets a waiting event, and the task has its description")
+    @Test("the next session object's delegate gets a waiting event, and the event's task has its description")
     func delivered() async throws {
         let left = try await leave("waited", "waited.bin")
         let recorder = Recorder()
@@ -46,7 +48,7 @@ struct WaitingEventTests {
         #expect(session.finishedRound == 1)
     }
 
-    @Test("if an earlier delegate has moved a task's file, the task gets only didCompleteWithError")
+    @Test("if an earlier run has moved a task's file, only didCompleteWithError is called for the task")
     func movedBefore() async throws {
         let left = try await leave("moved-before", "moved-before.bin")
         try FileManager.default.moveItem(atPath: left.file, toPath: World.server.path("mine.bin"))
@@ -63,7 +65,7 @@ struct WaitingEventTests {
         #expect(FileManager.default.fileExists(atPath: World.server.path("mine.bin")))
     }
 
-    @Test("if an ended task is listed, the listing's handler returns before the delegate gets the task's end")
+    @Test("if a list of tasks has an ended task, the list's handler returns before the delegate gets the task's end")
     func listedFirst() async throws {
         let left = try await leave("listed-first", "listed-first.bin")
         let recorder = Recorder()
@@ -105,7 +107,7 @@ struct WaitingEventTests {
         let task = session.downloadTask(with: try World.url("contended.bin"))
         task.resume()
         #expect(task.engineTaskIdentifier != nil)
-        // The other process, which consumes the session, gets the event.
+        // `other`, which stands for the other process, gets the event.
         #expect(try await other.events.first { _ in true } != nil)
         let bad = session.downloadTask(with: try #require(URL(string: "ftp://example.org/a")))
         bad.resume()

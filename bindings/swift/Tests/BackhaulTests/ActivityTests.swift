@@ -2,6 +2,8 @@ import Backhaul
 import TestSupport
 import Testing
 
+/// An *activity* is work that repeats. Either the activity has a request, or the program gets an event and does the
+/// work.
 @Suite("Networks and activities")
 struct ActivityTests {
     let server: Server
@@ -28,7 +30,7 @@ struct ActivityTests {
         await application.close()
     }
 
-    @Test("activities can be listed and removed, and an activity without a request delivers an event")
+    @Test("activities can be listed and removed; an activity without a request delivers an event")
     func activities() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))

@@ -3,6 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
+/// A *challenge* is the demand of a server for a credential. The tasks wait until the program responds to the
+/// challenge.
 @Suite("Challenges")
 struct ChallengeTests {
     let server: Server
@@ -27,7 +29,7 @@ struct ChallengeTests {
         throw CancellationError()
     }
 
-    @Test("many tasks share one challenge, and one credential lets all of them continue")
+    @Test("several tasks share one challenge, and all of them continue with one credential")
     func credential() async throws {
         let application = try await open()
         let session = try await session(application)
@@ -56,7 +58,7 @@ struct ChallengeTests {
         await application.close()
     }
 
-    @Test("after a challenge is refused, its tasks fail, and a second response is not accepted")
+    @Test("if the program refuses a challenge, the waiting task fails, and a second response is not accepted")
     func refusal() async throws {
         let application = try await open()
         let session = try await session(application)

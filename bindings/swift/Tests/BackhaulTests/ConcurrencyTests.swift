@@ -3,6 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
+/// A *Swift task* is a `Task` of the language, and can be cancelled. Other tasks in this file are downloads of the
+/// library.
 @Suite("Swift concurrency")
 struct ConcurrencyTests {
     let server: Server
@@ -13,7 +15,7 @@ struct ConcurrencyTests {
         try await Application.open("org.example.tests", store: server.path("store"), hosting: .embedded)
     }
 
-    @Test("a cancelled wait for events throws CancellationError, and the session can still be used")
+    @Test("if a wait for events is cancelled, it throws CancellationError, and the session can still be used")
     func cancelledWait() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "s"))
@@ -27,7 +29,7 @@ struct ConcurrencyTests {
         await application.close()
     }
 
-    @Test("a method in a cancelled Swift task throws CancellationError, and the application can still be used")
+    @Test("if a Swift task is cancelled during a call, the application can still be used")
     func cancelledVerb() async throws {
         let application = try await open()
         for _ in 0..<200 {
@@ -86,7 +88,7 @@ struct ConcurrencyTests {
         await application.close()
     }
 
-    @Test("methods return even if a session has events that the program has not polled")
+    @Test("methods return even if a session has events that the program has not read")
     func verbsBesideUnreadEvents() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "s"))
@@ -100,7 +102,7 @@ struct ConcurrencyTests {
         await application.close()
     }
 
-    @Test("a session is closed when its last reference is released, and can then be opened again")
+    @Test("when the last reference to a session object is released, the session is closed and can be opened again")
     func references() async throws {
         let application = try await open()
         for _ in 0..<20 { _ = try await application.createSession(SessionConfiguration(identifier: "s")) }

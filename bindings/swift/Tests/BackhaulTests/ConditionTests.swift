@@ -3,9 +3,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A task is *held* while the system does not meet one of the task's constraints. A *hold* is a list entry for held
-/// tasks. A *wait record* says when and why a task waited. Up to its *latest start*, a task may wait for a preset,
-/// which is a predefined set of constraints.
+/// A *constraint* is a demand of a task on the system, such as external power. While the system does not meet a
+/// constraint, the task is *held*: it waits. A *hold* is a list entry for held tasks. A *condition* is a fact about the
+/// system. A *wait record* shows when and why a task waited. A task does not start before its *earliest start*. After
+/// its *latest start*, a task no longer waits for a preset, which is a predefined set of constraints. An *activity* is
+/// work that repeats.
 @Suite("Constraints, conditions and starts")
 struct ConditionTests {
     let server: Server
@@ -62,7 +64,7 @@ struct ConditionTests {
         await application.close()
     }
 
-    @Test("a task's start times, expected sizes and constraints are listed")
+    @Test("a listed task has the start times, the expected sizes and the constraints of its request")
     func starts() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))
@@ -84,7 +86,7 @@ struct ConditionTests {
     }
 
     @Test(
-        "invalid constraints of a session or request are refused with the name of the field",
+        "an invalid constraint of a session or request is refused, and the error names the field",
         arguments: [
             ("minimum_battery_percent is 101", constraints { $0.minimumBatteryPercent = 101 }),
             ("minimumBatteryPercent must be positive", constraints { $0.minimumBatteryPercent = -1 }),
@@ -127,7 +129,7 @@ struct ConditionTests {
         await application.close()
     }
 
-    @Test("invalid settings of a network are refused with the name of the field")
+    @Test("an invalid setting of a network is refused, and the error names the field")
     func networks() async throws {
         let application = try await open()
         var message = await refusal { try await application.setNetwork(Network("")) }
@@ -143,7 +145,7 @@ struct ConditionTests {
     }
 
     @Test(
-        "invalid activities are refused with the name of the field",
+        "an invalid activity is refused, and the error names the field",
         arguments: [
             ("tolerance_ms is 5000", activity { $0.tolerance = .seconds(5) }),
             ("interval_ms is 999", activity { $0.interval = .milliseconds(999) }),

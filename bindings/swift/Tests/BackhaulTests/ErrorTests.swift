@@ -35,7 +35,7 @@ struct ErrorTests {
         await application.close()
     }
 
-    @Test("a string with a NUL character is refused, and not truncated",
+    @Test("a string with a NUL character is refused; it is not truncated",
         arguments: ["url", "destination", "key", "header"])
     func nul(field: String) async throws {
         let application = try await open()
@@ -53,7 +53,7 @@ struct ErrorTests {
         await application.close()
     }
 
-    @Test("attaching a session that does not exist fails with notFound")
+    @Test("if a session does not exist, attachSession fails with notFound")
     func absentSession() async throws {
         let application = try await open()
         let error = await #expect(throws: BackhaulError.self) { try await application.attachSession("absent") }

@@ -3,8 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// *Hosting* says where the engine, which runs the tasks, runs: in a daemon or in this process. The engine *launches* a
-/// program: it starts the program's launch command when a session needs the program.
+/// The *engine* runs the tasks. *Hosting* is where the engine runs: in a daemon or in this process. When a session
+/// needs its program, the engine can *launch* the program: it runs the program's launch command.
 @Suite("Hosting and launches")
 struct LaunchTests {
     let server: Server
@@ -27,7 +27,7 @@ struct LaunchTests {
         await application.close()
     }
 
-    @Test("a launch command is listed as registered, is replaced by the next command, and is removed by nil")
+    @Test("a registered launch command is listed, the next command replaces it, and nil removes it")
     func launchCommand() async throws {
         let variables = ["A": "b=c", "EMPTY": ""]
         var command = LaunchCommand(
@@ -65,14 +65,14 @@ struct LaunchTests {
         await application.close()
     }
 
-    @Test("a program that the engine has not launched has no current launch")
+    @Test("if the engine has not launched this program, the program has no current launch")
     func noLaunch() async throws {
         let application = try await open()
         #expect(try await application.currentLaunch() == nil)
         await application.close()
     }
 
-    @Test("if the daemon's file does not exist, no application is opened, and the error has the file's path")
+    @Test("if the daemon's file does not exist, opening an application fails, and the error has the file's path")
     func absentDaemon() async throws {
         let path = server.path("no-daemon")
         let error = await #expect(throws: BackhaulError.self) {

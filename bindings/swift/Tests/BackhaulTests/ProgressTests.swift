@@ -30,7 +30,7 @@ struct ProgressTests {
         await application.close()
     }
 
-    @Test("an interval between progress readings that is out of range is refused")
+    @Test("if the interval between progress readings is too short, the interval is refused")
     func badInterval() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "s"))

@@ -3,8 +3,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A *round* is the tasks of a session from the first enqueue until all tasks have ended. The *consumer* is the one
-/// program that reads the session's events. To *claim* a file is to move it out of the store.
+/// An *event* is a stored message for the program. It is delivered until the program acknowledges it. A *round* begins
+/// when a task is enqueued in a session without unfinished tasks, and ends when all tasks have ended. To *complete* a
+/// session is to report that its events are processed. The *consumer* is the one program that reads the session's
+/// events. To *claim* a file is to move it out of the library's store.
 @Suite("Sessions")
 struct SessionTests {
     let server: Server
@@ -15,7 +17,7 @@ struct SessionTests {
         try await Application.open("org.example.tests", store: server.path("store"), hosting: .embedded)
     }
 
-    @Test("a session downloads a file, delivers an event for the task and one for the round, and completes")
+    @Test("a session downloads a file, delivers one event for the task and one for the round, and can be completed")
     func downloads() async throws {
         let bytes = content(300_000)
         let url = try server.serve("picture.jpg", bytes)
@@ -49,7 +51,7 @@ struct SessionTests {
         await application.close()
     }
 
-    @Test("an enqueue returns whether the task is new, suspended or ended, and whether its end was acknowledged")
+    @Test("an enqueue returns whether a task is new, suspended or ended, and whether its event was acknowledged")
     func keysAgain() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))
@@ -73,7 +75,7 @@ struct SessionTests {
         await application.close()
     }
 
-    @Test("a session that is attached later still has its configuration and its waiting events")
+    @Test("when a session is opened again, it still has its configuration and its events")
     func attaches() async throws {
         let url = try server.serve("a", content(10))
         var configuration = SessionConfiguration(identifier: "gallery")
@@ -155,7 +157,7 @@ struct SessionTests {
         await application.close()
     }
 
-    @Test("while a session has a consumer, a second consumer is refused with the first consumer's process id")
+    @Test("while a session has a consumer, a second one is refused, and the error has the first one's process id")
     func isConsumedOnce() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))

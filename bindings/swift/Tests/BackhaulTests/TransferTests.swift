@@ -3,6 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
+/// The *store* is a directory with all durable data. The *engine* of a store runs the store's tasks. An *event* is a
+/// stored message, for example that a task has ended. An *attempt* is one run of a task.
 @Suite("Requests, sessions and the store")
 struct TransferTests {
     let server: Server
@@ -88,7 +90,7 @@ struct TransferTests {
         await application.close()
     }
 
-    @Test("limits that apply to all sessions of a store are kept when the engine restarts")
+    @Test("the limits for all sessions of a store are kept when the engine restarts")
     func limits() async throws {
         let application = try await open()
         var limits = try await application.limits()
@@ -103,14 +105,14 @@ struct TransferTests {
         await again.close()
     }
 
-    @Test("a file, bytes and a form are uploaded, and the events of the uploads have the responses")
+    @Test("a file, bytes and a form can be uploaded, and the events of the uploads have the responses")
     func uploads() async throws {
         let path = server.path("sent.bin")
         try Data("from a file".utf8).write(to: URL(fileURLWithPath: path))
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))
-        // The session reports its end (`sessionFinished`) when all its tasks have ended. The suspended task delays this
-        // report until all uploads are enqueued.
+        // When all tasks of the session have ended, the session delivers the event `sessionFinished`. The suspended
+        // task delays this event until all uploads are enqueued.
         let gate = try await session.enqueue([Request(url: server.url("absent"), startsSuspended: true)])[0].taskID
         let file = try await session.upload(.file(path, .snapshot), to: server.url("file"))
         let memory = Body.bytes(Array("from memory".utf8))
@@ -160,7 +162,7 @@ struct TransferTests {
         await application.close()
     }
 
-    @Test("all tasks of a group can be controlled together, and the group has one event at its end")
+    @Test("all tasks of a group can be controlled together; when all of them have ended, the group has one event")
     func groups() async throws {
         let url = try server.serve("a", content(10))
         let application = try await open()
@@ -182,7 +184,7 @@ struct TransferTests {
         await application.close()
     }
 
-    @Test("attempts of a task are listed with their measurements, even after the task's event is acknowledged")
+    @Test("after a task's event is acknowledged, the task's attempts and their measurements are still listed")
     func attempts() async throws {
         let url = try server.serve("a", content(1000))
         let application = try await open()
@@ -204,7 +206,7 @@ struct TransferTests {
         await application.close()
     }
 
-    @Test("if two fields of a request exclude each other, the request is refused and the error names both fields")
+    @Test("a request with two contradictory fields is refused, and the error names both fields")
     func contradictions() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))

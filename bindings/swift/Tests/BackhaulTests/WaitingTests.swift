@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The *consumer* of a session is the one program that reads the session's events.
+/// The *consumer* of a session is the one program that reads the session's events. The *engine* runs the session's
+/// tasks.
 @Suite("Waiting for another consumer")
 struct WaitingTests {
     let server: Server
@@ -29,7 +30,7 @@ struct WaitingTests {
         await application.close()
     }
 
-    @Test("a consumer that waits for a session gets it when the present consumer closes the session")
+    @Test("when the consumer closes the session, another program that waits becomes the consumer")
     func consumerWaits() async throws {
         let (first, second) = (try await open(), try await open())
         let present = try await first.createSession(SessionConfiguration(identifier: "s"))
@@ -45,7 +46,7 @@ struct WaitingTests {
         await second.close()
     }
 
-    @Test("if a Swift task that waits for a session is cancelled, the engine ends the wait as well")
+    @Test("if a Swift task that waits for a session is cancelled, the engine also ends the wait")
     func cancelledConsumer() async throws {
         let (first, second) = (try await open(), try await open())
         _ = try await first.createSession(SessionConfiguration(identifier: "s"), role: .produce)

@@ -1,4 +1,5 @@
-// A program that invalidates its session, and ends before the last delegate call for its task. See RestartTests.
+// A test program that invalidates (ends) its session. Then it exits, or kills itself, before the last delegate call for
+// its task. See RestartTests.
 //
 //   KilledProgram finish STORE URL   calls finishTasksAndInvalidate, then kills itself immediately
 //   KilledProgram cancel STORE URL   calls invalidateAndCancel, then kills itself immediately
@@ -53,8 +54,8 @@ final class Program: NSObject, BackgroundURLSessionDownloadDelegate {
     func urlSession(
         _ session: BackgroundURLSession, task: BackgroundURLSessionTask, didCompleteWithError error: (any Error)?
     ) {
-        // The first run does not return from this delegate call. Therefore, the task's event is not acknowledged before
-        // the program ends.
+        // The first run does not return from this delegate call. Therefore, the end of the task is not acknowledged,
+        // and the library delivers it again in the second run.
         if command != "again" { while true { sleep(60) } }
         log("completed with \((error as? URLError).map { "error \($0.code.rawValue)" } ?? "no error")")
         ended.signal()
@@ -62,7 +63,7 @@ final class Program: NSObject, BackgroundURLSessionDownloadDelegate {
 
     func urlSession(_ session: BackgroundURLSession, didBecomeInvalidWithError error: (any Error)?) {
         log("invalid with \(error.map { "\($0)" } ?? "no error")")
-        // No further delegate call follows, so both waits must end.
+        // No further delegate call follows. So both waits of the main thread must end here.
         for _ in 0..<2 { ended.signal() }
     }
 }

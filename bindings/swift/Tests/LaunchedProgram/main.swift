@@ -1,5 +1,5 @@
-// The engine launches this program when the program's session needs it. The program logs its delegate calls. See
-// LaunchedProgramTests.
+// A test program. The *engine*, which performs the transfers, starts (launches) this program when the program's session
+// needs it. The program logs its delegate calls. See LaunchedProgramTests.
 //
 //   LaunchedProgram get FOLDER URL SECOND   enqueues the first download and exits immediately
 //   LaunchedProgram launched FOLDER SECOND  the launch command. After the first download has ended, enqueues the second
@@ -27,7 +27,7 @@ if isActivity {
     scheduler.interval = 1
     scheduler.qualityOfService = .userInitiated
     scheduler.schedule { completion in
-        // The run with the command `schedule` exits before the window of the activity opens.
+        // The run with the command `schedule` exits before the activity is due.
         if command == "sweep" { program.log("swept") }
         completion(.finished)
     }
@@ -51,8 +51,8 @@ final class Program: NSObject, BackgroundApplicationDelegate {
     private let path: String
     private var handler: (() -> Void)?
     private var running: BackgroundURLSession?
-    /// Whether the session has finished only its first round, which downloads the first file. A round lasts until all
-    /// tasks have ended.
+    /// Whether the session has finished only its first round. A round ends when all tasks of the session have ended.
+    /// The first round downloads the first file.
     private(set) var isFirstRound = false
 
     init(folder: String) { path = folder + "/log" }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A server with its folder. The server is written in Python, and uses a free port of the loopback interface. When this
-/// object is freed, the server is stopped and the folder is removed.
+/// An HTTP server for tests, with its folder. The server is written in Python, and uses a free port of the loopback
+/// interface. When this object is freed, the server is stopped and the folder is removed.
 public final class Server: Sendable {
     public let folder: URL
     private let process: pid_t
@@ -133,7 +133,7 @@ public final class Server: Sendable {
 
     /// Makes the server send this content under the name, and returns the content's URL.
     public func serve(_ name: String, _ content: Data) throws -> String {
-        // The file is written atomically, because the cases of one test serve the same name at the same time.
+        // The file is written atomically, because several cases of one test may write the same file at the same time.
         try content.write(to: folder.appendingPathComponent("served").appendingPathComponent(name), options: .atomic)
         return url(name)
     }
@@ -144,7 +144,7 @@ public final class Server: Sendable {
     public func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
 }
 
-/// Pseudo-random bytes. With such content, a test detects bytes at a wrong offset.
+/// Returns pseudo-random bytes. With such content, a test detects bytes at a wrong offset.
 public func content(_ count: Int, seed: UInt64 = 1) -> Data {
     var state = seed
     return Data(

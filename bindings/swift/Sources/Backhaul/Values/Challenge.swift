@@ -1,18 +1,20 @@
 internal import CBackhaul
 
-/// A demand for a credential. It is for one protection space: an origin and a realm (RFC 9110, section 11.5).
+/// A demand to the *host*, which is the program that uses this library. Usually, the challenge demands a credential.
+/// Each challenge is for one protection space: an origin and a realm (RFC 9110, section 11.5).
 ///
-/// A challenge is open until `Session.respond` is called for it, or until no task waits for it. It also stays open when
-/// its event is acknowledged.
+/// A challenge is open until `Session.respond` is called for it, or until no task waits for it. An event (a stored
+/// message for the host) reports a new challenge. After the host has acknowledged this event, the challenge stays open.
 public struct Challenge: Hashable, Sendable, Identifiable {
-    /// What demands the credential.
+    /// What demands the credential, the headers or the URL.
     public enum Kind: Int32, Hashable, Sendable {
         /// A server demands the credential by a response with status 401.
         case server = 1
         /// A proxy demands the credential by a response with status 407.
         case proxy = 2
-        /// The engine demands new headers or a new URL, as `Request.refresh` says. The present headers or URL have
-        /// expired, or a server has refused the request with status 401 or 403.
+        /// The engine, which is the process that runs the tasks, demands new headers or a new URL (see
+        /// `Request.refresh`). The present headers or URL have expired, or a server has refused the request with status
+        /// 401 or 403.
         case refresh = 3
     }
 
@@ -38,8 +40,7 @@ public struct Challenge: Hashable, Sendable, Identifiable {
     /// The origin of the server or the proxy, such as "https://example.org:443".
     public let origin: String
     public let realm: String?
-    /// How many credentials of the host were refused one after the other. After a few refusals, the host should give
-    /// up.
+    /// How many credentials in a row were refused. After a few refusals, the host should give up.
     public let failures: Int
     /// When the challenge was opened, as Unix time in milliseconds.
     public let timeMilliseconds: Int64
@@ -50,7 +51,7 @@ public struct Challenge: Hashable, Sendable, Identifiable {
     /// For a `.refresh` challenge of a URL: the present URL of the task. Otherwise nil.
     public let url: String?
 
-    // Unsafe: the pointers point into a batch, which is released after its items are copied.
+    // Unsafe: the pointers are valid, because the C library's list is released only after its items are copied.
     init(_ challenge: bh_challenge) {
         id = challenge.id
         kind = Kind(rawValue: challenge.kind)

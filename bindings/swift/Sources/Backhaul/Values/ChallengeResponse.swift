@@ -1,23 +1,23 @@
 internal import CBackhaul
 
-/// The response to a challenge.
+/// The host's response to a challenge. A *challenge* is a demand for a credential, for new headers or for a new URL.
 ///
-/// The engine uses the response only for this session, and only for the origin or proxy of the challenge. The engine
-/// keeps the response in memory, so a later engine opens a new challenge. If `isKept` of `Session.respond` is true, the
-/// engine stores the response for later engines.
+/// The engine, which is the process that runs the tasks, uses the response only for this session, and only for the
+/// origin or proxy of the challenge. The engine keeps the response in memory, so the next engine opens a new challenge.
+/// If `isKept` of `Session.respond` is true, the engine stores the response for later engines.
 public enum ChallengeResponse: Hashable, Sendable {
     /// There is no credential. The waiting tasks fail with `.authenticationRequired`.
     case refuse
     /// A user name without ':' (RFC 7617) and a password, for Basic and Digest. If the user name and the password are
     /// empty, Negotiate uses the Kerberos credentials of the user.
     case credential(user: String, password: String)
-    /// Header fields, such as "Authorization: Bearer …". A proxy needs Proxy-Authorization instead. For a refresh, each
-    /// field replaces the stored header field of the same name in the tasks.
+    /// Header fields, such as "Authorization: Bearer …". A proxy needs Proxy-Authorization instead. For a challenge of
+    /// the kind `.refresh`, each field replaces the stored header field of the same name in the tasks.
     case headers([Header])
     /// There is no credential. The waiting tasks treat the status 401 or 407 like any other status (Apple:
-    /// performDefaultHandling). For a refresh, the requests are sent without a change.
+    /// performDefaultHandling). For a challenge of the kind `.refresh`, the requests are sent without a change.
     case defaultHandling
-    /// The new URL, for a refresh of a URL.
+    /// The new URL, for a challenge that demands a URL.
     case url(String)
 
     func value(

@@ -1,6 +1,7 @@
 internal import CBackhaul
 
-/// A condition: one fact about the present state of the system. Tasks may depend on it.
+/// A condition: one fact about the present state of the system, such as external power. The engine, which is the
+/// process that runs the tasks, reads the conditions. A task can depend on conditions.
 public struct Condition: Hashable, Sendable {
     public enum Kind: Int32, Hashable, Sendable, CaseIterable {
         /// Whether the machine runs on external power: 1 or 0.
@@ -15,7 +16,7 @@ public struct Condition: Hashable, Sendable {
         case memoryPressure = 6
         /// The kind of the network: the raw value of one member of `NetworkKinds`. 0 if there is no default route.
         case network = 7
-        /// Whether the network is metered: 1 or 0.
+        /// Whether the network is metered, which means that data may cost money: 1 or 0.
         case metered = 8
         /// How much of the internet can be reached: the raw value of a `Connectivity`.
         case connectivity = 9
@@ -29,17 +30,17 @@ public struct Condition: Hashable, Sendable {
     public enum Connectivity: Int32, Hashable, Sendable {
         /// There is no default route.
         case none = 1
-        /// A portal demands a login.
+        /// The network demands a login on a web page (a *portal*).
         case portal = 2
-        /// The uplink does not work.
+        /// The route from the local network to other networks (the *uplink*) does not work.
         case limited = 3
         case full = 4
     }
 
     /// Nil if the kind is from a newer version of the library. `text` then describes the condition.
     public let kind: Kind?
-    /// The value. Its meaning depends on `kind`. Nil if the condition cannot be read. Then no task waits because of
-    /// this condition.
+    /// The value. Its meaning depends on `kind`. If the condition cannot be read, the value is nil, and no task waits
+    /// because of this condition.
     public let value: Int64?
     /// The name of the network, for `Kind.network`. Otherwise nil.
     public let name: String?
@@ -50,7 +51,7 @@ public struct Condition: Hashable, Sendable {
     /// When the engine first read the present value, as Unix time in milliseconds.
     public let sinceMilliseconds: Int64
 
-    // Unsafe: the pointers point into a batch, which is released after its items are copied.
+    // Unsafe: the pointers are valid, because the C library's list is released only after its items are copied.
     init(_ condition: bh_condition) {
         kind = Kind(rawValue: condition.kind)
         value = condition.is_known ? condition.value : nil
@@ -66,7 +67,7 @@ public struct Hold: Hashable, Sendable {
     public let application: String
     /// The session's identifier.
     public let session: String
-    /// The origin, if only tasks of one origin are held. Otherwise nil.
+    /// If only tasks for one origin (scheme, host name and port) are held: this origin. Otherwise nil.
     public let origin: String?
     /// Why the tasks are held. `reason.nextAttemptMilliseconds` is the time of the engine's next check. If this time is
     /// nil, the engine checks only when the condition changes.
@@ -76,7 +77,7 @@ public struct Hold: Hashable, Sendable {
     /// The number of held tasks.
     public let tasks: UInt64
 
-    // Unsafe: the pointers point into a batch, which is released after its items are copied.
+    // Unsafe: the pointers are valid, because the C library's list is released only after its items are copied.
     init(_ hold: bh_hold) {
         application = text(hold.application) ?? ""
         session = text(hold.session) ?? ""
@@ -89,7 +90,7 @@ public struct Hold: Hashable, Sendable {
     }
 }
 
-/// A wait record: a period in which a task did not run, and the reason.
+/// A wait record: a period in which a task did not run, and the reason for this.
 public struct Wait: Hashable, Sendable {
     /// Nil if the code is from a newer version of the library. `text` then describes the reason.
     public let code: WaitingReason.Code?
@@ -100,7 +101,7 @@ public struct Wait: Hashable, Sendable {
     /// When the wait ended, as Unix time in milliseconds. Nil if the task still waits.
     public let endedMilliseconds: Int64?
 
-    // Unsafe: the pointers point into a batch, which is released after its items are copied.
+    // Unsafe: the pointers are valid, because the C library's list is released only after its items are copied.
     init(_ wait: bh_wait_record) {
         code = WaitingReason.Code(rawValue: wait.reason)
         text = Backhaul.text(wait.reason_text) ?? ""

@@ -1,10 +1,10 @@
 internal import CBackhaul
 
-/// A predefined set of constraints.
+/// A predefined set of constraints. A *constraint* is a demand of a task on the system, such as external power.
 ///
-/// If a property of `Constraints` is set, it replaces the preset's value for this property. At
-/// `Request.latestStartMilliseconds`, the constraints of the preset end. The constraints that are set by properties
-/// continue.
+/// If a property of `Constraints` is set, it replaces the preset's value for this property. After
+/// `Request.latestStartMilliseconds`, the preset's constraints do not apply any more. The constraints that are set by
+/// properties still apply.
 public enum Preset: Int32, Hashable, Sendable {
     /// The constraints `requiresExternalPower`, `requiresUnmetered`, `maximumThermalState` of `.fair`, and
     /// `minimumBytesPerSecond` of 10,000 (Apple: isDiscretionary).

@@ -3,17 +3,20 @@ internal import CBackhaul
 public typealias TaskID = UInt64
 public typealias EventID = UInt64
 
-/// A stored message for the host. The engine delivers it until the host acknowledges it.
+/// A stored message for the *host*, which is the program that uses this library. The *engine*, which is the process
+/// that runs the tasks, delivers the event repeatedly until the host acknowledges it.
 public enum Event: Sendable, Identifiable {
     /// A task has ended. Each task has one event of this kind.
     case taskEnded(TaskEnding)
-    /// The last task of a round has ended.
+    /// A round has ended (see `RoundEnding`): all tasks of the session have ended.
     case sessionFinished(RoundEnding)
-    /// A challenge was opened. The challenge stays open after the event is acknowledged.
+    /// A challenge was opened: a demand for a credential, new headers or a new URL. After the host has acknowledged the
+    /// event, the challenge stays open.
     case challenge(ChallengeEvent)
-    /// All tasks of a group have ended.
+    /// All tasks of a group (see `Request.group`) have ended.
     case groupFinished(GroupEnding)
-    /// An activity without a request is due. The host does the work, and then acknowledges the event.
+    /// An *activity* (work that repeats) is due. The activity has no request, so the host does the work, and then
+    /// acknowledges the event.
     case activity(ActivityEvent)
     /// An event whose kind is from a newer version of the library. Acknowledge it like any other event.
     case unknown(id: EventID, kind: Int32)
@@ -30,7 +33,8 @@ public enum Event: Sendable, Identifiable {
     }
 }
 
-/// The end of a round. A round is a session's tasks from the first enqueue until all tasks have ended.
+/// The end of a round. A round begins when a task is added to a session without unfinished tasks. The round ends when
+/// all tasks of the session have ended.
 public struct RoundEnding: Hashable, Sendable, Identifiable {
     public let id: EventID
     public let round: UInt64
@@ -65,7 +69,7 @@ public struct ChallengeEvent: Hashable, Sendable, Identifiable {
     public let id: EventID
     /// When the event was stored, as Unix time in milliseconds.
     public let timeMilliseconds: Int64
-    /// The open challenge. When a challenge is closed, the engine removes its event.
+    /// The open challenge. When the challenge is closed, the engine removes this event.
     public let challenge: Challenge?
 }
 
@@ -93,10 +97,10 @@ public struct TaskEnding: Sendable, Identifiable {
     public let userData: [UInt8]?
     /// The status of the last response. Nil if there was no response.
     public let httpStatus: Int?
-    /// The header fields of the last response, at most 16 KiB. Important fields such as validators and Content-Type
-    /// come first.
+    /// The header fields of the last response, at most 16 KiB. Important fields, such as ETag, Last-Modified and
+    /// Content-Type, come first.
     public let headers: [Header]
-    /// The number of attempts.
+    /// The number of attempts. An attempt is one run of the task.
     public let attempts: Int
     /// The size of the file in bytes.
     public let size: UInt64
@@ -146,7 +150,7 @@ extension Event {
 }
 
 extension TaskEnding {
-    // Unsafe: the pointers point into a batch, which is released after its items are copied.
+    // Unsafe: the pointers are valid, because the C library's list is released only after its items are copied.
     fileprivate init(_ event: bh_event) {
         id = event.id
         taskID = event.task_id

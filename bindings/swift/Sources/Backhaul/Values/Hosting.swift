@@ -1,12 +1,12 @@
 internal import CBackhaul
 
-/// Where the library starts an engine. If the store has a running engine already, the library uses that engine,
-/// wherever it runs.
+/// Where the library starts an engine. The *engine* of a store runs the store's tasks. The *store* is a directory with
+/// all durable data. If the store has a running engine already, the library uses that engine, wherever it runs.
 public enum Hosting: Int32, Hashable, Sendable {
     /// The engine runs in the daemon (backhauld), which the library starts.
     case daemon = 1
-    /// The engine runs in threads of this process. This is for tests, containers, and hosts that must not start
-    /// processes.
+    /// The engine runs in threads of this process. This is for tests, for containers, and for programs that must not
+    /// start processes.
     case embedded = 2
 }
 
@@ -39,7 +39,7 @@ package struct ApplicationOptions: Sendable {
     }
 }
 
-/// A description of the store's engine.
+/// A description of the store's engine. In the comments below, the *host* is the program that uses this library.
 public struct EngineInfo: Hashable, Sendable {
     public let processID: Int64
     /// The version of the engine's library: major, minor and patch, one byte each.
@@ -53,7 +53,7 @@ public struct EngineInfo: Hashable, Sendable {
     /// Whether the engine is a daemon in the control group of this process. If true, a service manager that stops the
     /// service of this host also ends the daemon.
     public let sharesControlGroup: Bool
-    /// The number of open handles on the store, including this one.
+    /// The number of open application handles of the store, including this handle.
     public let connections: Int
 
     init(_ info: bh_engine_info) {

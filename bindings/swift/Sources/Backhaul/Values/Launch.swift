@@ -1,8 +1,8 @@
 internal import CBackhaul
 
-/// A program that the engine launches when a session needs its host and no host is connected. A *host* is a process
-/// that uses the application. The engine starts the program without a shell. A property that is nil has its default
-/// value.
+/// A program that the *engine*, which is the process that runs the tasks, launches for an application. A *host* is a
+/// process that uses the application. The engine launches the program when a session needs a host, and no host is
+/// connected. No shell is involved. A property that is nil has its default value.
 public struct LaunchCommand: Hashable, Sendable {
     /// The absolute path of an executable file.
     public var program: String
@@ -12,9 +12,9 @@ public struct LaunchCommand: Hashable, Sendable {
     public var environment: [String: String]
     /// The absolute path of the working directory. Nil: the user's home directory.
     public var workingDirectory: String?
-    /// How long a launched host may take to attach a session. Default: 60 seconds. After this time, the engine sends
-    /// SIGTERM to the host, and SIGKILL ten seconds later. The launch then counts as failed, and the engine launches
-    /// the host again after a delay.
+    /// How long a launched host may take to attach (open) a session. Default: 60 seconds. After this time, the engine
+    /// sends SIGTERM to the host, and SIGKILL ten seconds later. The launch then counts as failed, and the engine
+    /// launches the host again after a delay.
     public var attachTimeout: Duration?
     /// The delay after the first failed launch. Default: 60 seconds. The delay doubles after each further failed
     /// launch.
@@ -63,7 +63,8 @@ public enum LaunchState: Int32, Hashable, Sendable {
     case none = 0
     /// The engine launches a host at `nextLaunchMilliseconds`, unless a host connects before this time.
     case due = 1
-    /// A launched host runs, and has not completed its sessions yet.
+    /// A launched host runs, and has not completed its sessions yet. To *complete* a session is to report that its
+    /// events are processed.
     case running = 2
     /// Too many launches in a row have failed. The engine launches no host until a host connects without a launch.
     case gaveUp = 3
@@ -78,7 +79,7 @@ public struct LaunchInfo: Hashable, Sendable {
     public let workingDirectory: String?
     /// The state of the launch. `.none` if the state is from a newer version of the library.
     public let state: LaunchState
-    /// The number of launches in a row whose hosts did not complete their sessions.
+    /// The number of launches in a row in which no session was completed.
     public let launches: Int
     /// When the next launch is due, as Unix time in milliseconds. Nil if no launch is due.
     public let nextLaunchMilliseconds: Int64?
@@ -89,7 +90,7 @@ public struct LaunchInfo: Hashable, Sendable {
     /// Why the last launch failed.
     public let errorMessage: String?
 
-    // Unsafe: the pointers point into a batch, which is released after its items are copied.
+    // Unsafe: the pointers are valid, because the C library's list is released only after its items are copied.
     init(_ info: bh_launch_info) {
         application = text(info.application) ?? ""
         program = text(info.program) ?? ""
@@ -109,22 +110,22 @@ public struct LaunchInfo: Hashable, Sendable {
     }
 }
 
-/// A launch, as the launched host reads it.
+/// A launch, as the launched program reads it.
 public struct Launch: Hashable, Sendable, Identifiable {
     /// The id of the launch. It increases with each launch of the store.
     public let id: UInt64
     /// 1 plus the number of failed launches immediately before this launch.
     public let launches: Int
-    /// Whether one of the sessions has finished a round, because all its tasks have ended.
+    /// Whether all tasks of one of the sessions have ended.
     public let hasFinished: Bool
-    /// Whether one of the sessions has an open challenge.
+    /// Whether one of the sessions has an open challenge, such as a demand for a password.
     public let hasChallenge: Bool
-    /// Whether an activity of one of the sessions is due.
+    /// Whether an activity (work that repeats) of one of the sessions is due.
     public let hasActivity: Bool
-    /// The sessions that need their host and that the host has not completed yet.
+    /// The sessions that need a host, and are not completed yet.
     public let sessions: [SessionInfo]
 
-    // Unsafe: the pointers point into a batch, which is released after its items are copied.
+    // Unsafe: the pointers are valid, because the C library's list is released only after its items are copied.
     init(_ launch: bh_launch) {
         id = launch.id
         launches = Int(launch.launches)

@@ -8,8 +8,8 @@ public struct Limits: Hashable, Sendable {
     public var maximumRunningTasks: Int?
     /// The largest number of connections that are open at the same time: 1 to 1,024. Default: 256.
     public var maximumConnections: Int?
-    /// The largest number of connections of all sessions together to one origin. Default: only the limit of each
-    /// session applies.
+    /// The largest number of connections of all sessions together to one origin (scheme, host name and port). Default:
+    /// only the limit of each session applies.
     public var connectionsPerOrigin: Int?
 
     public init() {}

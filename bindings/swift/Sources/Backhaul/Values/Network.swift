@@ -1,18 +1,19 @@
 internal import CBackhaul
 
-/// A network, and the settings that a user has made for it.
+/// A network, and the settings that a user has made for it. A *budget* limits the bytes that are moved in a day or a
+/// month.
 public struct Network: Hashable, Sendable {
     /// The name of the connection in NetworkManager. Without NetworkManager: the name of the network interface that has
     /// the default route. Conditions and listings use the same name.
     public var name: String
-    /// Whether the network is metered. Nil: the system decides.
+    /// Whether the network is metered, which means that data may cost money. Nil: the system's value applies.
     public var isMetered: Bool?
-    /// The day of the month on which a month of the budget begins: 1 to 28. Default: 1.
+    /// The day on which each month of the budget begins: 1 to 28. Default: 1.
     public var monthStartsOn: Int?
     /// The budget of all sessions together on this network.
     public var budget = Budget()
-    /// The kind of the network. Nil if this engine has not used the network. This property and the properties below it
-    /// are read-only.
+    /// The kind of the network. The *engine*, which is the process that runs the tasks, sets it. If the present engine
+    /// process has not used the network, the kind is nil. This property and the properties below it are read-only.
     public private(set) var kind: NetworkKinds?
     /// Whether the default route uses the network.
     public private(set) var isCurrent = false
@@ -25,7 +26,7 @@ public struct Network: Hashable, Sendable {
 
     public init(_ name: String) { self.name = name }
 
-    // Unsafe: the pointers point into a batch, which is released after its items are copied.
+    // Unsafe: the pointers are valid, because the C library's list is released only after its items are copied.
     init(_ network: bh_network) {
         name = text(network.name) ?? ""
         isMetered = choice(network.metered)

@@ -11,8 +11,8 @@ public struct Header: Hashable, Sendable {
     }
 }
 
-/// What the engine does if a file exists at the destination. The engine checks this at the enqueue, and before it
-/// places the downloaded file.
+/// What the engine does if a file exists at the destination of a download. The *engine*, which is the process that runs
+/// the tasks, checks this when the request is enqueued (stored as a task), and before it places the downloaded file.
 public enum ExistsPolicy: Hashable, Sendable {
     case fail
     /// The file is replaced atomically by rename(2). A directory is never replaced.
@@ -45,7 +45,8 @@ public enum Checksum: Hashable, Sendable {
     }
 }
 
-/// Which part of the request expires. When this part has expired, the engine opens a challenge of the kind `.refresh`.
+/// Which part of the request expires. When this part has expired, the engine opens a challenge of the kind `.refresh`:
+/// a demand for a new value.
 public enum Refresh: Int32, Hashable, Sendable {
     /// The headers expire. All tasks of a session with the same origin share one challenge. The host responds with
     /// `ChallengeResponse.headers`.
@@ -61,8 +62,8 @@ public enum Refresh: Int32, Hashable, Sendable {
 public struct Request: Hashable, Sendable {
     /// An http or https URL, without user and password.
     public var url: String
-    /// The absolute path at which the file is placed. Nil for an upload. If it is nil for a download, the file is kept
-    /// in the store until the host claims the file (`Session.claim`).
+    /// The absolute path at which the file is placed. Nil for an upload. If it is nil for a download, the engine keeps
+    /// the file in its store until the host moves the file to another path (`Session.claim`).
     public var destination: String?
     /// The idempotency key, 1 to 255 bytes. A later request with the same key finds the same task. If the task has
     /// succeeded, a new task can use the key after the next event `.sessionFinished` is acknowledged. If the task has
@@ -111,12 +112,13 @@ public struct Request: Hashable, Sendable {
     public var ignoresDigests = false
     /// The time before which the task does not start, as Unix time in milliseconds (Apple: earliestBeginDate).
     public var earliestStartMilliseconds: Int64?
-    /// The time after which no preset holds the task any more, as Unix time in milliseconds. This applies to the preset
-    /// of the task and to the preset of its session. The time must not be before `earliestStartMilliseconds`.
+    /// The latest start, as Unix time in milliseconds. After this time, the task no longer waits because of its own
+    /// preset or its session's preset. A `Preset` is a set of demands on the system. The time must not be before
+    /// `earliestStartMilliseconds`.
     public var latestStartMilliseconds: Int64?
     /// An upper bound of the bytes that the task receives (Apple: countOfBytesClientExpectsToReceive). While a budget
-    /// has fewer bytes left, the task is held. Nil: `expectedSize` is the bound. If `expectedSize` is also nil, there
-    /// is no bound.
+    /// (a limit of the bytes in a day or month) has fewer bytes left than this bound, the task waits. Nil:
+    /// `expectedSize` is the bound. If `expectedSize` is also nil, there is no bound.
     public var expectedBytesReceived: UInt64?
     /// An upper bound of the bytes that the task sends (Apple: countOfBytesClientExpectsToSend). Nil: the size of the
     /// body is the bound.
@@ -149,10 +151,11 @@ public struct Enqueued: Hashable, Sendable {
     public let isNew: Bool
     /// The state of the task that the key found. Nil if the task is new.
     public let state: TaskState?
-    /// The id of the event that reports the end of the found task. Nil if there is no such event, or if the event is
-    /// acknowledged.
+    /// The id of the event that reports the end of the found task. Nil if there is no such event, or if the host has
+    /// acknowledged the event.
     public let eventID: EventID?
-    /// Whether the end of the found task was acknowledged. If true, no further event about this task is delivered.
+    /// Whether the host has acknowledged the event about the end of the found task. If true, no further event about
+    /// this task is delivered.
     public var isAcknowledged: Bool { state?.hasEnded == true && eventID == nil }
 
     init(_ enqueued: bh_enqueued) {

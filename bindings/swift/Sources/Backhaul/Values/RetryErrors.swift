@@ -14,7 +14,7 @@ public struct RetryErrors: OptionSet, Hashable, Sendable {
     public static let lost = RetryErrors(BH_RETRY_LOST)
     /// The status `.requestTimeout`.
     public static let timeout = RetryErrors(BH_RETRY_TIMEOUT)
-    /// The status `.tlsFailed` because of a broken handshake. If a certificate cannot be verified, the attempt is never
+    /// The status `.tlsFailed`, if the TLS handshake broke. If a certificate cannot be verified, the attempt is never
     /// retried.
     public static let tls = RetryErrors(BH_RETRY_TLS)
     /// A response whose status is in `RetryPolicy.statuses`.

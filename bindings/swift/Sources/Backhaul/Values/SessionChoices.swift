@@ -3,7 +3,8 @@ internal import CBackhaul
 /// Where a session's cookies are kept (RFC 6265).
 public enum CookiePolicy: Int32, Hashable, Sendable {
     case none = 1
-    /// The cookies are kept in the engine's memory, until the engine exits.
+    /// The cookies are kept in the memory of the engine, which is the process that runs the tasks, until the engine
+    /// exits.
     case memory = 2
     /// The cookies are kept in the store. Cookies without an expiry time are kept only in the engine's memory.
     case persistent = 3
@@ -15,9 +16,9 @@ public struct Tolerances: OptionSet, Hashable, Sendable {
     public init(rawValue: UInt32) { self.rawValue = rawValue }
     private init(_ constant: Int) { rawValue = UInt32(constant) }
 
-    /// If the end of the TLS connection marks the end of a body, the body counts as complete without close_notify (RFC
-    /// 9112, section 9.8). Without this member, the task fails with `.tlsTruncated`, because an attacker can truncate
-    /// the body.
+    /// If the end of the TLS connection marks the end of a body, the body counts as complete even if the server sent no
+    /// close_notify (RFC 9112, section 9.8). Without this member, the task fails with `.tlsTruncated`, because an
+    /// attacker can truncate the body.
     public static let missingCloseNotify = Tolerances(BH_TOLERATE_MISSING_CLOSE_NOTIFY)
     /// If the server sends a successful response before the whole body of an upload is sent, the upload succeeds.
     /// Without this member, the whole body must be sent.
@@ -26,8 +27,8 @@ public struct Tolerances: OptionSet, Hashable, Sendable {
 
 /// How many ended tasks a session keeps.
 public enum HistoryLimit: Hashable, Sendable {
-    /// The session keeps no ended task. The attempts of a task are kept only until the event of its end is
-    /// acknowledged.
+    /// The session keeps no ended task. The records of a task's attempts are kept only until the host acknowledges the
+    /// event about the task's end.
     case none
     /// The session keeps the tasks that ended last, up to this number. The number is at most 100,000.
     case tasks(Int)

@@ -1,23 +1,24 @@
 internal import CBackhaul
 
-/// A session in a listing.
+/// A session in a listing. The *host* is the program that uses this library. The *engine* is the process that runs the
+/// tasks.
 public struct SessionInfo: Hashable, Sendable {
     public let identifier: String
-    /// The number of the current or last round; 0 before the first enqueue. A round lasts from an enqueue until all
-    /// tasks have ended.
+    /// The number of the current or last round. A round begins when a task is added to a session without unfinished
+    /// tasks, and ends when all tasks have ended. 0 before the first task.
     public let round: UInt64
     /// The number of tasks that have not ended.
     public let liveTasks: UInt64
-    /// The number of events that are not acknowledged.
+    /// The number of events (stored messages for the host) that are not acknowledged.
     public let events: UInt64
     /// Whether there are events that are not acknowledged.
     public let needsAttention: Bool
     /// Whether one of the unacknowledged events is `Event.sessionFinished`.
     public let hasFinished: Bool
-    /// Whether a challenge is open.
+    /// Whether a challenge is open: a demand for a credential, new headers or a new URL.
     public let hasChallenge: Bool
     /// Whether another handle (an open session object) waits to consume the session. If true, the present consumer
-    /// should finish its work, complete the session and close it.
+    /// should finish its work, call `Session.complete`, and close the session.
     public let asksToYield: Bool
     /// Whether one of the unacknowledged events is `Event.activity`.
     public let hasActivity: Bool
@@ -28,10 +29,10 @@ public struct SessionInfo: Hashable, Sendable {
     /// When the session was created, as Unix time in milliseconds.
     public let createdMilliseconds: Int64
     public let openChallenges: UInt64
-    /// The time at which the engine found that the consumer's process is stopped (by SIGSTOP, a debugger or the
-    /// freezer), as Unix time in milliseconds. Nil if the process is not stopped.
+    /// The time at which the engine found that the consumer's process is stopped, as Unix time in milliseconds.
+    /// SIGSTOP, a debugger or the cgroup freezer stops a process. Nil if the process is not stopped.
     public let consumerStoppedMilliseconds: Int64?
-    /// The number of attached handles that wait to become the consumer (`Role.consumeWhenFree`).
+    /// The number of handles that wait to become the consumer (`Role.consumeWhenFree`).
     public let waitingConsumers: Int
     /// The state of the application's launch. `.none` if this session does not need its host, or if the state is from a
     /// newer version of the library.
@@ -62,16 +63,16 @@ public struct SessionInfo: Hashable, Sendable {
 
 /// What a handle may do. A handle with any role may list tasks.
 public enum Role: Hashable, Sendable {
-    /// The handle polls and acknowledges events, and completes the session. Only one handle at a time has this role.
+    /// The handle reads and acknowledges events, and completes the session. Only one handle at a time has this role.
     /// This role includes the rights of all other roles.
     case consume
-    /// The handle enqueues and controls tasks, claims files, responds to challenges, sets activities, and configures
-    /// and invalidates the session.
+    /// The handle enqueues and controls tasks, moves downloaded files out of the store, responds to challenges, and
+    /// sets activities (work that repeats). It also configures and invalidates the session.
     case produce
     /// The handle lists tasks, and watches their progress.
     case observe
     /// The handle waits until no other handle consumes the session. It then has the role `consume`. During the wait,
-    /// the present consumer gets `SessionInfo.asksToYield`. A cancellation of the Swift task ends the wait.
+    /// `SessionInfo.asksToYield` is true. A cancellation of the Swift task ends the wait.
     case consumeWhenFree
 
     var rawValue: Int32 {

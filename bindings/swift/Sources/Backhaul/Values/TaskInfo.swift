@@ -18,7 +18,7 @@ public enum TaskState: Int32, Hashable, Sendable, CaseIterable {
     public var hasEnded: Bool { rawValue >= TaskState.succeeded.rawValue }
 }
 
-/// Why a task does not progress.
+/// Why a task does not progress. The *engine*, which is the process that runs the tasks, finds the reason.
 public struct WaitingReason: Hashable, Sendable {
     public enum Code: Int32, Hashable, Sendable {
         /// A limit on connections or running tasks is reached, so other tasks run before this task.
@@ -31,11 +31,12 @@ public struct WaitingReason: Hashable, Sendable {
         case connecting = 4
         /// The server sends nothing.
         case stalled = 5
-        /// All bytes have been received. The engine syncs the file and places it.
+        /// All bytes have been received. The engine syncs the file and gives it its final name.
         case finishing = 6
         /// The task waits for space on the disk.
         case diskFull = 7
-        /// The task waits until the host responds to its challenge (`Session.challenges`).
+        /// The task waits until the host, which is the program that uses this library, responds to a challenge: a
+        /// demand for a credential, new headers or a new URL (`Session.challenges`).
         case credential = 8
         /// The task waits for a route to the server.
         case connectivity = 9
@@ -49,7 +50,7 @@ public struct WaitingReason: Hashable, Sendable {
         case heat = 13
         /// Processors, disks or memory are under more pressure than the limits allow.
         case pressure = 14
-        /// The task requires an unmetered network, and the network is metered.
+        /// The task requires an unmetered network, and the network is metered (data may cost money).
         case metered = 15
         /// The network's kind is not in `networks`.
         case network = 16
@@ -58,14 +59,15 @@ public struct WaitingReason: Hashable, Sendable {
         case throughput = 17
         /// The task waits until its `earliestStartMilliseconds`.
         case earliestStart = 18
-        /// Quiet hours hold the task until `nextAttemptMilliseconds`.
+        /// The task waits for the end of the quiet hours, at `nextAttemptMilliseconds`.
         case quietHours = 19
         /// The budget of the day or month on this network is used up. The next day or month of the budget begins at
         /// `nextAttemptMilliseconds`.
         case budget = 20
         /// The machine is about to sleep, or sleeps.
         case sleep = 21
-        /// All servers fail in the same manner, because a portal demands a login or the uplink does not work.
+        /// The network demands a login on a web page (a *portal*), or its route to other networks (the *uplink*) does
+        /// not work.
         case portal = 22
     }
 
@@ -113,14 +115,15 @@ public struct TaskInfo: Sendable, Identifiable {
     public let endedMilliseconds: Int64?
     /// The path of a successful download's file. Otherwise nil.
     public let path: String?
-    /// The earliest start as enqueued or rescheduled, as Unix time in milliseconds.
+    /// The earliest start that the request or `Session.reschedule` has set, as Unix time in milliseconds.
     public let earliestStartMilliseconds: Int64?
-    /// The latest start as enqueued or rescheduled, as Unix time in milliseconds.
+    /// The latest start that the request or `Session.reschedule` has set, as Unix time in milliseconds.
     public let latestStartMilliseconds: Int64?
-    /// The upper bounds of the request (`Request.expectedBytesReceived` and `Request.expectedBytesSent`).
+    /// The two upper bounds that the request has set (`Request.expectedBytesReceived` and `Request.expectedBytesSent`).
     public let expectedBytesReceived: UInt64?
     public let expectedBytesSent: UInt64?
-    /// The task's own constraints, as enqueued or set later. They are not set for a task of the history.
+    /// The task's own constraints, from its request or from a later change. For a task of the history (the list of
+    /// ended tasks), no constraint is set.
     public let constraints: Constraints
 
     init(_ task: bh_task_info) {

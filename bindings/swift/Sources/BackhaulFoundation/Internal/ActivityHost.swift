@@ -2,7 +2,8 @@ internal import Backhaul
 internal import Foundation
 
 /// Calls the block of each scheduler of this process when the scheduler's activity is due. An activity is the schedule
-/// that the engine stores. Activities have a separate session, and one thread consumes its events.
+/// that the engine, a separate process, stores. Activities have a session of their own. When an activity is due, this
+/// session gets an *event* (a stored message). One thread reads the events of this session.
 final class ActivityHost: Sendable {
     /// The identifier of the session for activities. The program's own sessions have other identifiers.
     static let session = "backhaul-activities"
@@ -11,10 +12,11 @@ final class ActivityHost: Sendable {
     private struct Inner {
         var schedulers: [String: BackgroundActivityScheduler] = [:]
         var isRunning = false
-        /// Whether the process was launched for activities, and has not completed the launch yet.
+        /// Whether the engine launched this process for activities, and the launch is not completed yet. To complete a
+        /// launch is to report to the engine that the work of the launch is done.
         var isLaunched = false
-        /// The activities whose event is not acknowledged yet, with their events. Such an activity runs, or this
-        /// process has not scheduled it yet.
+        /// The activities whose event is not acknowledged yet, with their events. The block of such an activity runs,
+        /// or this process has no scheduler for the activity yet.
         var outstanding: [String: EventID] = [:]
         var runs: Set<String> = []
         var done: [EventID] = []
@@ -89,8 +91,8 @@ final class ActivityHost: Sendable {
             } catch {
                 if error.status == .invalidHandle || error.status == .forked { return end() }
                 if error.status == .inUse && consumer == nil { return end() }
-                // A later attempt may succeed: a new engine may run then, or another process may have released the
-                // session.
+                // The thread tries this again later. By then, a new engine may run, or another process may have
+                // released the session.
                 consumer?.close()
                 consumer = nil
                 wait.wait([], milliseconds: 1000)
@@ -102,8 +104,8 @@ final class ActivityHost: Sendable {
         // Only an existing session can be attached. So `opened` creates the session if it does not exist yet.
         _ = try opened()
         let application = try BackgroundApplication.shared.opened()
-        // If the user runs the program in another process, that process calls its schedulers. So a launched program
-        // does not wait for the session.
+        // If the user runs the program in another process, the other process calls its own schedulers. So a launched
+        // program does not wait for the session.
         if BackgroundApplication.isLaunched {
             return try application.attachSession(ActivityHost.session, role: .consume)
         }
@@ -121,7 +123,8 @@ final class ActivityHost: Sendable {
                         inner.done.append(event.id)
                         continue
                     }
-                    // Another engine may return the same event again. The same event must not be acknowledged here.
+                    // A new engine may return an event that this process has already read. Such an event must not be
+                    // acknowledged here.
                     if let known = inner.outstanding[due.activity], known != due.id { inner.done.append(known) }
                     inner.outstanding[due.activity] = due.id
                 }
@@ -150,8 +153,8 @@ final class ActivityHost: Sendable {
         if result == .deferred, isScheduled {
             try? opened().setActivity(scheduler.deferred())
         } else if isScheduled, !scheduler.repeats, scheduler.isUnchangedSinceRun {
-            // When the program started, it scheduled the activity again. But an activity that does not repeat runs only
-            // once, so it is removed.
+            // At its start, the program stored this activity again. The activity does not repeat and has run now, so it
+            // is removed.
             try? remove(scheduler)
         }
         inner.with { inner in
@@ -161,8 +164,7 @@ final class ActivityHost: Sendable {
         wait?.wake()
     }
 
-    /// Completes the launch, if this process was launched for activities. Returns true if all activities are done and
-    /// the launch is completed.
+    /// If this process was launched for activities, and all of them are done, completes the launch and returns true.
     private func complete(_ consumer: BlockingSession) throws(BackhaulError) -> Bool {
         let isOver = inner.with { inner in
             guard inner.isLaunched, inner.runs.isEmpty else { return false }
@@ -196,7 +198,8 @@ final class ActivityHost: Sendable {
             return inner.isLaunched
         }
         if wasLaunched {
-            // The launch is completed, so its handles have ended. The next `schedule` opens new handles.
+            // The launch is completed, so the session that was opened in it is closed. The next `schedule` opens the
+            // session again.
             opening.with { session in
                 session?.close()
                 session = nil

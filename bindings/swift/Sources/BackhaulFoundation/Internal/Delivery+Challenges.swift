@@ -3,10 +3,11 @@ internal import Foundation
 internal import FoundationNetworking
 
 extension Delivery {
-    /// Calls the delegate for a challenge, with one of the tasks that wait for the challenge.
+    /// Calls the delegate for a challenge, which is a demand for a credential. The task in the call is one of the tasks
+    /// that wait for the challenge.
     func deliver(_ challenge: Challenge, event: EventID?, _ opened: BlockingSession) throws(BackhaulError) {
-        // Tasks of a session object never need a refresh. If a task needs one, it was made with another API, which must
-        // respond to the challenge.
+        // A challenge of the kind `.refresh` demands new headers or a new URL. Tasks of this module never cause such a
+        // challenge. It belongs to a task of another API of the library, and this other API must respond.
         guard challenge.kind != .refresh, let info = try waiting(for: challenge, opened).first else {
             // No task waits for the challenge any more.
             if let event { acknowledgeLater(event) }
@@ -36,12 +37,13 @@ extension Delivery {
     private func waiting(for challenge: Challenge, _ opened: BlockingSession) throws(BackhaulError) -> [TaskInfo] {
         let waiting = try opened.tasks(.states([.waiting])).filter { $0.reason?.code == .credential }
         let own = waiting.filter { origin(of: $0.url) == challenge.origin }
-        // After a redirect, or for a proxy, the origin of the challenge is not the origin of the task.
+        // If the challenge is from a proxy, or if a redirect led to another server, no task has the origin of the
+        // challenge.
         return own.isEmpty ? waiting : own
     }
 
-    /// Passes the delegate's responses to the engine. If this fails for a response, the response stays in the list and
-    /// is passed later.
+    /// Passes the delegate's responses to the engine, which performs the transfers. If this fails for a response, the
+    /// response stays in the list and is passed later.
     func sendResponses() throws(BackhaulError) {
         while let response = responses.first {
             guard let event = openChallenges[response.challenge.id] else {

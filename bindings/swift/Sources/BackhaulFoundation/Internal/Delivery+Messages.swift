@@ -3,8 +3,8 @@ internal import Foundation
 internal import FoundationNetworking
 
 extension Delivery {
-    /// Makes the last delegate calls for a task. These calls pass the task's file and metrics, if it has them. The very
-    /// last call is `didCompleteWithError`.
+    /// Makes the last delegate calls for a task. If the task has a file or metrics, these calls pass them to the
+    /// delegate. The very last call is `didCompleteWithError`.
     func deliver(_ ending: TaskEnding) {
         let identifier = taskIdentifier(key: ending.idempotencyKey, id: ending.taskID)
         let task = core.task(identifier, id: ending.taskID, kind: ending.kind, url: ending.url) {
@@ -31,8 +31,8 @@ extension Delivery {
             return (inner.received, inner.sent)
         }
         if ending.path != nil || sent != nil { task.showProgress() }
-        // If the file does not exist, the program moved it during an earlier delivery of this event. That delivery was
-        // not acknowledged.
+        // If the file does not exist, the program moved it during an earlier delivery of this event. The earlier
+        // delivery was not acknowledged, so the engine, a separate process, delivers the event again.
         let location = ending.path.flatMap {
             FileManager.default.fileExists(atPath: $0) ? URL(fileURLWithPath: $0) : nil
         }
@@ -69,21 +69,21 @@ extension Delivery {
     }
 
     /// Returns how many bytes of an upload's body were sent, and the size of the body. A fast upload may end before its
-    /// progress is read, so this function computes the two numbers. Nil for a download. Nil also if the size is
-    /// unknown.
+    /// progress is read, so this function computes the two numbers. For a download, or if the size is unknown, the
+    /// result is nil.
     private func sentBytes(of ending: TaskEnding, _ task: BackgroundURLSessionTask) -> (Int64, Int64)? {
         guard ending.kind == .upload, ending.bytesSent > 0 else { return nil }
         let (before, known) = task.inner.with { ($0.sent, $0.expectedToSend) }
         let asked = known > 0 ? nil : try? core.opened().tasks(.ids(ending.taskID)).first
         let expected = asked.map { Int64(clamping: $0.bodySize) } ?? known
         guard expected > 0 else { return nil }
-        // After several attempts, the sent bytes of the last attempt are known only if that attempt succeeded.
+        // If there were several attempts, the sent bytes of the last attempt are known only if it succeeded.
         if case .succeeded = ending.outcome { return (expected, expected) }
         return (ending.attempts > 1 ? before : min(Int64(clamping: ending.bytesSent), expected), expected)
     }
 
-    /// The metrics of the task. Nil if the engine has stored no attempt, or does not return the attempts. In this case,
-    /// the last call follows without metrics.
+    /// The metrics of the task. Nil if the engine has stored no attempt (run of the task), or cannot return the
+    /// attempts. The delegate then gets no metrics.
     private func metrics(
         of ending: TaskEnding, _ task: BackgroundURLSessionTask
     ) -> BackgroundURLSessionTaskMetrics? {
@@ -91,7 +91,7 @@ extension Delivery {
         return BackgroundURLSessionTaskMetrics(attempts, request: task.originalRequest, ending)
     }
 
-    /// Makes the last delegate call for a task that the engine does not have.
+    /// Makes the last delegate call for a task that was not stored, or that was lost with its session.
     func fail(_ task: BackgroundURLSessionTask, _ error: any Error) {
         task.inner.with { inner in
             inner.state = .completed

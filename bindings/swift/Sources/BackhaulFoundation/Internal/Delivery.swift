@@ -2,8 +2,10 @@ internal import Backhaul
 internal import Foundation
 internal import FoundationNetworking
 
-/// The thread of a session that has a delegate. For each event of the session, the thread makes a delegate call, one
-/// call after the other. It acknowledges the event after this call has returned.
+/// The thread of a session that has a delegate. The *engine*, a separate process, performs the session's transfers. It
+/// stores an *event* (a message), for example when a task has ended. For each event of the session, the thread makes a
+/// delegate call, one call after the other. When this call has returned, the thread acknowledges the event: the engine
+/// deletes it.
 final class Delivery {
     typealias Job = @Sendable (Delivery) -> Void
 
@@ -16,12 +18,15 @@ final class Delivery {
     private var unacknowledged: [EventID] = []
     /// The tasks of the unacknowledged events.
     private var unacknowledgedTasks: [TaskID] = []
-    /// The ids of `sessionFinished` events. These events are acknowledged after `urlSessionDidFinishEvents`.
+    /// The ids of `sessionFinished` events, each of which reports that all tasks of the session have ended. These
+    /// events are acknowledged after `urlSessionDidFinishEvents`.
     private var finished: [EventID] = []
-    /// Whether `urlSessionDidFinishEvents` must be called. In that method, the program calls its completion handler.
+    /// Whether `urlSessionDidFinishEvents` must be called. In this delegate method, the program calls the completion
+    /// handler that it got from `BackgroundApplication`.
     private var owesFinish = false
     private var isOver = false
-    /// The challenges that were passed to the delegate and have no response yet, with their events.
+    /// The challenges (demands for a credential) that were passed to the delegate and have no response yet, with their
+    /// events.
     var openChallenges: [UInt64: EventID?] = [:]
     /// The delegate's responses to challenges. These responses were not passed to the engine yet.
     var responses: [PendingResponse] = []
@@ -56,7 +61,7 @@ final class Delivery {
                 case .completed: end(nil)
                 case .invalidated, .notFound: endOrRenew()
                 case .timeout, .engineUnresponsive, .engineFailed, .storeFull, .outOfResources:
-                    // A later attempt may succeed, perhaps with another engine.
+                    // The thread tries this again later. By then, a new engine may run.
                     wait.wait([], milliseconds: 1000)
                     performJobs()
                 default: end(urlError(error, nil))
@@ -86,8 +91,8 @@ final class Delivery {
     private func begin(_ opened: BlockingSession) throws(BackhaulError) {
         let application = try BackgroundApplication.shared.opened()
         if BackgroundApplication.isLaunched && BackgroundApplication.shared.isCalled(for: core.identifier) {
-            // If the user runs the program in another process, that process delivers the events. So a launched program
-            // does not wait for the session.
+            // The engine has launched this program. If the user runs the program in another process, the other process
+            // delivers the events. So the launched program does not wait for the session.
             consumer = try application.attachSession(core.identifier, role: .consume)
         } else {
             consumer = try application.consumeSession(core.identifier) {
@@ -196,12 +201,13 @@ final class Delivery {
 
     // MARK: The end
 
-    /// Records that the program has called its completion handler.
+    /// Records that the program has called its completion handler. The thread then completes the session: it reports to
+    /// the engine that all events are processed.
     func completeSoon() { isToBeCompleted = true }
 
     private func complete(_ consumer: BlockingSession) throws(BackhaulError) {
-        // The delegate has not responded to these challenges. Their events are acknowledged, because otherwise they
-        // would launch the program again.
+        // The delegate has not responded to the open challenges. The thread acknowledges their events, because
+        // otherwise the engine would launch the program again for these events.
         unacknowledged += openChallenges.values.compactMap { $0 } + finished
         finished = []
         openChallenges = openChallenges.mapValues { _ in nil }
@@ -219,10 +225,11 @@ final class Delivery {
         _ = try consumer.poll(after: cursor, maximum: 1)
     }
 
-    /// Whether all tasks of an invalidated session have ended and all events are delivered.
+    /// Whether all tasks of an invalidated session have ended, and all events are delivered. Before the function
+    /// returns true, it removes the engine's session if no other process waits for it.
     private func isFinished(_ consumer: BlockingSession) throws(BackhaulError) -> Bool {
         guard !core.hasUnresumedTasks, try core.isWithoutTasks() else { return false }
-        // Tasks may have ended since the last drain.
+        // Tasks may have ended since the last call of `drain`.
         try drain(consumer)
         unacknowledged += openChallenges.values.compactMap { $0 } + finished
         (openChallenges, finished) = ([:], [])
@@ -250,8 +257,8 @@ final class Delivery {
         consumer?.close()
         let (jobs, tasks) = core.end()
         for job in jobs { job(self) }
-        // If there is an error, all tasks get their last delegate call now. If there is no error, the engine's tasks
-        // continue. The next session object with this identifier then delivers the ends of these tasks.
+        // If there is an error, the last delegate call for each task is made now. If there is no error, the engine's
+        // tasks continue. The next session object with this identifier delivers the ends of these tasks.
         for task in tasks where task.state != .completed && (error != nil || task.engineTaskIdentifier == nil) {
             fail(task, error ?? urlError(BackhaulError(.invalidated, message: "The session has ended."), nil))
         }

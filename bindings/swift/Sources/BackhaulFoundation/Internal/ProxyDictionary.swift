@@ -2,8 +2,9 @@ internal import Backhaul
 internal import Foundation
 
 extension Proxy {
-    /// Creates the proxy that a dictionary of CFNetwork describes. An empty dictionary becomes the proxy "none". Nil if
-    /// the dictionary has several proxies, an automatic proxy, or a proxy without a host name.
+    /// Creates the proxy that a dictionary describes. The dictionary has the keys of CFNetwork, an Apple library. An
+    /// empty dictionary becomes the proxy "none". Nil if the dictionary has several proxies, an automatic proxy, or a
+    /// proxy without a host name.
     init?(dictionary: [AnyHashable: Any]) {
         func isOn(_ name: String) -> Bool {
             switch dictionary[name] {

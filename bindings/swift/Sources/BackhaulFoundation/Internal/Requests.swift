@@ -2,12 +2,13 @@ internal import Backhaul
 internal import Foundation
 internal import FoundationNetworking
 
-/// The start of the idempotency key of each task that this module enqueues. The rest of the key is the
-/// `taskIdentifier`. So each event and each listing has the identifier.
+/// The start of the idempotency key of each task that this module enqueues (stores). The rest of the key is the
+/// `taskIdentifier`. Each event and each listing of the task has the key, and so also the identifier.
 private let keyPrefix = "urlsession-"
 
-/// Header fields that are ignored, as in Apple's sessions, because the engine sets them. Range is not in this list: if
-/// it were ignored, the program would get other bytes than it requested. The engine refuses a request with Range.
+/// Header fields that are ignored, as in Apple's sessions, because the engine sets them. The *engine*, a separate
+/// process, performs the transfers. Range is not in this list: without this field, the program would get other bytes
+/// than it requested. The engine refuses a request with Range.
 private let ignoredHeaders: Set<String> = [
     "accept-encoding", "connection", "content-length", "expect", "host", "keep-alive", "proxy-authorization",
     "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
@@ -25,8 +26,8 @@ func nextTaskIdentifier() -> Int {
     }
 }
 
-/// The identifier of a task in an event or listing. For a task that was enqueued with another API, it is the engine's
-/// number of the task.
+/// The identifier of a task in an event or listing. If the task was enqueued with another API of the library, the
+/// identifier is the engine's number of the task.
 func taskIdentifier(key: String?, id: TaskID) -> Int {
     if let key, key.hasPrefix(keyPrefix), let number = Int(key.dropFirst(keyPrefix.count)) { return number }
     return Int(clamping: id)
@@ -68,7 +69,7 @@ func engineRequest(
     return result
 }
 
-/// The destination of a download with a body. Without a destination, the engine would treat a request with a body as an
+/// The destination of a download with a body. The engine treats a request with a body and without a destination as an
 /// upload.
 private func downloadPath(_ identifier: Int, _ url: URL) throws(URLError) -> String {
     do {
@@ -91,8 +92,7 @@ func isOwnDownload(_ location: URL, of identifier: Int) -> Bool {
     location.lastPathComponent == downloadName(identifier)
 }
 
-/// Converts a date to Unix time in milliseconds. Nil for NaN and infinity. Nil also for a date before 1970, because
-/// that date has passed.
+/// Converts a date to Unix time in milliseconds. The result is nil for NaN, for infinity, and for a date before 1970.
 func milliseconds(_ date: Date) -> Int64? {
     let milliseconds = date.timeIntervalSince1970 * 1000
     return milliseconds >= 1 && milliseconds < 1e15 ? Int64(milliseconds) : nil

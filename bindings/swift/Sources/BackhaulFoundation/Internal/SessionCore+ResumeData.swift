@@ -2,9 +2,10 @@ internal import Backhaul
 internal import Foundation
 internal import FoundationNetworking
 
-/// The value with which this module marks a task that the program has cancelled with resume data. It is the task's
-/// latest start, the time after which no preset delays the task. The engine keeps such a task suspended, and `allTasks`
-/// omits it. The time is in the far future, so it has no other effect.
+/// The mark of a task that the program has cancelled with resume data. The *engine*, the process that performs the
+/// transfers, keeps such a task suspended, and `allTasks` omits it. The mark is a value of the task's latest start.
+/// Normally, the latest start is the time after which the task no longer waits for good conditions, such as external
+/// power. The mark is a time in the far future, so it has no other effect.
 private let keptTaskMark: Int64 = 253_402_300_799_998
 
 extension TaskInfo {
@@ -45,7 +46,7 @@ extension SessionCore {
         ])
 
     /// Cancels the task for the program, and returns the resume data. The engine keeps the received bytes. Returns nil
-    /// if the engine keeps no bytes.
+    /// if this is impossible, for example because the task was never resumed.
     func cancelProducingResumeData(_ task: BackgroundURLSessionDownloadTask) -> Data? {
         task.verbs.lock()
         defer { task.verbs.unlock() }
@@ -84,8 +85,8 @@ extension SessionCore {
         return add(BackgroundURLSessionDownloadTask(self, token.taskIdentifier, request, values))
     }
 
-    /// Continues the engine's suspended task as this task. Removes the mark, because the resume data can be used only
-    /// once.
+    /// Resumes the engine's suspended task, which from now on belongs to the object `task`. Removes the mark, because
+    /// the resume data can be used only once.
     func continueSuspended(_ task: BackgroundURLSessionTask, _ keptTask: TaskID) throws {
         guard isKnown(task) else { throw BackhaulError(.invalidated, message: "The session is invalid.") }
         let session = try opened()

@@ -2,7 +2,8 @@ internal import Backhaul
 internal import Foundation
 internal import FoundationNetworking
 
-/// The commands about a task. The commands about one task are performed one after the other, in the order of the calls.
+/// The commands about a task: resume, suspend and cancel. The *engine*, a separate process, performs them. The commands
+/// about one task are performed one after the other, in the order of the calls.
 extension SessionCore {
     func resume(_ task: BackgroundURLSessionTask) {
         task.verbs.lock()
@@ -51,7 +52,8 @@ extension SessionCore {
             // Another thread may have invalidated the session since the task was resumed.
             if isCancelling { try opened().cancel(id) }
         } catch let error as BackhaulError {
-            // If another host has invalidated the engine's session, the task is enqueued in the next session.
+            // If another program has invalidated the engine's session, the task is enqueued (stored) in the next
+            // session.
             if error.status == .invalidated || error.status == .notFound, addPending(task) { return }
             fail(task, urlError(error, task.originalRequest?.url))
         } catch {
@@ -59,8 +61,8 @@ extension SessionCore {
         }
     }
 
-    /// Enqueues the tasks that were resumed while the engine's session was ending. The session was ending because
-    /// another host had invalidated it.
+    /// Enqueues the tasks that were resumed while the engine's session was ending. It was ending because another
+    /// program had invalidated it.
     func enqueuePending(_ tasks: [BackgroundURLSessionTask]) {
         for task in tasks {
             task.verbs.lock()
@@ -69,8 +71,8 @@ extension SessionCore {
         }
     }
 
-    /// Enqueues the request. After a time-out, enqueues the request again; the idempotency key prevents a second task.
-    /// If another host has removed the session, enqueues the request in a new session.
+    /// Enqueues the request. After a time-out, enqueues the request again. The idempotency key prevents a second task.
+    /// If another program has removed the session, enqueues the request in a new session.
     private func enqueue(_ request: Request) throws(BackhaulError) -> TaskID {
         do throws(BackhaulError) {
             return try opened().enqueue(request)
@@ -113,7 +115,7 @@ extension SessionCore {
         }
         guard let before else { return }
         guard let id = task.engineTaskIdentifier else {
-            // If the task was made from resume data, the engine's suspended task is cancelled, too.
+            // If the task was made from resume data, the engine has a suspended task, which must also be cancelled.
             if let keptTask = task.inner.with({ $0.keptTask }) {
                 silence(keptTask)
                 try? opened().cancel(keptTask)
@@ -127,7 +129,7 @@ extension SessionCore {
         }
     }
 
-    /// Performs a command for a changed property of a task, if the engine has the task.
+    /// If the engine has the task, performs a command for a changed property of the task.
     func performVerb(
         of task: BackgroundURLSessionTask,
         _ verb: (BlockingSession, TaskID, TaskInner) throws(BackhaulError) -> Void

@@ -3,6 +3,8 @@ internal import Foundation
 internal import FoundationNetworking
 
 /// The state that all session objects with the same identifier share: the engine's session, the tasks and the delegate.
+/// The *engine*, a separate process, stores its own session with the same identifier, and performs the transfers. An
+/// *event* is a message that the engine stores, for example that a task has ended.
 final class SessionCore: @unchecked Sendable {
     // Unchecked: all state that changes is protected by mutexes. The configuration does not change after the
     // initializer.
@@ -10,8 +12,8 @@ final class SessionCore: @unchecked Sendable {
     private struct Inner {
         var session: BackgroundURLSession?
         var delegate: (any BackgroundURLSessionDelegate)?
-        /// The delegate of a session that has ended. If the program still keeps this delegate, the delegate gets the
-        /// last call for tasks that are resumed later.
+        /// The delegate of a session that has ended. If a task is resumed after the session's end, this delegate gets
+        /// the last call for the task, if the delegate still exists.
         weak var formerDelegate: (any BackgroundURLSessionDelegate)?
         var queue: OperationQueue
         var label: String?
@@ -24,8 +26,8 @@ final class SessionCore: @unchecked Sendable {
         /// The number of listings in progress. During a listing no event is delivered, because the program must know
         /// each task before the delegate is called for the task.
         var listings = 0
-        /// The tasks whose end is delivered, but not acknowledged yet. During a listing, the tasks stay in the set
-        /// after the acknowledgement, because the listing may have read them before the acknowledgement.
+        /// The tasks whose end is delivered, but not acknowledged yet. While a listing is in progress, acknowledged
+        /// tasks also stay in the set, because the listing may have read them before.
         var delivered: Set<TaskID> = []
         var acknowledged: [TaskID] = []
         /// The engine's tasks whose end causes no delegate call, because the last delegate call was already made.
@@ -34,10 +36,11 @@ final class SessionCore: @unchecked Sendable {
         /// program gets the files.
         var isInvalidating = false
         var isCancelling = false
-        /// Whether another host has invalidated the engine's session. The engine removes such a session when all its
+        /// Whether another program has invalidated the engine's session. The engine removes such a session when all its
         /// events are acknowledged.
         var isEnding = false
-        /// The tasks that were resumed while the engine's session was ending. They are enqueued in the next session.
+        /// The tasks that were resumed while the engine's session was ending. They are enqueued (stored) in the next
+        /// session.
         var pending: [BackgroundURLSessionTask] = []
         var finishedRound: UInt64 = 0
         var isOver = false
@@ -91,7 +94,7 @@ final class SessionCore: @unchecked Sendable {
         inner = Locked(Inner(delegate: delegate, queue: queue ?? SessionCore.serialQueue()))
     }
 
-    /// Sets the delegate and the queue of a later session object, if the session has no delegate yet.
+    /// Sets the delegate and the queue of a later session object. If the session already has a delegate, does nothing.
     private func adopt(_ delegate: (any BackgroundURLSessionDelegate)?, _ queue: OperationQueue?) {
         guard let delegate else { return }
         inner.with { inner in
@@ -127,7 +130,7 @@ final class SessionCore: @unchecked Sendable {
         set { inner.with { $0.label = newValue } }
     }
 
-    /// Starts the delivering thread, when the first session object with a delegate is made.
+    /// Starts the delivering thread. The first session object with a delegate does this.
     func begin(_ session: BackgroundURLSession) {
         let delegate = inner.with { inner -> (any BackgroundURLSessionDelegate)? in
             guard !inner.hasBegun, !inner.isOver, let delegate = inner.delegate else { return nil }
@@ -174,8 +177,8 @@ final class SessionCore: @unchecked Sendable {
         }
     }
 
-    /// Applies the program's configuration to a session that an earlier run of the program has made. The earlier run
-    /// may have been a run of an older version of the program.
+    /// Applies the program's configuration to a session that an earlier run of the program has made. An older version
+    /// of the program may have made it, with another configuration.
     private func bringUpToDate(_ session: BlockingSession) throws(BackhaulError) {
         let remembered = try session.configuration()
         var updated = remembered
@@ -224,7 +227,7 @@ final class SessionCore: @unchecked Sendable {
         }
     }
 
-    /// Cancels all tasks of the engine's session, except those that the program has cancelled with resume data.
+    /// Cancels all tasks of the engine's session, except tasks that the program has already cancelled with resume data.
     func cancelTasks() throws(BackhaulError) {
         let session = try opened()
         let suspended = try session.tasks(.states([.suspended]))
@@ -245,7 +248,7 @@ final class SessionCore: @unchecked Sendable {
         return suspended.count { $0.isKeptTask } == Int(clamping: count)
     }
 
-    /// Removes the engine's session if it has no tasks and no events, and if no other process waits for it.
+    /// If the engine's session has no tasks and no events, and no other process waits for it, removes it.
     func removeIfEmpty() throws(BackhaulError) {
         guard let info = try info() else { return }
         guard info.liveTasks == 0, info.events == 0, info.waitingConsumers == 0 else { return }
@@ -291,7 +294,7 @@ final class SessionCore: @unchecked Sendable {
 
     /// Closes the handle of the engine's session, because the session was removed. The next use opens a new session.
     ///
-    /// - Returns: The tasks to enqueue in the new session, and those that were lost with the old session.
+    /// - Returns: The tasks to enqueue in the new session, and the tasks that were lost with the old session.
     func renew() -> (pending: [BackgroundURLSessionTask], lost: [BackgroundURLSessionTask]) {
         close()
         return inner.with { inner in
@@ -395,8 +398,8 @@ final class SessionCore: @unchecked Sendable {
         }
     }
 
-    /// Lists the tasks on a thread that may block, and passes them to `use`. No event is delivered before `use` calls
-    /// `isDone`.
+    /// Lists the tasks on a thread that may block, and passes them to `use`. Until `use` calls `isDone`, no event is
+    /// delivered.
     func list(
         _ use: @escaping @Sendable ([BackgroundURLSessionTask], _ isDone: @escaping @Sendable () -> Void) -> Void
     ) {
@@ -414,7 +417,7 @@ final class SessionCore: @unchecked Sendable {
 
     var isListing: Bool { inner.with { $0.listings > 0 } }
 
-    /// Records that the delegate calls for the end of the task begin. The task is then no longer listed.
+    /// Records that the delegate calls for the end of the task begin. From now on, the task is no longer listed.
     func isBeingDelivered(_ id: TaskID) { inner.with { _ = $0.delivered.insert(id) } }
 
     func silence(_ id: TaskID) { inner.with { _ = $0.silenced.insert(id) } }
@@ -427,8 +430,8 @@ final class SessionCore: @unchecked Sendable {
         }
     }
 
-    /// All tasks that have not got their last delegate call yet, including tasks that have already ended. If the engine
-    /// does not reply, the list has only tasks that were not resumed yet.
+    /// All tasks whose last delegate call was not made yet, including tasks that have already ended. If the engine does
+    /// not reply, the list has only tasks that were not resumed yet.
     private func allTasks() -> [BackgroundURLSessionTask] {
         let infos = (try? opened().tasks(.all)) ?? []
         let delivered = inner.with { $0.delivered }
