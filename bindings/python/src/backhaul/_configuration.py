@@ -32,8 +32,8 @@ class SessionConfiguration:
     connections_per_origin: int = 0
     #: Default 64; at most 1,024.
     maximum_running_tasks: int = 0
-    #: Default 1,000: how many ended tasks ``history`` can list; at most 100,000. With HISTORY_NONE the history is
-    #: empty, and the records of a task's attempts are kept only until the task's event is acknowledged.
+    #: Default 1,000: how many ended tasks ``history`` can list; at most 100,000. With HISTORY_NONE, the history is
+    #: empty, and the records of a task's attempts are kept only until the host acknowledges the task's event.
     history_limit: int = 0
     #: Where a session's cookies are kept (RFC 6265). Default: Cookies.NONE. "none", "memory" or "persistent".
     cookies: str | Cookies | None = None
@@ -48,8 +48,9 @@ class SessionConfiguration:
     #: True: tasks that a launched host enqueues get Preset.DISCRETIONARY. Apple does the same with tasks of an app in
     #: the background. Default False.
     discretionary_if_launched: bool | None = None
-    #: If the consumer's process has been stopped for this long (SIGSTOP, debugger, freezer), and the session needs its
-    #: host, the engine launches another host. 0: never. The library does not continue stopped processes.
+    #: If the consumer's process has been stopped for this long (by SIGSTOP, a debugger or the cgroup freezer), and the
+    #: session needs its host, the engine launches another host. 0: never. The library does not continue stopped
+    #: processes.
     launch_if_stopped_ms: int = 0
     #: Default 60,000: how long the throughput must be below ``constraints.minimum_bytes_per_second`` before tasks are
     #: held.

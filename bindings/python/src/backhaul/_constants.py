@@ -114,7 +114,7 @@ class Status(OpenEnum):
 
 
 class Domain(OpenEnum):
-    """The kind of the number in a field ``detail`` or ``error_detail``."""
+    """What the number in a field ``detail`` or ``error_detail`` is."""
 
     #: There is no number, and the field is 0.
     NONE = 0
@@ -182,7 +182,7 @@ class RetryErrors(IntFlag):
     LOST = 4
     #: Status.REQUEST_TIMEOUT.
     TIMEOUT = 8
-    #: Status.TLS_FAILED if the handshake broke; an attempt with a certificate that does not verify is never repeated.
+    #: Status.TLS_FAILED if the handshake broke. If a certificate does not verify, the attempt is never repeated.
     TLS = 16
     #: A response whose status is in ``RetryPolicy.statuses``.
     STATUS = 32
@@ -302,9 +302,9 @@ class Cookies(OpenEnum):
     #: Cookies.NONE.
     DEFAULT = 0
     NONE = 1
-    #: In the engine, until it exits.
+    #: In the engine's memory, until the engine exits.
     MEMORY = 2
-    #: As Cookies.MEMORY; cookies with an expiry are also kept in the store, for the next engine.
+    #: As Cookies.MEMORY. Cookies with an expiry time are also kept in the store, for the next engine process.
     PERSISTENT = 3
 
 
@@ -342,8 +342,8 @@ class Attention(IntFlag):
 
 
 class IfExists(OpenEnum):
-    """What the engine does if a file with the destination's name exists, at the enqueue or when the download is
-    finished."""
+    """What the engine does if a file with the destination's name exists. The engine checks this at the enqueue, and
+    when the download is finished."""
 
     FAIL = 0
     #: The file is replaced atomically by rename(2); a directory is never replaced.
@@ -540,7 +540,7 @@ class Reason(OpenEnum):
     THROUGHPUT = 17
     #: The task waits until ``earliest_start_ms``.
     EARLIEST_START = 18
-    #: It is within the quiet hours, which end at ``next_attempt_ms``.
+    #: The local time is within the quiet hours, which end at ``next_attempt_ms``.
     QUIET_HOURS = 19
     #: The budget for this network is used up for the day or month, which ends at ``next_attempt_ms``.
     BUDGET = 20

@@ -67,7 +67,8 @@ class Constraints:
     preset: str | Preset | None = None
     #: True: held while the machine runs on battery.
     requires_external_power: bool | None = None
-    #: True: held while the network is metered (Apple: allowsExpensiveNetworkAccess and allowsConstrainedNetworkAccess).
+    #: True: held while the network is metered: data may cost money (Apple: allowsExpensiveNetworkAccess and
+    #: allowsConstrainedNetworkAccess).
     requires_unmetered: bool | None = None
     #: The permitted kinds of network; default: all (Apple's allowsCellularAccess = false: all but
     #: NetworkKind.CELLULAR).
@@ -75,15 +76,15 @@ class Constraints:
     #: 1 to 100: tasks are held while the machine runs on battery and the battery's charge is below this value. A held
     #: task waits until the charge is 5 percentage points above this value, or the machine has external power.
     minimum_battery_percent: int = 0
-    #: Tasks are held while the machine is hotter; default ThermalState.SERIOUS. "nominal", "fair", "serious" or
-    #: "critical".
+    #: Tasks are held while the machine is hotter than this state; default ThermalState.SERIOUS. "nominal", "fair",
+    #: "serious" or "critical".
     maximum_thermal_state: str | ThermalState | None = None
     #: 1 to 100: limit of the pressure, which is the percentage of the last ten seconds in which a process waited for a
     #: processor (/proc/pressure); default: no limit.
     maximum_cpu_pressure_percent: int = 0
-    #: The same, for waits for disks.
+    #: The same limit, for processes that waited for a disk.
     maximum_io_pressure_percent: int = 0
-    #: The same, for waits for memory.
+    #: The same limit, for processes that waited for memory.
     maximum_memory_pressure_percent: int = 0
     #: If an origin or the network is slower than this for ``slow_after_ms``, tasks are held. After ``slow_pause_ms``,
     #: the engine starts one task to measure the throughput again: a slow probe. Both times are set in

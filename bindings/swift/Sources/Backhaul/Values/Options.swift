@@ -102,7 +102,7 @@ public struct Constraints: Hashable, Sendable {
     public var preset: Preset?
     /// `true`: held while the machine runs on battery.
     public var requiresExternalPower: Bool?
-    /// `true`: held while the network is metered (Apple: allowsExpensiveNetworkAccess and
+    /// `true`: held while the network is metered: data may cost money (Apple: allowsExpensiveNetworkAccess and
     /// allowsConstrainedNetworkAccess).
     public var requiresUnmetered: Bool?
     /// The permitted kinds of network; default: all (Apple's allowsCellularAccess = false: all but
@@ -111,14 +111,14 @@ public struct Constraints: Hashable, Sendable {
     /// 1 to 100: tasks are held while the machine runs on battery and the battery's charge is below this value. A held
     /// task waits until the charge is 5 percentage points above this value, or the machine has external power.
     public var minimumBatteryPercent: Int?
-    /// Tasks are held while the machine is hotter; default `ThermalState.serious`.
+    /// Tasks are held while the machine is hotter than this state; default `ThermalState.serious`.
     public var maximumThermalState: ThermalState?
     /// 1 to 100: limit of the pressure, which is the percentage of the last ten seconds in which a process waited for a
     /// processor (/proc/pressure); default: no limit.
     public var maximumCPUPressurePercent: Int?
-    /// The same, for waits for disks.
+    /// The same limit, for processes that waited for a disk.
     public var maximumIOPressurePercent: Int?
-    /// The same, for waits for memory.
+    /// The same limit, for processes that waited for memory.
     public var maximumMemoryPressurePercent: Int?
     /// If an origin or the network is slower than this for `slowAfter`, tasks are held. After `slowPause`, the engine
     /// starts one task to measure the throughput again: a slow probe. Both times are set in `SessionConfiguration`.
@@ -218,8 +218,9 @@ public struct SessionConfiguration: Hashable, Sendable {
     public var connectionsPerOrigin: Int?
     /// Default 64; at most 1,024.
     public var maximumRunningTasks: Int?
-    /// Default 1,000: how many ended tasks `Session.history` can list; at most 100,000. With `HistoryLimit.none` the
-    /// history is empty, and the records of a task's attempts are kept only until the task's event is acknowledged.
+    /// Default 1,000: how many ended tasks `Session.history` can list; at most 100,000. With `HistoryLimit.none`, the
+    /// history is empty, and the records of a task's attempts are kept only until the host acknowledges the task's
+    /// event.
     public var historyLimit: HistoryLimit?
     /// Where a session's cookies are kept (RFC 6265). Default: `CookiePolicy.none`.
     public var cookies: CookiePolicy?
@@ -234,8 +235,9 @@ public struct SessionConfiguration: Hashable, Sendable {
     /// `true`: tasks that a launched host enqueues get `Preset.discretionary`. Apple does the same with tasks of an app
     /// in the background. Default `false`.
     public var isDiscretionaryIfLaunched: Bool?
-    /// If the consumer's process has been stopped for this long (SIGSTOP, debugger, freezer), and the session needs its
-    /// host, the engine launches another host. Nil: never. The library does not continue stopped processes.
+    /// If the consumer's process has been stopped for this long (by SIGSTOP, a debugger or the cgroup freezer), and the
+    /// session needs its host, the engine launches another host. Nil: never. The library does not continue stopped
+    /// processes.
     public var launchIfStopped: Duration?
     /// Default 60,000 ms: how long the throughput must be below `constraints.minimumBytesPerSecond` before tasks are
     /// held.
