@@ -21,9 +21,9 @@ struct HTTP1Fallback {
 
     mutating func end(_ origin: Origin) { ends[origin] = nil }
 
-    /// Returns the failure of a request that got no response after the fallback had sent it over HTTP/1.1. The server
-    /// did not choose HTTP/1.1, so an invalid response or a TLS failure is reported as a lost connection. The next
-    /// request uses HTTP/2.
+    /// Translates the failure of a request that was sent over HTTP/1.1 because of a fallback, and that got no response.
+    /// The server has not chosen HTTP/1.1, so an invalid response or a TLS failure is reported as a lost connection.
+    /// The next request uses HTTP/2.
     static func failure(_ failure: Failure, of origin: Origin) -> Failure {
         guard [.badResponse, .tlsFailed].contains(failure.status) else { return failure }
         return Failure(

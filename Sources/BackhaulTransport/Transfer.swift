@@ -1,7 +1,8 @@
 public import BackhaulModel
 internal import CCurl
 
-/// A running transfer. Each of its HTTP requests is a *hop*. All calls are on the thread of the event loop.
+/// A running transfer: an HTTP request, and the further requests after redirects or demands for a password. Each of
+/// these requests is a *hop*. The delegate gets the final response. All calls are on the thread of the event loop.
 ///
 /// Unsafe: the bytes that libcurl passes to a call-back live until the call-back returns, and are not used later.
 public final class Transfer {
@@ -16,7 +17,7 @@ public final class Transfer {
     /// The numbers of the sent credentials that a response has accepted.
     public internal(set) var acceptedCredentials: [UInt64] = []
 
-    /// The secrets of all credentials that this transfer's requests had.
+    /// The secrets of all credentials that this transfer has sent.
     public internal(set) var secrets = SecretRedactor()
 
     enum Phase {
@@ -58,7 +59,8 @@ public final class Transfer {
     var lastUnsent: Int32?
     /// Whether the kernel still had bytes of the body when the response began or ended.
     var hasUndrainedBody = false
-    /// Set when the response is complete before the server has taken the body. The wait ends at `until` (boot clock).
+    /// Set when the response is complete before the server has taken the whole body of the request. The transfer then
+    /// waits for the server, at most until `until` (milliseconds of the boot clock).
     var pendingDrain: (socket: ConnectionSocket, until: Int64)?
     /// Whether the connection uses HTTP/2.
     private(set) var isOverHTTP2 = false
@@ -269,7 +271,8 @@ public final class Transfer {
             on: socket, isEncrypted: origin.scheme == "https" || stack.identity.isProxyEncrypted,
             isNested: stack.identity.isNested(for: origin)) {
         case .none: return true
-        // On a new connection, a part of a TLS record may be a session ticket, and libcurl itself reports the close.
+        // On a new connection, a part of a TLS record may be a TLS session ticket. If the server has closed a new
+        // connection, libcurl itself reports this.
         case .part, .end: return isNew || abandonConnection()
         case .data:
             guard isNew, reconnects >= Transfer.reconnectLimit else { return abandonConnection() }
@@ -358,7 +361,8 @@ public final class Transfer {
         return true
     }
 
-    /// Whether the connection may use HTTP/2. True if unknown: after an upgrade without TLS, or without OpenSSL.
+    /// Whether the connection may use HTTP/2. True if this is unknown: after an upgrade without TLS, or if libcurl does
+    /// not use OpenSSL.
     private var maySpeakHTTP2: Bool {
         if isOverHTTP2 || CurlLibrary.openSSL == nil { return true }
         return stack?.identity.httpVersion == .http2 && origin.scheme == "http"
@@ -376,7 +380,7 @@ public final class Transfer {
         if case .endsWithStream = bodyEnd { headIsWhole && socket?.isClosed == true } else { false }
     }
 
-    /// Whether the body ended because its TLS connection ended without close_notify. Such a body may have been cut.
+    /// Whether the body ended because its TLS connection ended without close_notify. Such a body may be incomplete.
     var isTruncated: Bool {
         if case .withoutCloseNotify = bodyEnd { headIsWhole } else { false }
     }

@@ -26,9 +26,9 @@ public struct TransferRequest: Sendable {
     /// The method, a token (RFC 9110, section 9.1).
     public var method = "GET"
     public var expectation = Expectation.whenLarge
-    /// Whether the request may be sent again after it may have reached the server. If the method is not idempotent (RFC
-    /// 9110, section 9.2.2), this is true only if the task's policy allows it. If this is false, the request is sent
-    /// again only if no server has acted on the request.
+    /// Whether the request may be sent again even if the first request may have reached the server. If the method is
+    /// not idempotent (RFC 9110, section 9.2.2), this is true only if the task's policy allows it. If this is false,
+    /// the request is sent again only if no server has acted on the request.
     public var canBeRepeated = true
     /// Whether a body counts as complete when its TLS connection ends without close_notify (RFC 9112, section 9.8).
     public var toleratesMissingCloseNotify = false
@@ -38,8 +38,8 @@ public struct TransferRequest: Sendable {
     /// The credentials for challenges. Each credential is sent only to the server or proxy that has sent the challenge,
     /// even after a redirect.
     public var credentials: SessionCredentials?
-    /// The secrets in those fields of `headers` that the program has replaced because the earlier fields had expired.
-    /// These secrets must not appear in stored texts.
+    /// If fields of the request had expired, the program that embeds the library has given new fields. This property
+    /// contains the secrets in the new fields. These secrets must not appear in stored texts.
     public var secrets = SecretRedactor()
 
     public init(

@@ -1,5 +1,6 @@
 internal import BackhaulModel
 
+/// Writes and reads the settings of a task (a download or upload) in the binary form of docs/wire.md.
 extension TaskPolicy: WireRecord {
     static var blank: TaskPolicy { TaskPolicy() }
     mutating func code(with coder: inout Coder) throws(Malformed) {

@@ -1,5 +1,6 @@
 internal import BackhaulModel
 
+// Writes and reads the simple values in messages: integers, truth values, texts, identifiers and codes (docs/wire.md).
 extension WireValue where Self: FixedWidthInteger & BitwiseCopyable {
     func write(to coder: inout Coder) { coder.write(self) }
     static func read(from coder: inout Coder) throws(Malformed) -> Self { try coder.integer() }

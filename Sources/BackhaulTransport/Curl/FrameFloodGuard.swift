@@ -6,8 +6,8 @@ internal import Glibc
 /// 7.88.1 continues to read in the same call (lib/http2.c, cf_h2_recv). Such a call would block the thread of the event
 /// loop.
 ///
-/// Unsafe: OpenSSL has a pointer to this object while the watched connections live. The `MultiHandle`, which owns this
-/// object, lives longer.
+/// Unsafe: OpenSSL has a pointer to this object while the watched connections live. The `MultiHandle` owns this object,
+/// and lives longer than these connections.
 final class FrameFloodGuard {
     private var sockets: [UnsafeRawPointer: ConnectionSocket] = [:]
     private var records = 0

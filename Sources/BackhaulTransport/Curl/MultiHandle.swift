@@ -9,7 +9,7 @@ internal import CCurl
 final class MultiHandle {
     private let handle: UnsafeMutableRawPointer
     private let loop: Loop
-    /// Called when libcurl may have a result or work to do.
+    /// Called when libcurl may have ended a transfer, or may have work to do.
     private let scheduleProcessing: () -> Void
     private var watches: [Int32: Watch] = [:]
     private var timer: LoopTimer?
@@ -17,7 +17,7 @@ final class MultiHandle {
     private var sweeper: ConnectionSweeper?
     private var unwatched: [(transfer: Transfer, error: SystemError)] = []
 
-    /// When the current call that makes libcurl read began, in milliseconds of the boot clock.
+    /// The start of the current call that makes libcurl read, in milliseconds of the boot clock.
     private var began: Int64 = 0
     private var chunks = 0
     let floodGuard = FrameFloodGuard()
@@ -96,7 +96,7 @@ final class MultiHandle {
         bhl_multi_set_long(handle, CURLMOPT_MAX_TOTAL_CONNECTIONS, max(1, connections))
     }
 
-    /// Makes libcurl perform the work for which it has set the timer.
+    /// Makes libcurl perform the work for which libcurl has set the timer.
     func act() {
         isDue = false
         hasRemoved = false
