@@ -266,7 +266,7 @@ static void selections_and_ids_are_checked(void) {
     CHECK(count == 0);
     CHECK_REFUSED("ids", bh_session_acknowledge(session, NULL, 1, 5000, &count, &error));
     CHECK_REFUSED("count", bh_session_acknowledge(session, ids, SIZE_MAX, 5000, &count, &error));
-    /* No event has these ids yet, so no host can have received such an event. */
+    /* No event has these ids yet, so no program can have received such an event. */
     CHECK_REFUSED("event", bh_session_acknowledge(session, ids, 2, 5000, &count, &error));
     CHECK_REFUSED("event", bh_session_acknowledge_through(session, UINT64_MAX, 5000, &count, &error));
     CHECK(count == 0);

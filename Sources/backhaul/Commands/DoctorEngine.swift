@@ -1,8 +1,8 @@
 import BackhaulUserManager
 import CBackhaul
 
-/// The findings (lines of the output) of `backhaul doctor` about the engine of a store. If no engine runs, one finding
-/// states this.
+/// The findings (lines of the output) of `backhaul doctor` about the engine of a store. The *engine* is the process
+/// that runs the tasks of the store, which is the directory with all data. If no engine runs, one finding states this.
 struct DoctorEngine {
     private(set) var findings: [Finding] = []
     /// Whether the engine is a daemon in a systemd service in which no other process runs.

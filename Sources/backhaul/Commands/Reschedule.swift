@@ -1,5 +1,6 @@
 import CBackhaul
 
+/// The command `reschedule`: changes the times at which transfers may start.
 struct Reschedule: Command {
     static let description = CommandDescription(
         name: "reschedule", operands: ControlOptions.operands, summary: "change when transfers start",

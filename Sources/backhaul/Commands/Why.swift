@@ -1,5 +1,6 @@
 import CBackhaul
 
+/// The command `why`: explains why transfers wait, until when, and what the user can do.
 struct Why: Command {
     static let description = CommandDescription(
         name: "why", operands: "[TASK...]", summary: "explain why transfers wait, until when, and what to do",

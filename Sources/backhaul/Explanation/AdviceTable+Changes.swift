@@ -39,8 +39,8 @@ extension AdviceTable {
         ]
     }
 
-    /// Advice for tasks that were enqueued by a program that the engine had launched, in a session with
-    /// --discretionary-if-launched.
+    /// Advice for a session with --discretionary-if-launched. The advice is about tasks that a program has enqueued
+    /// after the engine (the process that runs the tasks) had launched this program.
     private var launchAdvice: [Advice] {
         guard [BH_REASON_POWER, BH_REASON_METERED, BH_REASON_HEAT, BH_REASON_THROUGHPUT].contains(Int(reason)) else {
             return []

@@ -6,7 +6,7 @@ struct SessionRequirements: Equatable {
     var constraints = ConstraintsRecord()
     var daily = Budget(0)
     var monthly = Budget(0)
-    /// The rate limit in bytes per second. 0: no limit.
+    /// The rate limit in bytes per second. 0 means no limit.
     var rate: UInt64 = 0
 
     init() {}

@@ -17,8 +17,8 @@ struct WaitingGroup {
     let text: String
     private(set) var count = 0
     private(set) var first: [TaskRecord] = []
-    /// The earliest time of the next check or attempt, in Unix milliseconds. 0: not known, because the group waits for
-    /// a change.
+    /// The earliest time of the next check or attempt, in Unix milliseconds. 0 if there is no such time, because the
+    /// group waits for a change.
     private(set) var nextCheck: Int64 = 0
     private(set) var isRunning = true
 
@@ -39,7 +39,7 @@ struct WaitingGroup {
         isRunning = isRunning && Int(task.state) == BH_TASK_RUNNING
     }
 
-    /// - Parameter began: The begin of the wait in Unix milliseconds. Nil: not known.
+    /// - Parameter began: The start of the wait in Unix milliseconds. Nil if the start is not known.
     func waitExplanation(
         _ facts: WaitFacts, session: String, began: Int64?, now: Int64, command: @escaping ([String]) -> String
     ) -> WaitExplanation {

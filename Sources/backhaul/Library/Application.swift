@@ -1,14 +1,15 @@
 import CBackhaul
 
-/// An open application, through which this process uses a store. If this process runs the store's engine, closing the
-/// application ends that engine.
+/// An open application, through which this process uses a store (the directory with all data). The *engine* is the
+/// process that runs the transfers of the store. If this process runs the engine, closing the application ends the
+/// engine.
 final class Application {
     // Unsafe: an opaque handle of the library, never dereferenced here.
     let handle: OpaquePointer?
     let signals: Signals
 
-    /// - Parameter observes: Whether the process only observes, and does not count as a host. While no host runs, the
-    ///   engine may launch the application's program.
+    /// - Parameter observes: Whether the process only observes, and does not count as a host (a program that embeds the
+    ///   library). While no host of the application runs, the engine may launch the application's registered program.
     init(
         identifier: String, store: String?, isEmbedded: Bool, daemon: String?, observes: Bool, signals: Signals
     ) throws(CommandError) {
@@ -127,7 +128,8 @@ final class Application {
 }
 
 extension CommandError {
-    /// Replaces the message of the error `BH_IN_USE` by a message that names the session and its consumer.
+    /// Replaces the message of the error `BH_IN_USE` by a message that names the session and its consumer, the process
+    /// that reads its events.
     fileprivate func inUse(_ session: String) -> CommandError {
         guard case .failure(let failure) = self, failure.is(BH_IN_USE) else { return self }
         return .failure(

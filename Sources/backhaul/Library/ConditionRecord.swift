@@ -86,7 +86,7 @@ struct WaitRecord {
     let reasonText: String?
     /// The start of the wait in Unix milliseconds.
     let began: Int64
-    /// The end of the wait in Unix milliseconds. Nil: the task still waits.
+    /// The end of the wait in Unix milliseconds. Nil if the task still waits.
     let ended: Int64?
 
     init(_ wait: bh_wait_record) {

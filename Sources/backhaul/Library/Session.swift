@@ -114,7 +114,8 @@ final class Session {
         return try ticket.batch().attempts()
     }
 
-    /// The tasks whose end events were acknowledged. The list starts after the task `after`.
+    /// The tasks in the history: they have ended, and the events about their ends were acknowledged (deleted). The list
+    /// starts after the task `after`.
     func history(after: UInt64, maximum: Int = 1000) throws(CommandError) -> (tasks: [TaskRecord], more: Bool) {
         let ticket = try Ticket { bh_session_history(handle, after, maximum, BH_START, nil, $0) }
         try ticket.wait(signals)

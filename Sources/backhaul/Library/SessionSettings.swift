@@ -4,9 +4,9 @@ import CBackhaul
 struct SessionSettings {
     var identifier: String
     var options: SessionOptions
-    /// The policy for all transfers of the session. Nil: the policy does not change.
+    /// The policy for all transfers of the session. Nil if the policy does not change.
     var policy: PolicyOptions?
-    /// The headers for all requests of the session. Nil: the headers do not change.
+    /// The headers for all requests of the session. Nil if the headers do not change.
     var headers: [(name: String, value: String)]?
 
     var hasChanges: Bool { options.isGiven || policy?.isGiven == true || headers != nil }

@@ -21,8 +21,8 @@ struct Ending {
     init(_ event: EventRecord) {
         taskID = event.taskID
         url = event.url
-        // If an upload does not succeed, the path of the event is another one: the path of the request body, which the
-        // engine had taken and gives back.
+        // If an upload does not succeed, the path of the event is another one: the path of the request body. The
+        // engine, which runs the transfers, had taken this file and gives it back.
         path = Int(event.state) == BH_TASK_SUCCEEDED ? event.path : nil
         state = event.state
         status = event.error.status
@@ -48,7 +48,8 @@ struct Ending {
         responseBody = nil
     }
 
-    /// The result of a task that succeeded before this command started. The history no longer has the task.
+    /// The result of a task that succeeded before this command started. The history, which is the list of ended tasks,
+    /// no longer has the task.
     init(former id: UInt64, _ transfer: Transfer, path: String, size: UInt64) {
         taskID = id
         url = transfer.url

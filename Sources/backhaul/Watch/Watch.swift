@@ -148,7 +148,8 @@ final class Watch {
                     acknowledged.append(event.id)
                 } else if event.isChallenge {
                     prompter.noteNewChallenge()
-                    // After the event is acknowledged, the challenge stays open until a client responds to it.
+                    // After the event is acknowledged, the challenge (a demand for a credential) stays open until a
+                    // program responds to it.
                     if case .session = scope { acknowledged.append(event.id) }
                 } else if event.isActivity, case .session = scope {
                     noteDueActivity(event)
@@ -298,7 +299,7 @@ final class Watch {
     }
 
     /// Acknowledges the remaining end events, and completes the session: this states that the program has processed all
-    /// its events.
+    /// events of the session.
     private func finish() throws(CommandError) {
         if !isConsumer { try becomeConsumer() }
         guard isConsumer else { return }
