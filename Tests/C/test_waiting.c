@@ -1,4 +1,4 @@
-/* A host that reads the conditions, and reads the reason why a task waits. */
+/* A program reads the conditions (facts about the system, such as power), and the reason why a task waits. */
 #include "check.h"
 
 #include <sys/stat.h>

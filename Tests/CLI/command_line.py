@@ -15,7 +15,8 @@ LIMIT = 300
 
 
 class CommandLine:
-    """`backhaul` with its own store and its own working directory."""
+    """`backhaul` with its own store (the directory with all data) and its own working directory. `hosting` is "daemon"
+    or "embedded": a separate process or the command itself runs the transfers."""
 
     def __init__(self, folder, hosting):
         self.folder = folder

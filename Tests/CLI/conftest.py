@@ -1,5 +1,5 @@
-"""Fixtures for tests of the command line: the hosting (where the engine runs), a command line that runs `backhaul` in
-its own folder, and servers."""
+"""Fixtures for tests of the command line: the hosting (where the engine, which runs the transfers, is), a command line
+that runs `backhaul` in its own folder, and servers."""
 
 import pytest
 
