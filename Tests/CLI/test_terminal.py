@@ -27,7 +27,8 @@ def hosting():
 
 
 class Terminal:
-    """A command on a terminal. Its three streams are the terminal. With `only_errors`, its stdout is a pipe."""
+    """A command on a terminal. The terminal is its stdin, stdout and stderr. With `only_errors`, its stdout is a pipe
+    instead."""
 
     def __init__(self, backhaul, *words, columns=80, rows=24, only_errors=False, **variables):
         self.control, inner = pty.openpty()
