@@ -33,7 +33,6 @@ public final class Transfer {
         case repeating
         /// The connection cannot be used for the request, which is sent again over another connection.
         case reconnecting
-        /// The delegate gets no further calls.
         case over
     }
 
@@ -50,7 +49,6 @@ public final class Transfer {
     private(set) var isPaused = false
 
     var jar: CookieJar?
-    /// The socket of the request's connection.
     private(set) var socket: ConnectionSocket?
     private var receivedBefore: Int64 = 0
     /// The certificate file that is being read before libcurl gets the request; nil if there is none.
@@ -62,7 +60,6 @@ public final class Transfer {
     /// Set when the response is complete before the server has taken the whole body of the request. The transfer then
     /// waits for the server, at most until `until` (milliseconds of the boot clock).
     var pendingDrain: (socket: ConnectionSocket, until: Int64)?
-    /// Whether the connection uses HTTP/2.
     private(set) var isOverHTTP2 = false
     /// Whether the next request of this hop must use a new connection.
     private(set) var needsNewConnection = false
@@ -74,7 +71,6 @@ public final class Transfer {
     var fallsBack = false
     /// How the body ends, if it has no length.
     private var bodyEnd = CloseDelimitedBody.notChecked
-    /// The method and the body.
     var outgoing: OutgoingRequest
     private(set) var easy: EasyHandle?
     private(set) var stack: CurlStack?

@@ -327,7 +327,7 @@ def test_the_activities_command_sets_and_lists_and_removes_activities(backhaul):
     backhaul("activities", "remove", "report", code=3)
 
 
-def test_the_get_command_without_a_terminal_reports_each_wait_once(backhaul, serve, machine):
+def test_the_get_command_without_a_terminal_reports_each_wait_only_one_time(backhaul, serve, machine):
     machine(sys=ON_BATTERY)
     server = serve({"/a": CONTENT})
     said = backhaul("get", "--external-power", "yes", f"{server.url}/a", "--timeout", "4", code=5).stderr
