@@ -1,12 +1,12 @@
 internal import BackhaulModel
 
-/// The origins to which requests are sent over HTTP/1.1, although they may support HTTP/2. For each of these origins,
-/// an HTTP/2 connection has ended before the end of a response was marked.
+/// The origins (scheme, host name and port) to which requests are sent over HTTP/1.1, although these origins may
+/// support HTTP/2. For each of these origins, an HTTP/2 connection has ended before the end of a response was marked.
 ///
 /// A fallback ends after an hour, because the server may have been repaired by then. If a request over HTTP/1.1 gets no
 /// response, the fallback ends early: the server may support only HTTP/2, or another server may have the address now.
 struct HTTP1Fallback {
-    /// When each origin's fallback ends, in milliseconds of the boot clock.
+    /// The time at which the fallback of each origin ends, in milliseconds of the boot clock.
     private var ends: [Origin: Int64] = [:]
 
     private static let limit = 1_000

@@ -11,7 +11,7 @@ public final class Transfer {
     /// The metrics of the latest request, as far as they are known.
     public internal(set) var metrics = TransferMetrics()
     public var isHTTP2: Bool { head.isHTTP2 }
-    /// The numbers that identify the last request's credentials; nil if the request had no such credential.
+    /// The numbers of the credentials in the last request; nil if the request had no such credential.
     public internal(set) var serverCredentialNumber: UInt64?
     public internal(set) var proxyCredentialNumber: UInt64?
     /// The numbers of the sent credentials that a response has accepted.
@@ -44,7 +44,7 @@ public final class Transfer {
     private(set) var phase = Phase.waitingForHead
     /// A fault of the response that the transport has found, and that libcurl does not report.
     private(set) var violation: Failure?
-    /// When bytes were last sent or received, in milliseconds of the boot clock.
+    /// The time at which bytes were last sent or received, in milliseconds of the boot clock.
     var lastActivityAt: Int64
     private(set) var isPaused = false
 
@@ -91,7 +91,7 @@ public final class Transfer {
 
     private static let skippedBodyLimit = 64 * 1024
     private static let skippedBodyMilliseconds: Int64 = 250
-    /// After this number of reconnects, bytes that arrive before the request count as a fault of the server.
+    /// After this number of reconnects, bytes that arrive before the request is sent count as a fault of the server.
     private static let reconnectLimit = 3
 
     init(
@@ -137,7 +137,7 @@ public final class Transfer {
     /// Whether the delegate or the body has paused the transfer, in at least one direction.
     public var isWaiting: Bool { isPaused || outgoing.isPaused }
 
-    /// When the request time-out ends, in milliseconds of the boot clock. Each sent or received byte moves this time.
+    /// The end of the request time-out, in milliseconds of the boot clock. Each sent or received byte moves this time.
     var timeoutAt: Int64 { lastActivityAt + Int64(request.requestTimeoutMilliseconds) }
 
     var headIsWhole: Bool {

@@ -5,7 +5,7 @@ public struct TransferRequest: Sendable {
     public var url: String
     /// The header fields that are sent only to `origin`. After a redirect to another origin they are not sent any more.
     public var headers: [HeaderField]
-    /// The first byte to request (RFC 9110, section 14.2). 0 requests the whole representation, without a range.
+    /// The first byte to request (RFC 9110, section 14.2). 0 requests all bytes, without a range.
     public var offset: UInt64
     /// The validator for If-Range, which makes a range safe (RFC 9110, section 13.1.5).
     public var ifRange: String?
@@ -35,8 +35,8 @@ public struct TransferRequest: Sendable {
     /// Whether the cached addresses of the server are ignored. Set after a failed request, because the server may have
     /// a new address.
     public var bypassesDNSCache = false
-    /// The credentials for challenges. Each credential is sent only to the server or proxy that has sent the challenge,
-    /// even after a redirect.
+    /// The credentials for challenges (demands of servers or proxies for a credential). Each credential is sent only to
+    /// the server or proxy that has sent the challenge, even after a redirect.
     public var credentials: SessionCredentials?
     /// If fields of the request had expired, the program that embeds the library has given new fields. This property
     /// contains the secrets in the new fields. These secrets must not appear in stored texts.

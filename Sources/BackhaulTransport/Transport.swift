@@ -227,7 +227,8 @@ public final class Transport {
     /// Returns whether to use HTTP/1.1 because HTTP/2 has failed: a response was lost, or the end of a response was not
     /// marked.
     private func fallsBack(_ transfer: Transfer, _ credentials: HopCredentials) -> Bool {
-        // Requests with credentials that belong to a connection always use HTTP/1.1.
+        // Credentials such as those of Negotiate authenticate a whole connection. Requests with such credentials always
+        // use HTTP/1.1.
         guard !credentials.belongsToConnection else { return false }
         if transfer.needsHTTP1 { return true }
         return transfer.request.httpVersion == .standard && fallback.includes(transfer.origin, now: loop.now)
@@ -283,7 +284,8 @@ public final class Transport {
     }
 
     private func detach(_ transfer: Transfer) {
-        // If the loop is broken, its stacks must not be changed.
+        // If the host has closed a descriptor that the event loop needs, the loop is broken, and its stacks must not be
+        // changed.
         guard let easy = transfer.easy, let stack = transfer.stack, !loop.isBroken else { return }
         transfer.exitCurl()
         stack.multi.remove(easy)

@@ -52,8 +52,8 @@ public final class UserManager {
         guard let connection = BusConnection(address: address), let listener = connection.listener else {
             throw Failure(.notFound, "There is no user manager: no bus listens at \(address).")
         }
-        // After sudo, the environment may name the bus of another user. Services of that user cannot use this user's
-        // store.
+        // After sudo, the environment may name the bus of another user. Services of that user cannot use the files of
+        // this user.
         guard listener.userID == geteuid() else {
             throw Failure(
                 .notFound, "The bus at \(address) belongs to user \(listener.userID), and this is user \(geteuid()).")

@@ -5,7 +5,7 @@ extension TaskPolicy: WireRecord {
     static var blank: TaskPolicy { TaskPolicy() }
     mutating func code(with coder: inout Coder) throws(Malformed) {
         try visitFields(with: &coder)
-        // Most tasks have no constraints. For such a task, one byte is written.
+        // Most tasks have no constraints (demands on the system). For such a task, one byte is written.
         try coder.field(&constraints, as: { $0 == Constraints.none ? nil : $0 }, from: { $0 ?? Constraints.none })
     }
 }

@@ -72,7 +72,7 @@ extension ClientID: WireRecord, WireElement {
     }
 }
 
-// Codes. These are enums whose cases have no fields. The raw values are the constants of the header.
+// Codes. These are enums whose cases have no fields. The raw values are the constants of the C header.
 
 extension WireValue where Self: RawRepresentable, RawValue == Int32 {
     func write(to coder: inout Coder) { coder.write(byte: UInt8(truncatingIfNeeded: rawValue)) }

@@ -9,7 +9,7 @@
 //
 // Most computations take microseconds. But the first use of libcurl or libsystemd loads files. And a fork handler of
 // the host (the program that embeds the library) may hold a lock during the fork. So all waits for one fork end after
-// 0.2 s at the latest. If a wait ends in this way, the child may hang, as without this gate.
+// 0.2 s at the latest. If a wait ends because of this limit, the child may hang, as without this gate.
 //
 // Builds without the options of the linker do not use the replacements.
 

@@ -65,7 +65,7 @@ extension EasyHandle {
     }
 }
 
-/// OpenSSL calls this for each TLS record, first with the type 256 (SSL3_RT_HEADER).
+/// OpenSSL calls this function for each TLS record. The first call for a record has the type 256 (SSL3_RT_HEADER).
 private let record: bhl_tls_record = { isWritten, _, type, _, _, session, floodGuard in
     guard isWritten == 0, type == 256, let session, let floodGuard else { return }
     Unmanaged<FrameFloodGuard>.fromOpaque(floodGuard).takeUnretainedValue().received(session)

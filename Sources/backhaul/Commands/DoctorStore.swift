@@ -117,8 +117,8 @@ struct DoctorStore {
         return .ok("socket", name)
     }
 
-    /// The path of the daemon's log, or the command that reads the log from the journal. If the last line of the log
-    /// file is an error, a warning quotes this line.
+    /// The path of the log of the daemon (a process that runs only an engine), or the command that reads the log from
+    /// the journal. If the last line of the log file is an error, a warning quotes this line.
     var log: [Finding] {
         guard exists else { return [] }
         let name = Paths.join(path, "daemon.log")

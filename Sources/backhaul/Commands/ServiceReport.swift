@@ -1,6 +1,7 @@
 import BackhaulUserManager
 
-/// The status of a store's service.
+/// The status of the systemd service that runs a store's daemon. The daemon is a process that runs the transfers of the
+/// store, which is the directory with all data.
 struct ServiceReport {
     let unit: String
     let path: String

@@ -23,7 +23,7 @@ struct WaitFacts {
     var challenges: [ChallengeRecord] = []
     /// The last failed attempt of each task that waits for its next attempt. The key is the task's number.
     var lastAttempts: [UInt64: AttemptRecord] = [:]
-    /// The rate limit of the store in bytes per second. 0 means no limit.
+    /// The limit for all sessions together, in bytes per second. 0 means no limit.
     var storeRate: UInt64 = 0
 
     func condition(_ kind: Int) -> ConditionRecord? { conditions.first { Int($0.kind) == kind } }
@@ -40,8 +40,7 @@ struct WaitFacts {
         return reached.isEmpty ? pressures : reached
     }
 
-    /// The option or preset (a name for several demands on the system) of the session that causes a wait for this
-    /// reason.
+    /// The session's option or preset (a name for several demands on the system) that causes a wait for this reason.
     func origin(_ reason: Int32) -> ConstraintsRecord.Origin? { requirements.constraints.origin(reason, self) }
 
     var network: NetworkRecord? { networks.first { $0.isCurrent } }

@@ -24,8 +24,8 @@ extension AdviceTable {
         let asking = waitExplanation.transfers.filter { $0.constraints?.origin(reason, facts) != nil }
         guard let first = asking.first?.constraints, let asked = first.origin(reason, facts) else { return [] }
         let isOne = waitExplanation.count == 1
-        // The advice is one command for all these tasks. If one of them has a preset, the command must override the
-        // preset.
+        // The advice is one command for all tasks with this constraint. If one of these tasks has a preset (a name for
+        // several constraints), the command must override the preset.
         let stated = asking.compactMap(\.constraints).first(where: \.isDiscretionary) ?? first
         let numbers = waitExplanation.count <= waitExplanation.transfers.count
             ? asking.map { String($0.id) } : ["TASK..."]

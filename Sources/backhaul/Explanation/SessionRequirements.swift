@@ -1,6 +1,7 @@
 import CBackhaul
 
-/// The constraints and limits of a session. An explanation names the constraint or limit that causes a wait.
+/// The constraints (demands on the system) and the limits of a session. An explanation names the constraint or limit
+/// that causes a wait.
 @dynamicMemberLookup
 struct SessionRequirements: Equatable {
     var constraints = ConstraintsRecord()

@@ -6,7 +6,7 @@ struct WaitExplanation {
     static let listedTransferLimit = 5
 
     let reason: Int32
-    /// The engine's sentence about the reason.
+    /// The sentence about the reason that the engine (the process that runs the transfers) has reported.
     let text: String?
     /// The time of the next check or attempt, in Unix milliseconds. 0 if this time is not known.
     let nextCheck: Int64

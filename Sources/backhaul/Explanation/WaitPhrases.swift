@@ -47,7 +47,8 @@ enum WaitPhrases {
         }
     }
 
-    /// Whether the reason is a condition of the system, or a constraint. Any other reason concerns only the task.
+    /// Whether the reason is a condition of the system, or a constraint (a demand on the system). Any other reason
+    /// concerns only the task.
     static func isCondition(_ reason: Int32) -> Bool {
         Int(reason) >= BH_REASON_POWER || Int(reason) == BH_REASON_CONNECTIVITY
     }

@@ -29,7 +29,8 @@ final class Application {
         self.handle = handle
     }
 
-    /// Opens the application as an observer that starts no daemon and does not become the engine.
+    /// Opens the application as an observer. An observer starts no daemon (a process that runs only an engine), and
+    /// does not become the engine.
     convenience init(observing store: String, identifier: String, signals: Signals) throws(CommandError) {
         // No program can have this path, so no daemon is started, even if the engine ends at this moment.
         try self.init(

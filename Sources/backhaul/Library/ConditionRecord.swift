@@ -3,7 +3,8 @@ import CBackhaul
 /// A copy of a condition from a listing. A *condition* is one fact about the system, such as power or network.
 struct ConditionRecord {
     let kind: Int32
-    /// Whether the engine could read the condition. If a condition cannot be read, no task waits for this condition.
+    /// Whether the engine, which runs the tasks, could read the condition. If a condition cannot be read, no task waits
+    /// for this condition.
     let isKnown: Bool
     let value: Int64
     /// The name of the network, if the condition is a network.
@@ -50,7 +51,7 @@ struct ConditionRecord {
 struct HoldRecord {
     let application: String
     let session: String
-    /// The origin whose tasks are held. Nil if the hold applies to all origins.
+    /// The origin (scheme, host name and port) whose tasks are held. Nil if the hold applies to all origins.
     let origin: String?
     let reason: Int32
     let reasonText: String

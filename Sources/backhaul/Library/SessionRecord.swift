@@ -16,7 +16,7 @@ struct SessionRecord {
     let consumerStopped: Int64
     let waitingConsumers: UInt32
     let launchState: Int32
-    /// The time at which the engine next starts the registered program, in Unix milliseconds, or 0.
+    /// The time at which the registered program is started next, in Unix milliseconds, or 0.
     let nextLaunch: Int64
 
     init(_ session: bh_session_info) {

@@ -51,7 +51,8 @@ struct ControlOptions {
     ) throws(CommandError) -> ExitCode {
         try context.withApplication { (application) throws(CommandError) in
             let session = try application.attach(context.sessionName, role: BH_ROLE_PRODUCE)
-            // The engine ignores a number that no task has. Here such a number is an error, because the user typed it.
+            // The engine, which runs the tasks, ignores a number that no task has. Here such a number is an error,
+            // because the user typed it.
             var named: [TaskRecord] = []
             for id in ids { named.append(try session.task(id)) }
             let change = try control(session, named)

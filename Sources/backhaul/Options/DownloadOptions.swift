@@ -127,8 +127,8 @@ struct DownloadOptions {
     }
 
     /// The path without "." components: "/a/./b" becomes "/a/b". The destination is part of the idempotency key, a text
-    /// by which the engine finds an earlier transfer to the same file. So the path of each file must have one spelling.
-    /// ".." stays, because only the file system can resolve it.
+    /// by which the engine (the process that runs the transfers) finds an earlier transfer to the same file. So the
+    /// path of each file must have one spelling. ".." stays, because only the file system can resolve it.
     private static func withoutDots(_ path: String) -> String {
         let parts = path.split(separator: "/", omittingEmptySubsequences: true).filter { $0 != "." }
         return "/" + parts.joined(separator: "/") + (path.hasSuffix("/") && !parts.isEmpty ? "/" : "")

@@ -59,10 +59,10 @@ struct DownloadList {
     }
 
     /// Finds the downloads that have not ended, or whose success is not acknowledged. The result has one entry for each
-    /// file. It is found by the key of the file's first download. Its value is the task id in the key of the file's
-    /// last download (`Transfer.former`), or nil if that key has no task id. The result includes running downloads,
-    /// because their files may already be complete: a file gets its final name before the store records the end of the
-    /// download.
+    /// file. The entry is found by the key of the file's first download. The value of the entry is the task id in the
+    /// key of the file's last download (`Transfer.former`), or nil if that key has no task id. The result includes
+    /// running downloads, because their files may already be complete: a file gets its final name before the store
+    /// records the end of the download.
     static func unread(_ session: Session) throws(CommandError) -> [String: UInt64?] {
         var unread: [String: UInt64?] = [:]
         var cursor: UInt64 = 0
