@@ -53,7 +53,7 @@ def challenge(backhaul):
     return until(lambda: backhaul.json("challenges"), "the challenge")[0]
 
 
-def test_a_transfer_waits_for_a_credential_from_another_command(backhaul, guarded):
+def test_a_transfer_waits_until_another_command_gives_the_credential(backhaul, guarded):
     server = guarded({"/a": CONTENT, "/b": CONTENT})
     backhaul("add", f"{server.url}/a", f"{server.url}/b")
     found = challenge(backhaul)

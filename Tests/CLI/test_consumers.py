@@ -1,5 +1,6 @@
 """Several commands that try to read the events of one session. Only one command at a time has the right to read them.
-This command is the session's consumer. It may give up this right for another command that waits."""
+The command with this right is the session's consumer. The consumer may give up the right for another command that
+waits."""
 
 import os
 import re
@@ -17,7 +18,7 @@ def hosting():
     return "daemon"
 
 
-def test_with_when_free_the_wait_command_waits_until_the_stopped_consumer_has_ended(backhaul, serve):
+def test_wait_with_the_option_when_free_waits_until_the_stopped_consumer_has_ended(backhaul, serve):
     server = serve({"/slow": CONTENT * 100}, speed=200_000)
     holder = backhaul.start("get", "-s", "one", f"{server.url}/slow")
     until(lambda: [one["consumer"] for one in backhaul.json("sessions")] == [holder.pid], "the reader")

@@ -22,7 +22,8 @@ CONTENT = bytes(range(256)) * 8000
 
 @pytest.fixture
 def hosting():
-    """The output does not depend on where the engine runs, so these tests run with one hosting."""
+    """The output does not depend on the process that runs the transfers. So these tests run only with the daemon, which
+    is a separate process."""
     return "daemon"
 
 
@@ -154,7 +155,7 @@ def test_the_get_command_prints_no_colors_if_the_variable_no_color_has_a_value(b
     assert (re.search(rb"\x1b\[[0-9;]*m", terminal.seen) is not None) == colored
 
 
-def test_the_get_command_prints_how_to_continue_after_ctrl_c(backhaul, serve):
+def test_after_ctrl_c_the_get_command_prints_how_to_continue(backhaul, serve):
     server = serve({"/a": CONTENT}, speed=1 << 20)
     terminal = Terminal(backhaul, "get", f"{server.url}/a")
     terminal.read(rb"%")

@@ -1,8 +1,8 @@
 """`backhaul why` explains what transfers wait for, on a machine with a fake /sys and /proc.
 
 The advice must be correct: the tests run each command that the advice names, and then the transfer continues. A
-constraint is a demand of a session or a transfer on the system, such as external power. A constraint holds a transfer
-while the system does not meet the constraint (a hold).
+constraint is a demand of a session or a transfer on the system, such as external power. While the system does not meet
+a constraint of a transfer, the transfer waits. This is called a hold.
 """
 
 import datetime
@@ -23,7 +23,8 @@ def hosting():
 
 @pytest.fixture
 def machine(backhaul):
-    """Returns a function that writes files of the fake /sys and /proc, which the daemon reads."""
+    """Returns a function that writes files of the fake /sys and /proc, which the daemon (the process that runs the
+    transfers) reads."""
     folder = backhaul.folder / "machine"
 
     def set_trees(**trees):
