@@ -6,7 +6,7 @@ internal import BackhaulModel
 /// A fallback ends after an hour, because the server may have been repaired by then. If a request over HTTP/1.1 gets no
 /// response, the fallback ends early: the server may support only HTTP/2, or another server may have the address now.
 struct HTTP1Fallback {
-    /// The time at which the fallback of each origin ends, in milliseconds of the boot clock.
+    /// The time at which the fallback of each origin ends, in milliseconds of the boot clock (CLOCK_BOOTTIME).
     private var ends: [Origin: Int64] = [:]
 
     private static let limit = 1_000

@@ -81,7 +81,7 @@ public final class Transfer {
     private(set) var head = HeadCollector()
     /// The header fields of a proxy's 407 response to CONNECT; nil if there was none.
     private(set) var tunnelRefusal: [ResponseField]?
-    /// The origin of this hop's HTTP proxy, in the form that challenges use; nil if there is no HTTP proxy.
+    /// The origin of this hop's HTTP proxy, as its demands for a password name it; nil if there is no HTTP proxy.
     var proxy: String?
     var timing = HopTiming()
     var authExchange = AuthExchange()

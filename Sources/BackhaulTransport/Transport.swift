@@ -48,8 +48,7 @@ public final class Transport {
     var now: Int64 { loop.now }
 
     /// Starts a transfer. The delegate is not retained, and is not called before this method returns. Throws only
-    /// errors that can be found without a server. `cookies` is the session's jar. If it is nil, no cookies are stored
-    /// or sent.
+    /// errors that can be found without a server. If `cookies` is nil, no cookies are stored or sent.
     public func start(
         _ request: TransferRequest, body: (any TransferBody)? = nil, cookies: CookieJar? = nil,
         _ delegate: any TransferDelegate

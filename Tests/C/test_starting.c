@@ -1,5 +1,5 @@
-/* Tests of calls with BH_START. Such a call starts an operation and returns a ticket, and does not wait for the result.
- * Other tests check that invalid time-outs are refused. */
+/* Tests of calls with BH_START. Such a call starts an operation, and does not wait for the result. It returns a ticket,
+ * which stands for the result. Other tests check that invalid time-outs are refused. */
 #include "calls.h"
 
 #include <stdint.h>

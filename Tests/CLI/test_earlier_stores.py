@@ -2,7 +2,7 @@
 transfers. All data of these stores is unchanged, and the transfers in them finish.
 
 Tests/Support/stores/0.4 has the stores, and the listings that version 0.4 printed for them. A kept file is a downloaded
-file that is still in the store.
+file that is still in the store. The history is the list of ended tasks.
 """
 
 import base64

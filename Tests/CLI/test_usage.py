@@ -1,4 +1,5 @@
-"""Exit codes, help, and invalid command lines. A store is the directory with all data."""
+"""Exit codes, help, and invalid command lines. A store is the directory with all data. A session is a named collection
+of transfers."""
 
 import json
 import os

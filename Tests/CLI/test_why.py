@@ -1,8 +1,9 @@
 """`backhaul why` explains what transfers wait for, on a machine with a fake /sys and /proc.
 
-The advice must be correct: the tests run each command that the advice names, and then the transfer continues. A
-constraint is a demand of a session or a transfer on the system, such as external power. While the system does not meet
-a constraint of a transfer, the transfer waits. This is called a hold.
+The advice must be correct: the tests run each command that the advice names, and then the transfer continues. A session
+is a named collection of transfers. A constraint is a demand of a session or a transfer on the system, such as external
+power. A condition is a fact about the system. While the system does not meet a constraint of a transfer, the transfer
+waits. This is called a hold.
 """
 
 import datetime

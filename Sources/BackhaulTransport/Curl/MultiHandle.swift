@@ -17,7 +17,7 @@ final class MultiHandle {
     private var sweeper: ConnectionSweeper?
     private var unwatched: [(transfer: Transfer, error: SystemError)] = []
 
-    /// The start of the current call that makes libcurl read, in milliseconds of the boot clock.
+    /// The start of the current call that makes libcurl read, in milliseconds of the boot clock (CLOCK_BOOTTIME).
     private var began: Int64 = 0
     private var chunks = 0
     let floodGuard = FrameFloodGuard()

@@ -37,8 +37,8 @@ enum DoctorSystem {
     static func manager(isDaemonSeparate: Bool) -> [Finding] {
         switch UserManager.find() {
         case .none(let reason):
-            // Without systemd, a daemon is not stopped at the end of a service, so a missing user manager is no
-            // problem.
+            // Without systemd, a daemon is not stopped at the end of a service, so a missing user manager (the user's
+            // systemd) is no problem.
             let finding = Finding(
                 level: Service.hasSystemd && !isDaemonSeparate ? .warning : .ok, subject: "manager",
                 text: plain(reason),

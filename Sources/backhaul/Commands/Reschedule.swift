@@ -65,7 +65,7 @@ struct Reschedule: Command {
     private func running(_ session: Session) throws(CommandError) -> Int {
         var selection = options.selection
         selection.states = [BH_TASK_RUNNING]
-        // One page of the listing is enough, because an engine runs at most 1,024 tasks.
+        // One page of the listing is enough, because at most 1,024 tasks run at the same time.
         return try session.tasks(selection, maximum: 1024).tasks.count
     }
 

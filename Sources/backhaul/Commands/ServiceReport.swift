@@ -7,7 +7,7 @@ struct ServiceReport {
     let path: String
     let isInstalled: Bool
     let isEnabled: Bool
-    /// The version of systemd, or the reason why there is no user manager.
+    /// The version of systemd, or the reason why there is no user manager (the user's systemd).
     let manager: Manager
     let state: UnitState?
     let lingering: Lingering

@@ -1,7 +1,7 @@
 import CBackhaul
 
-/// Advice to change the constraint (the demand on the system) that causes a wait. The session, its transfers, or both
-/// may have the constraint.
+/// Advice to change the constraint (the demand on the system) that causes a wait. The session (a named collection of
+/// transfers), its transfers, or both may have the constraint.
 extension AdviceTable {
     func change(_ anyway: String) -> [Advice] {
         let advice = sessionAdvice(anyway) + ofTransfers(anyway)

@@ -8,7 +8,8 @@ struct WaitExplanation {
     let reason: Int32
     /// The sentence about the reason that the engine (the process that runs the transfers) has reported.
     let text: String?
-    /// The time of the next check or attempt, in Unix milliseconds. 0 if this time is not known.
+    /// The time of the next check or of the next attempt (run of a task), in Unix milliseconds. 0 if this time is not
+    /// known.
     let nextCheck: Int64
     let isRunning: Bool
     /// The waiting transfers, or the first few of them. `count` is the number of all waiting transfers.

@@ -53,8 +53,8 @@ enum WaitPhrases {
         Int(reason) >= BH_REASON_POWER || Int(reason) == BH_REASON_CONNECTIVITY
     }
 
-    /// The time of the next attempt or check, such as "next attempt in 40 s". Nil if the time is not known, or if the
-    /// reason's sentence includes the time.
+    /// The time of the next attempt (run of the task) or of the next check, such as "next attempt in 40 s". Nil if the
+    /// time is not known, or if the reason's sentence includes the time.
     static func next(_ task: TaskRecord) -> String? {
         guard task.nextAttempt > 0 else { return nil }
         switch Int(task.reason) {

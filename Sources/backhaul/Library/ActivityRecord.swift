@@ -11,8 +11,9 @@ struct Activity {
     /// The first time at which the activity may start, in Unix milliseconds. If the value is 0, a new activity may
     /// start one interval after the call, and an existing activity keeps its time.
     var first: Int64 = 0
-    /// The transfer that the activity enqueues. If it is nil, the activity delivers an event. For this event, the
-    /// engine (the process that runs the transfers) launches the program that the user has registered.
+    /// The transfer that the activity enqueues (stores, so that it is run). If it is nil, the activity delivers an
+    /// event. For this event, the engine (the process that runs the transfers) launches the program that the user has
+    /// registered.
     var transfer: Transfer?
 
     func activity(_ arena: CStringArena) -> bh_activity {

@@ -52,8 +52,9 @@ final class Application {
         return try ticket.batch().sessions()
     }
 
-    /// Whether this process should give up the right to read the session's events, because another process waits for
-    /// this right. For each such request, this function returns true one time.
+    /// Whether this process should give up the right to read the events of the session (a named collection of
+    /// transfers), because another process waits for this right. For each such request, this function returns true one
+    /// time.
     func isAskedToYield(_ session: String) throws(CommandError) -> Bool {
         var batch: OpaquePointer?
         do { try check { error in bh_application_poll(handle, 0, &batch, error) } } catch { throw .failure(error) }

@@ -46,8 +46,8 @@ struct ConditionRecord {
     }
 }
 
-/// A copy of a hold: one reason for which tasks wait, such as missing power, and the number of the session's tasks that
-/// wait for this reason.
+/// A copy of a hold: one reason for which tasks wait, such as missing power, and the number of tasks that wait for this
+/// reason in one session (a named collection of tasks).
 struct HoldRecord {
     let application: String
     let session: String

@@ -10,7 +10,7 @@ extension Session {
         return try ticket.batch().waits()
     }
 
-    /// The constraints and limits in the session's configuration.
+    /// The constraints (demands on the system) and limits in the session's configuration.
     func requirements() throws(CommandError) -> SessionRequirements {
         let ticket = try Ticket { bh_session_get_configuration(handle, BH_START, nil, $0) }
         try ticket.wait(signals)

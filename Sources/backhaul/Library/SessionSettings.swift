@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// The settings of a session that options can change.
+/// The settings that options can change in a session, a named collection of transfers.
 struct SessionSettings {
     var identifier: String
     var options: SessionOptions

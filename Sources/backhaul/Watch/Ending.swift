@@ -88,7 +88,8 @@ struct Ending {
         responseBody = nil
     }
 
-    /// Adds the last attempt's error to the message of a time-out, because a time-out alone does not show its cause.
+    /// Adds the error of the last attempt (run of the task) to the message of a time-out, because a time-out alone does
+    /// not show its cause.
     /// - Parameter attempts: The attempts of the task.
     mutating func explain(by attempts: [AttemptRecord]) {
         guard Int(status) == BH_RESOURCE_TIMEOUT else { return }

@@ -19,8 +19,8 @@ extension Watch {
                 : "\(place), and \(verb) in the background. Follow it with: \(context.waitCommand)")
     }
 
-    /// Writes a note about an activity (work that repeats) that is due. The program that does the work acknowledges the
-    /// event.
+    /// Writes a note about an activity (work that repeats) that is due. The program that does the work acknowledges
+    /// (deletes) the event.
     func noteDueActivity(_ event: EventRecord) {
         context.output.note(
             "Activity \(event.activity ?? "") is due; the program that does its work acknowledges the event: "

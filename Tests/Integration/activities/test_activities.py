@@ -2,7 +2,7 @@
 
 An activity is work that repeats: the engine, which runs the tasks, starts the work one time in each window of time.
 Most activities of these tests have an interval of one second. A host is a process that embeds the library. If a session
-needs its host and no host runs, the engine launches the program of the application.
+(a named collection of tasks) needs its host and no host runs, the engine launches the program of the application.
 """
 
 import time
