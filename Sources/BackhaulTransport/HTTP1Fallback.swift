@@ -1,12 +1,12 @@
 internal import BackhaulModel
 
-/// The origins to which requests are sent over HTTP/1.1, although they may support HTTP/2. For each of these origins,
-/// an HTTP/2 connection has ended before the end of a response was marked.
+/// The origins (scheme, host name and port) to which requests are sent over HTTP/1.1, although these origins may
+/// support HTTP/2. For each of these origins, an HTTP/2 connection has ended before the end of a response was marked.
 ///
 /// A fallback ends after an hour, because the server may have been repaired by then. If a request over HTTP/1.1 gets no
 /// response, the fallback ends early: the server may support only HTTP/2, or another server may have the address now.
 struct HTTP1Fallback {
-    /// When each origin's fallback ends, in milliseconds of the boot clock.
+    /// The time at which the fallback of each origin ends, in milliseconds of the boot clock (CLOCK_BOOTTIME).
     private var ends: [Origin: Int64] = [:]
 
     private static let limit = 1_000
@@ -21,9 +21,9 @@ struct HTTP1Fallback {
 
     mutating func end(_ origin: Origin) { ends[origin] = nil }
 
-    /// Returns the failure of a request that got no response after the fallback had sent it over HTTP/1.1. The server
-    /// did not choose HTTP/1.1, so an invalid response or a TLS failure is reported as a lost connection. The next
-    /// request uses HTTP/2.
+    /// Translates the failure of a request that was sent over HTTP/1.1 because of a fallback, and that got no response.
+    /// The server has not chosen HTTP/1.1, so an invalid response or a TLS failure is reported as a lost connection.
+    /// The next request uses HTTP/2.
     static func failure(_ failure: Failure, of origin: Origin) -> Failure {
         guard [.badResponse, .tlsFailed].contains(failure.status) else { return failure }
         return Failure(

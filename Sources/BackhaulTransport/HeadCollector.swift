@@ -21,7 +21,7 @@ struct HeadCollector {
     /// Whether a Content-Length or Transfer-Encoding field covers two lines, or has a space before its colon (RFC 9112,
     /// sections 5.1 and 5.2). libcurl does not find such a field.
     private(set) var hasInvalidFraming = false
-    /// Whether the HTTP version in the status line exists. libcurl accepts any text as the version.
+    /// Whether the status line names a version of HTTP that exists. libcurl accepts any text as the version.
     private var hasKnownVersion = true
     private var hasStatusLine = false
     /// Whether the whole head of a final response has arrived.

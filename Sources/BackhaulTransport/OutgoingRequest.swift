@@ -101,8 +101,8 @@ extension Transfer {
     public var bodySent: UInt64 { outgoing.sent }
     /// How many body bytes were passed to libcurl in all requests together, including requests after redirects.
     public var bytesSent: UInt64 { outgoing.total }
-    /// Whether the whole body was sent. All of it was passed to libcurl, and over HTTP/1.x the kernel has received the
-    /// server's TCP acknowledgement.
+    /// Whether the whole body was sent. This is true if all of the body was passed to libcurl. Over HTTP/1.x, the
+    /// server's TCP must also have acknowledged all of the body.
     public var isBodySent: Bool { outgoing.isComplete && !hasUndrainedBody }
 
     func rewind() {

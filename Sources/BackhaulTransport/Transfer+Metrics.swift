@@ -15,7 +15,7 @@ struct HopTiming {
     var isReused: Bool { isConnected && !isFirstOnConnection }
     private var connections = 0
     private(set) var tls: NegotiatedTLS?
-    /// When the last byte of the body was passed to libcurl, in microseconds after the start.
+    /// The time at which the last byte of the body was passed to libcurl, in microseconds after the start.
     private(set) var bodyEnd: Int64?
 
     init() {}

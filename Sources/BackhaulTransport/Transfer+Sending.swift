@@ -1,11 +1,12 @@
 internal import BackhaulModel
 internal import CCurl
 
+/// Checks how much of a request's body was sent, and whether the body may be sent again.
 extension Transfer {
-    /// Rewinds the body of a request that must not be repeated after the server has acted on it. If the server may have
-    /// acted on the request, returns false and does not rewind. In two cases the server has not acted on the request:
-    /// it has refused the request (REFUSED_STREAM, RFC 9113, section 8.7), or it has responded with 401 or 407. If the
-    /// connection is new, libcurl repeats a request only in these two cases.
+    /// Rewinds the body of a request, such as a POST, that must not be repeated after the server has acted on it. If
+    /// the server may have acted on the request, this function returns false and does not rewind the body. In two cases
+    /// the server has not acted on the request: it has refused the request (REFUSED_STREAM, RFC 9113, section 8.7), or
+    /// it has responded with 401 or 407. If the connection is new, libcurl repeats a request only in these two cases.
     func rewindWhatWasRefused() -> Bool {
         guard timing.isFirstOnConnection || isHoldingHead, !headIsWhole else { return false }
         wasNotProcessed()

@@ -1,7 +1,8 @@
 public import BackhaulModel
 internal import CCurl
 
-/// A running transfer. Each of its HTTP requests is a *hop*. All calls are on the thread of the event loop.
+/// A running transfer: an HTTP request, and the further requests after redirects or demands for a password. Each of
+/// these requests is a *hop*. The delegate gets the final response. All calls are on the thread of the event loop.
 ///
 /// Unsafe: the bytes that libcurl passes to a call-back live until the call-back returns, and are not used later.
 public final class Transfer {
@@ -10,13 +11,13 @@ public final class Transfer {
     /// The metrics of the latest request, as far as they are known.
     public internal(set) var metrics = TransferMetrics()
     public var isHTTP2: Bool { head.isHTTP2 }
-    /// The numbers that identify the last request's credentials; nil if the request had no such credential.
+    /// The numbers of the credentials in the last request; nil if the request had no such credential.
     public internal(set) var serverCredentialNumber: UInt64?
     public internal(set) var proxyCredentialNumber: UInt64?
     /// The numbers of the sent credentials that a response has accepted.
     public internal(set) var acceptedCredentials: [UInt64] = []
 
-    /// The secrets of all credentials that this transfer's requests had.
+    /// The secrets of all credentials that this transfer has sent.
     public internal(set) var secrets = SecretRedactor()
 
     enum Phase {
@@ -32,7 +33,6 @@ public final class Transfer {
         case repeating
         /// The connection cannot be used for the request, which is sent again over another connection.
         case reconnecting
-        /// The delegate gets no further calls.
         case over
     }
 
@@ -44,12 +44,11 @@ public final class Transfer {
     private(set) var phase = Phase.waitingForHead
     /// A fault of the response that the transport has found, and that libcurl does not report.
     private(set) var violation: Failure?
-    /// When bytes were last sent or received, in milliseconds of the boot clock.
+    /// The time at which bytes were last sent or received, in milliseconds of the boot clock.
     var lastActivityAt: Int64
     private(set) var isPaused = false
 
     var jar: CookieJar?
-    /// The socket of the request's connection.
     private(set) var socket: ConnectionSocket?
     private var receivedBefore: Int64 = 0
     /// The certificate file that is being read before libcurl gets the request; nil if there is none.
@@ -58,9 +57,9 @@ public final class Transfer {
     var lastUnsent: Int32?
     /// Whether the kernel still had bytes of the body when the response began or ended.
     var hasUndrainedBody = false
-    /// Set when the response is complete before the server has taken the body. The wait ends at `until` (boot clock).
+    /// Set when the response is complete before the server has taken the whole body of the request. The transfer then
+    /// waits for the server, at most until `until` (milliseconds of the boot clock).
     var pendingDrain: (socket: ConnectionSocket, until: Int64)?
-    /// Whether the connection uses HTTP/2.
     private(set) var isOverHTTP2 = false
     /// Whether the next request of this hop must use a new connection.
     private(set) var needsNewConnection = false
@@ -72,7 +71,6 @@ public final class Transfer {
     var fallsBack = false
     /// How the body ends, if it has no length.
     private var bodyEnd = CloseDelimitedBody.notChecked
-    /// The method and the body.
     var outgoing: OutgoingRequest
     private(set) var easy: EasyHandle?
     private(set) var stack: CurlStack?
@@ -83,7 +81,7 @@ public final class Transfer {
     private(set) var head = HeadCollector()
     /// The header fields of a proxy's 407 response to CONNECT; nil if there was none.
     private(set) var tunnelRefusal: [ResponseField]?
-    /// The origin of this hop's HTTP proxy, in the form that challenges use; nil if there is no HTTP proxy.
+    /// The origin of this hop's HTTP proxy, as its demands for a password name it; nil if there is no HTTP proxy.
     var proxy: String?
     var timing = HopTiming()
     var authExchange = AuthExchange()
@@ -93,7 +91,7 @@ public final class Transfer {
 
     private static let skippedBodyLimit = 64 * 1024
     private static let skippedBodyMilliseconds: Int64 = 250
-    /// After this number of reconnects, bytes that arrive before the request count as a fault of the server.
+    /// After this number of reconnects, bytes that arrive before the request is sent count as a fault of the server.
     private static let reconnectLimit = 3
 
     init(
@@ -139,7 +137,7 @@ public final class Transfer {
     /// Whether the delegate or the body has paused the transfer, in at least one direction.
     public var isWaiting: Bool { isPaused || outgoing.isPaused }
 
-    /// When the request time-out ends, in milliseconds of the boot clock. Each sent or received byte moves this time.
+    /// The end of the request time-out, in milliseconds of the boot clock. Each sent or received byte moves this time.
     var timeoutAt: Int64 { lastActivityAt + Int64(request.requestTimeoutMilliseconds) }
 
     var headIsWhole: Bool {
@@ -269,7 +267,8 @@ public final class Transfer {
             on: socket, isEncrypted: origin.scheme == "https" || stack.identity.isProxyEncrypted,
             isNested: stack.identity.isNested(for: origin)) {
         case .none: return true
-        // On a new connection, a part of a TLS record may be a session ticket, and libcurl itself reports the close.
+        // On a new connection, a part of a TLS record may be a TLS session ticket. If the server has closed a new
+        // connection, libcurl itself reports this.
         case .part, .end: return isNew || abandonConnection()
         case .data:
             guard isNew, reconnects >= Transfer.reconnectLimit else { return abandonConnection() }
@@ -358,7 +357,8 @@ public final class Transfer {
         return true
     }
 
-    /// Whether the connection may use HTTP/2. True if unknown: after an upgrade without TLS, or without OpenSSL.
+    /// Whether the connection may use HTTP/2. True if this is unknown: after an upgrade without TLS, or if libcurl does
+    /// not use OpenSSL.
     private var maySpeakHTTP2: Bool {
         if isOverHTTP2 || CurlLibrary.openSSL == nil { return true }
         return stack?.identity.httpVersion == .http2 && origin.scheme == "http"
@@ -376,7 +376,7 @@ public final class Transfer {
         if case .endsWithStream = bodyEnd { headIsWhole && socket?.isClosed == true } else { false }
     }
 
-    /// Whether the body ended because its TLS connection ended without close_notify. Such a body may have been cut.
+    /// Whether the body ended because its TLS connection ended without close_notify. Such a body may be incomplete.
     var isTruncated: Bool {
         if case .withoutCloseNotify = bodyEnd { headIsWhole } else { false }
     }

@@ -35,7 +35,8 @@ public enum TransferEnd: Equatable, Sendable {
     var status: Status? { if case .failed(let failure, _, _) = self { failure.status } else { nil } }
 }
 
-/// Facts about a failure that only the transport knows. The engine uses them when it decides whether to retry.
+/// Facts about a failure that only the transport knows. The engine, which runs the tasks, uses these facts when it
+/// decides whether to retry.
 public struct FailureContext: Equatable, Sendable {
     /// Whether it is certain that no server has acted on the request. This is certain if no byte of the request was
     /// sent, or if the server has refused the request (RFC 9113, section 8.7).

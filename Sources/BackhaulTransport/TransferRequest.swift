@@ -5,7 +5,7 @@ public struct TransferRequest: Sendable {
     public var url: String
     /// The header fields that are sent only to `origin`. After a redirect to another origin they are not sent any more.
     public var headers: [HeaderField]
-    /// The first byte to request (RFC 9110, section 14.2). 0 requests the whole representation, without a range.
+    /// The first byte to request (RFC 9110, section 14.2). 0 requests all bytes, without a range.
     public var offset: UInt64
     /// The validator for If-Range, which makes a range safe (RFC 9110, section 13.1.5).
     public var ifRange: String?
@@ -26,20 +26,20 @@ public struct TransferRequest: Sendable {
     /// The method, a token (RFC 9110, section 9.1).
     public var method = "GET"
     public var expectation = Expectation.whenLarge
-    /// Whether the request may be sent again after it may have reached the server. If the method is not idempotent (RFC
-    /// 9110, section 9.2.2), this is true only if the task's policy allows it. If this is false, the request is sent
-    /// again only if no server has acted on the request.
+    /// Whether the request may be sent again even if the first request may have reached the server. If the method is
+    /// not idempotent (RFC 9110, section 9.2.2), this is true only if the task's policy allows it. If this is false,
+    /// the request is sent again only if no server has acted on the request.
     public var canBeRepeated = true
     /// Whether a body counts as complete when its TLS connection ends without close_notify (RFC 9112, section 9.8).
     public var toleratesMissingCloseNotify = false
     /// Whether the cached addresses of the server are ignored. Set after a failed request, because the server may have
     /// a new address.
     public var bypassesDNSCache = false
-    /// The credentials for challenges. Each credential is sent only to the server or proxy that has sent the challenge,
-    /// even after a redirect.
+    /// The credentials for challenges (demands of servers or proxies for a credential). Each credential is sent only to
+    /// the server or proxy that has sent the challenge, even after a redirect.
     public var credentials: SessionCredentials?
-    /// The secrets in those fields of `headers` that the program has replaced because the earlier fields had expired.
-    /// These secrets must not appear in stored texts.
+    /// If fields of the request had expired, the program that embeds the library has given new fields. This property
+    /// contains the secrets in the new fields. These secrets must not appear in stored texts.
     public var secrets = SecretRedactor()
 
     public init(

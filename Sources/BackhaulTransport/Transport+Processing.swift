@@ -48,8 +48,8 @@ extension Transport {
         return false
     }
 
-    /// Handles an error of the stack (a multi handle with its easy handles and sockets), and the transfers of the stack
-    /// that have ended. Returns false if there was an error or an ended transfer.
+    /// Handles an error of the stack (a multi handle with its easy handles and sockets), and handles the ended
+    /// transfers of the stack. Returns false if there was an error or an ended transfer.
     private func processUntilQuiet(_ stack: CurlStack) -> Bool {
         if stack.multi.error != CURLM_OK {
             // All transfers of the stack fail, because libcurl's manual does not say in which state transfers are after

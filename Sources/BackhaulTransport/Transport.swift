@@ -48,8 +48,7 @@ public final class Transport {
     var now: Int64 { loop.now }
 
     /// Starts a transfer. The delegate is not retained, and is not called before this method returns. Throws only
-    /// errors that can be found without a server. `cookies` is the session's jar. If it is nil, no cookies are stored
-    /// or sent.
+    /// errors that can be found without a server. If `cookies` is nil, no cookies are stored or sent.
     public func start(
         _ request: TransferRequest, body: (any TransferBody)? = nil, cookies: CookieJar? = nil,
         _ delegate: any TransferDelegate
@@ -227,7 +226,8 @@ public final class Transport {
     /// Returns whether to use HTTP/1.1 because HTTP/2 has failed: a response was lost, or the end of a response was not
     /// marked.
     private func fallsBack(_ transfer: Transfer, _ credentials: HopCredentials) -> Bool {
-        // Requests with credentials that belong to a connection always use HTTP/1.1.
+        // Credentials such as those of Negotiate authenticate a whole connection. Requests with such credentials always
+        // use HTTP/1.1.
         guard !credentials.belongsToConnection else { return false }
         if transfer.needsHTTP1 { return true }
         return transfer.request.httpVersion == .standard && fallback.includes(transfer.origin, now: loop.now)
@@ -283,7 +283,8 @@ public final class Transport {
     }
 
     private func detach(_ transfer: Transfer) {
-        // If the loop is broken, its stacks must not be changed.
+        // If the host has closed a descriptor that the event loop needs, the loop is broken, and its stacks must not be
+        // changed.
         guard let easy = transfer.easy, let stack = transfer.stack, !loop.isBroken else { return }
         transfer.exitCurl()
         stack.multi.remove(easy)
@@ -292,7 +293,7 @@ public final class Transport {
 
     // MARK: - Silent transfers
 
-    /// Schedules the next check for silent transfers at this time or earlier.
+    /// Schedules the next check for silent transfers, which send and receive no bytes, at this time or earlier.
     func checkAgain(at time: Int64) { watchdog?.schedule(at: time) }
 
     /// Ends the transfers whose request time-out has passed. Returns when to check again. libcurl's own limits do not

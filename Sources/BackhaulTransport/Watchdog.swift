@@ -7,7 +7,8 @@ final class Watchdog {
     private var timer: LoopTimer?
     private var due = Int64.max
 
-    /// - check: checks the transfers. Returns when to check again, in milliseconds of the boot clock, or nil.
+    /// - check: checks the transfers. Returns when to check again, in milliseconds of the boot clock, or nil if no
+    ///   check is needed.
     init(_ loop: Loop, check: @escaping () -> Int64?) {
         self.loop = loop
         timer = loop.timer { [weak self] in

@@ -8,7 +8,8 @@ public struct DaemonFinder: Sendable {
     static let programName = "backhauld"
     public static let variable = "BACKHAUL_DAEMON"
 
-    /// The paths to check, in order. If the host's option or the variable names the program, there is only this path.
+    /// The paths to check, in order. If the host's option or the environment variable names the program, there is only
+    /// this path.
     public let paths: [String]
 
     /// - path: the host's option for the daemon's path.

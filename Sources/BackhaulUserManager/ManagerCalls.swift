@@ -2,7 +2,7 @@ internal import BackhaulBus
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// Names in the manager's interface (org.freedesktop.systemd1(5)).
+/// Names in the D-Bus interface of systemd's manager (org.freedesktop.systemd1(5)).
 enum Name {
     static let systemd = "org.freedesktop.systemd1"
     static let manager = "org.freedesktop.systemd1.Manager"

@@ -7,9 +7,9 @@ internal import Glibc
 /// The systemd instance that runs the user's services (user@.service(5)). Backhaul calls it over the user's message
 /// bus.
 ///
-/// Each call waits up to two seconds on the calling thread, which must not be the thread of an engine's event loop.
-/// Each object of this class belongs to one thread. The object has one descriptor, which is closed when the object is
-/// freed. It starts no thread and no process.
+/// Each call waits up to two seconds on the calling thread, which must not be the thread of an event loop. Each object
+/// of this class belongs to one thread. The object has one descriptor, which is closed when the object is freed. It
+/// starts no thread and no process.
 public final class UserManager {
     /// The longest wait of one call.
     public static let callTimeoutMilliseconds: Int64 = 2_000
@@ -52,8 +52,8 @@ public final class UserManager {
         guard let connection = BusConnection(address: address), let listener = connection.listener else {
             throw Failure(.notFound, "There is no user manager: no bus listens at \(address).")
         }
-        // After sudo, the environment may name the bus of another user. Services of that user cannot use this user's
-        // store.
+        // After sudo, the environment may name the bus of another user. Services of that user cannot use the files of
+        // this user.
         guard listener.userID == geteuid() else {
             throw Failure(
                 .notFound, "The bus at \(address) belongs to user \(listener.userID), and this is user \(geteuid()).")

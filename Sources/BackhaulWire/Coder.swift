@@ -51,7 +51,7 @@ struct Coder {
         if isReading { value = try from(try Form.read(from: &self)) } else { form(value).write(to: &self) }
     }
 
-    /// Writes or reads a code. A reader uses `other` for a code that it does not know.
+    /// Writes or reads a code, which is an enum without fields. A reader uses `other` for a code that it does not know.
     mutating func code<Code: RawRepresentable<Int32>>(_ code: inout Code, orElse other: Code) throws(Malformed) {
         try field(&code, as: { UInt8(truncatingIfNeeded: $0.rawValue) }, from: { Code(rawValue: Int32($0)) ?? other })
     }

@@ -1,7 +1,7 @@
 internal import BackhaulModel
 
-/// The beginning of the first message of each side, in all protocol versions. It has four bytes with which no other
-/// protocol begins, then the protocol version, then the library version.
+/// The beginning of the first message that each side of a connection sends, in all protocol versions. It has four bytes
+/// with which no other protocol begins, then the protocol version, then the library version.
 struct ConnectionPreface: WireRecord {
     private static let magic: [UInt8] = Array("bhul".utf8)
 
@@ -27,8 +27,8 @@ struct ConnectionPreface: WireRecord {
     }
 }
 
-/// A welcome is the engine's first message. Its form is the same in all protocol versions, like the form of the
-/// preface.
+/// A welcome is the first message of the engine, which is the process that runs the transfers. The form of this message
+/// is the same in all protocol versions, like the form of the preface.
 extension Welcome: WireRecord {
     static var blank: Welcome { Welcome(versions: .current, isDaemon: false, process: 0) }
     mutating func code(with coder: inout Coder) throws(Malformed) {

@@ -1,6 +1,7 @@
 internal import BackhaulModel
 
-// Writes and reads fields in the formats of docs/wire.md. The parameter `column` is for the store and is not used here.
+// Writes and reads fields in the formats of docs/wire.md. The parameter `column` is the name of a column in the
+// database, and is not used here.
 
 extension Coder: FieldVisitor {
     typealias Problem = Malformed

@@ -1,5 +1,6 @@
 internal import BackhaulModel
 
+// Writes and reads the simple values in messages: integers, truth values, texts, identifiers and codes (docs/wire.md).
 extension WireValue where Self: FixedWidthInteger & BitwiseCopyable {
     func write(to coder: inout Coder) { coder.write(self) }
     static func read(from coder: inout Coder) throws(Malformed) -> Self { try coder.integer() }
@@ -71,7 +72,7 @@ extension ClientID: WireRecord, WireElement {
     }
 }
 
-// Codes. These are enums whose cases have no fields. The raw values are the constants of the header.
+// Codes. These are enums whose cases have no fields. The raw values are the constants of the C header.
 
 extension WireValue where Self: RawRepresentable, RawValue == Int32 {
     func write(to coder: inout Coder) { coder.write(byte: UInt8(truncatingIfNeeded: rawValue)) }

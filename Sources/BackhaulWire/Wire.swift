@@ -1,6 +1,7 @@
 public import BackhaulModel
 
-/// The protocol between a client and an engine in another process: docs/wire.md.
+/// The protocol of docs/wire.md between a client and an engine in another process. A client is the part of the library
+/// in a program that embeds the library. An engine is the process that runs the transfers.
 public enum Wire {
     /// The protocol version, which must be the same on both sides. No side supports old formats, because client and
     /// engine are on one machine. A newer client waits until an older engine has exited.
@@ -10,7 +11,7 @@ public enum Wire {
     public static let maximumFrame = 4 << 20
 
     /// Returns a whole frame, which begins with its length. Throws `tooMany` if the command does not fit into a frame.
-    /// The caller must split long lists of ids. Chunks of requests are small enough (`Limits.chunkSize`).
+    /// The caller must split long lists of ids. Requests are sent in chunks that always fit (`Limits.chunkSize`).
     public static func encode(_ message: ClientMessage) throws(Failure) -> [UInt8] {
         let frame = frame(message, capacity: capacity(for: message))
         guard fits(frame) else {
@@ -28,7 +29,8 @@ public enum Wire {
         return Wire.frame(EngineMessage.reply(sequence: sequence, .failed(failure)))
     }
 
-    /// Returns a reply without a frame. In this form, the store keeps the reply with the id of the applied command.
+    /// Returns a reply without a frame. In this form, the database keeps the reply, together with the id of the
+    /// command.
     public static func encodeReply(_ reply: Reply) -> [UInt8] {
         var coder = Coder()
         version.write(to: &coder)

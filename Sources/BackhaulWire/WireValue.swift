@@ -2,8 +2,8 @@
 ///
 /// A struct is a `WireRecord`. It lists its fields only one time, for both directions. An enum whose cases have fields
 /// has an exhaustive `switch` for each direction. The declaration of a case determines the order and the types of its
-/// fields. The byte of a case is the raw value of `Form`. So a new case does not compile until both `switch` statements
-/// have it.
+/// fields. The byte of a case is the raw value of `Form`. Because each `switch` is exhaustive, a new case does not
+/// compile until both `switch` statements have it.
 protocol WireValue {
     func write(to coder: inout Coder)
     static func read(from coder: inout Coder) throws(Malformed) -> Self

@@ -1,6 +1,6 @@
-// Reads the certificates of the certificate authorities in advance, for all connections. Without this, libcurl would
-// read and parse the file of certificates on the loop's thread. As in tls.h, the functions are from the OpenSSL library
-// that libcurl has loaded.
+// Reads the certificates of the certificate authorities in advance, for all connections. Without these functions,
+// libcurl would read and parse the file of certificates on the thread of the event loop. As in tls.h, the functions are
+// from the OpenSSL library that libcurl has loaded.
 #pragma once
 #include <curl/curl.h>
 #include <dlfcn.h>
@@ -42,9 +42,9 @@ static inline int bhl_authorities_load(struct bhl_authorities *functions, const 
     return found;
 }
 
-// Makes a store with all certificates in a PEM text, for any number of connections. Returns NULL if there is no
-// certificate, or if a certificate cannot be read. If a certificate cannot be read, `count` is the number of
-// certificates before the unreadable one.
+// Makes an OpenSSL store (X509_STORE) with all certificates in a PEM text, for any number of connections. Returns NULL
+// if there is no certificate, or if a certificate cannot be read. If a certificate cannot be read, `count` is the
+// number of certificates before the unreadable one.
 static inline void *bhl_authorities_make(
     const struct bhl_authorities *functions, const void *text, int size, int *count
 ) {
@@ -52,7 +52,7 @@ static inline void *bhl_authorities_make(
     void *store = functions->new_store(), *source = functions->new_source(text, size), *certificate;
     int is_whole = store && source;
     functions->clear_errors();
-    // With the empty password, OpenSSL does not ask for a password on the host's terminal.
+    // With the empty password, OpenSSL does not ask for a password on the terminal of this process.
     while (is_whole && (certificate = functions->read(source, NULL, NULL, (void *)""))) {
         is_whole = functions->add(store, certificate);
         functions->free_certificate(certificate);

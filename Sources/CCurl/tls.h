@@ -1,6 +1,7 @@
 // Reads the state that OpenSSL has for the connection of a request. The functions are looked up in the OpenSSL library
 // that libcurl has loaded. They are not linked, for two reasons. At run time, libcurl may use another TLS library or
-// another version of OpenSSL than at build time. And the host may have loaded an OpenSSL of its own.
+// another version of OpenSSL than at build time. And the host, which is the program that embeds the library, may have
+// loaded an OpenSSL of its own.
 #pragma once
 #include <curl/curl.h>
 #include <dlfcn.h>

@@ -1,15 +1,15 @@
 // Keeps the locks of the Swift runtime free in forked children.
 //
 // The Swift runtime computes types and global values when they are first used, and holds locks meanwhile. If a thread
-// of the parent computes a value during a fork, the child has these locks in their locked state, but not the thread
-// that would release them. In the child, the next use of such a lock would wait for ever. So the functions of the
-// runtime that compute values are replaced (by options of the linker in the Makefile): each replacement calls the
-// original function between `bhl_computation_begins` and `bhl_computation_ends`, and the handlers of pthread_atfork
-// wait for the end of computations.
+// of the parent computes a value during a fork, these locks are locked in the child, but the child does not have the
+// thread that would release them. In the child, the next use of such a lock would wait for ever. So options of the
+// linker in the Makefile replace the functions of the runtime that compute values. Each replacement calls the original
+// function between `bhl_computation_begins` and `bhl_computation_ends`. Before a fork, a handler of pthread_atfork
+// waits until no computation runs.
 //
-// Most computations take microseconds. But the first use of libcurl or libsystemd loads files, and a handler of the
-// host may hold a lock during the fork. So all waits for one fork are over after 0.2 s. The fork may then lead to a
-// child that hangs, as without this gate.
+// Most computations take microseconds. But the first use of libcurl or libsystemd loads files. And a fork handler of
+// the host (the program that embeds the library) may hold a lock during the fork. So all waits for one fork end after
+// 0.2 s at the latest. If a wait ends because of this limit, the child may hang, as without this gate.
 //
 // Builds without the options of the linker do not use the replacements.
 
@@ -39,8 +39,8 @@ static atomic_llong longest_wait = 200 * 1000 * 1000;
 // parent.
 static atomic_int process;
 
-// The nested computations of this thread. While this number is not 0, the thread may hold locks of the runtime, so it
-// must not wait for a fork.
+// The number of nested computations in which this thread is. While this number is not 0, the thread may hold locks of
+// the runtime, so it must not wait for a fork.
 static _Thread_local int depth;
 // Whether `computing` counts this thread.
 static _Thread_local bool is_counted;
@@ -54,8 +54,8 @@ static long long now(void) {
     return time.tv_sec * 1000000000LL + time.tv_nsec;
 }
 
-// Sleeps for 20 microseconds, or returns false after the deadline. nanosleep(3) would be a point at which the thread
-// can be cancelled, and fork is no such point.
+// Sleeps for 20 microseconds, or returns false after the deadline. The system call is made directly, because a thread
+// can be cancelled in nanosleep(3), but must not be cancelled in fork.
 static bool sleeps_before_deadline(void) {
     if (now() >= atomic_load(&deadline)) return false;
     const int error = errno;
@@ -93,8 +93,8 @@ static void before_fork(void) {
         atomic_store(&forking, 0);
     }
     forks = true;
-    // The deadline of the first of several forks holds for all of them, so that forks without a pause between them do
-    // not keep other threads waiting.
+    // If several forks overlap, the deadline of the first fork holds for all of them. Otherwise, forks without a pause
+    // between them could make other threads wait for a long time.
     if (atomic_load(&forking) == 0) atomic_store(&deadline, now() + atomic_load(&longest_wait));
     atomic_fetch_add(&forking, 1);
     while (atomic_load(&computing) > is_counted && sleeps_before_deadline()) {}
@@ -112,8 +112,8 @@ static void after_fork_in_child(void) {
     forks = false;
 }
 
-// The constructor runs before any other code of the library registers handlers. So in the child, this handler is the
-// first one of the library, and in the parent, `before_fork` is the last one.
+// The constructor runs before any other code of the library registers handlers. So of all handlers of the library,
+// `before_fork` is the last one before a fork, and the handlers of this file are the first ones after a fork.
 __attribute__((constructor)) static void register_handlers(void) {
     atomic_store(&process, getpid());
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);

@@ -1,5 +1,6 @@
-// The checksum of part files (CRC-32C, RFC 3720, appendix B.4). If the processor has an instruction for this checksum,
-// the instruction is used. The checksum is implemented here because no linked library has it.
+// The checksum of the files to which unfinished downloads write (CRC-32C, RFC 3720, appendix B.4). If the processor has
+// an instruction for this checksum, the instruction is used. The checksum is implemented here because no linked library
+// has it.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,6 @@
 // Starts a program in a process that is not a child of this process. The memory, the signals and the children of this
-// process belong to the host. Starting a program must not affect them.
+// process belong to the host, which is the program that embeds the library. The start of another program must not
+// affect them.
 //
 // These functions are in C, because a child that shares its parent's memory may make only system calls (vfork(2)). Such
 // a child must not allocate memory, lock a mutex or use Swift's runtime.

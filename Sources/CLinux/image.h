@@ -1,4 +1,4 @@
-// Functions that find the file with this code, read the environment, and release memory.
+// Functions that find the file that contains this code, read the environment, and release memory.
 #pragma once
 #include "shims.h"
 

@@ -5,7 +5,8 @@ import BackhaulStore
 import BackhaulUserManager
 import Glibc
 
-/// Runs the engine of a store (a directory with all data of the engine) in its own process.
+/// A daemon: runs the engine of a store in its own process. The engine runs transfers, and the store is the directory
+/// with all data of the engine.
 struct Daemon {
     let options: Options
     let signals: StopSignals

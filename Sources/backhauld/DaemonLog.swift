@@ -5,10 +5,10 @@ import BackhaulUserManager
 import CLinux
 import Glibc
 
-/// The daemon's log. If there is a journal, entries go to the journal. Without a journal, they go to `daemon.log` in
-/// the store, the directory with the daemon's data. Errors always go to this file, because programs that start the
-/// daemon read them there. Only the user can read the file. When the file reaches its size limit, it is renamed to
-/// `daemon.log.1`, and replaces the earlier file with that name.
+/// The log of the daemon, which is a process that runs transfers. If there is a journal, entries go to the journal.
+/// Without a journal, they go to `daemon.log` in the store, the directory with the daemon's data. Errors always go to
+/// this file, because programs that start the daemon read them there. Only the user can read the file. When the file
+/// reaches its size limit, it is renamed to `daemon.log.1`, and replaces the earlier file with that name.
 final class DaemonLog: Sendable {
     static let name = "daemon.log"
     static let rotatedName = "daemon.log.1"

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// The options of the daemon's command line.
+/// The options of the daemon's command line. The daemon is a process that runs transfers.
 struct Options {
     enum Parsed {
         case run(Options)
@@ -10,7 +10,7 @@ struct Options {
         case invalid(String)
     }
 
-    /// The absolute path of the store, the directory with all data of the engine. Nil stands for the user's default
+    /// The absolute path of the store, the directory with all data of the daemon. Nil stands for the user's default
     /// store.
     var store: String?
     /// How long an idle daemon waits before it exits, in milliseconds.

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Raises the limits that a daemon inherits from the program that started it. These limits were meant for that program
-/// only.
+/// Raises the limits that the daemon (a process that runs transfers) inherits from the program that started it. These
+/// limits were meant for that program only.
 enum ProcessLimits {
     /// The wanted limit of descriptors. It is far above the number of connections and files that are open at the same
     /// time.

@@ -1,8 +1,9 @@
 import CBackhaulTables
 import Glibc
 
-/// Runs the command line and returns the exit code. 0: this process was the store's engine, or another engine serves
-/// the store. 1: the store cannot be served. 2: the command line is wrong.
+/// Runs the command line and returns the exit code. The engine runs the transfers of a store, the directory with all
+/// data. The code 0 means that this process was the store's engine, or that another engine serves the store. The code 1
+/// means that the store cannot be served. The code 2 means that the command line is wrong.
 enum Program {
     static func run(_ words: [String]) -> Int32 {
         // The signals are blocked before any thread exists, so that all threads block them.

@@ -2,8 +2,8 @@ import BackhaulPlatform
 import CLinux
 import Glibc
 
-/// A descriptor that receives SIGTERM and SIGINT. A daemon needs no other signals. So all signals are blocked, except
-/// those that report defects in the program.
+/// A descriptor that receives SIGTERM and SIGINT. The daemon, which is a process that runs transfers, needs no other
+/// signals. So all signals are blocked, except those that report defects in the program.
 struct StopSignals {
     private let descriptor: Int32
 

@@ -1,4 +1,5 @@
-/* Calls of every function that takes a handle. Each call passes a given handle and otherwise valid arguments. */
+/* Calls of every function that takes a handle, which is a pointer that stands for an object of the library. Each call
+ * passes a given handle and otherwise valid arguments. */
 #ifndef CALLS_H
 #define CALLS_H
 

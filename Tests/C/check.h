@@ -1,4 +1,5 @@
-/* A small framework for the C tests. Each test is a function that runs in its own process with its own store. */
+/* A small framework for the C tests. Each test is a function that runs in its own process with its own store (a
+ * directory with all data of the library). */
 #ifndef CHECK_H
 #define CHECK_H
 
@@ -100,7 +101,8 @@ static inline bh_enqueued enqueue_one(bh_session *session, const bh_request *req
     return result;
 }
 
-/* Returns the ticket of a call that was started. A ticket stands for the result of a command to the engine. */
+/* Returns the ticket of a call that was started. A ticket stands for the result of the operation that the call has
+ * started. */
 static inline bh_ticket *ticket_of(bh_status status, const bh_error *error) {
     if (status != BH_STARTED) FAIL("%s instead of BH_STARTED: %s", bh_status_name(status), error->message);
     CHECK(error->status == BH_STARTED && error->ticket != NULL && error->ticket != UNTOUCHED);

@@ -266,7 +266,7 @@ static void selections_and_ids_are_checked(void) {
     CHECK(count == 0);
     CHECK_REFUSED("ids", bh_session_acknowledge(session, NULL, 1, 5000, &count, &error));
     CHECK_REFUSED("count", bh_session_acknowledge(session, ids, SIZE_MAX, 5000, &count, &error));
-    /* No event has these ids yet, so no host can have received such an event. */
+    /* No event has these ids yet, so no program can have received such an event. */
     CHECK_REFUSED("event", bh_session_acknowledge(session, ids, 2, 5000, &count, &error));
     CHECK_REFUSED("event", bh_session_acknowledge_through(session, UINT64_MAX, 5000, &count, &error));
     CHECK(count == 0);
@@ -297,7 +297,7 @@ static void the_listing_has_the_values_of_the_request(void) {
     request.priority = -3;
     bh_enqueued result = enqueue_one(session, &request);
     CHECK(result.disposition == BH_ENQUEUE_NEW && result.event_id == 0);
-    /* The library has copied the arguments, so later changes by the host have no effect. */
+    /* The library has copied the arguments, so later changes by the program have no effect. */
     memset(url, 'x', sizeof url - 1), memset(key, 'x', sizeof key - 1), memset(data, 'x', sizeof data);
     CHECK_STATUS(BH_OK, bh_session_task(session, result.task_id, 5000, &batch, &error));
     CHECK(bh_batch_count(batch) == 1 && bh_batch_task_at(batch, 1) == NULL && bh_batch_event_at(batch, 0) == NULL);

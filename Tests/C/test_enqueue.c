@@ -1,9 +1,10 @@
-/* The results of an enqueue that succeeds, and of an enqueue that is refused. */
+/* The results of an enqueue that succeeds, and of an enqueue that is refused. An enqueue stores requests as tasks. */
 #include "check.h"
 
 static bh_error error = BH_INIT(bh_error);
 
-/* The client sends COUNT requests in several chunks. REFUSED is the index of the request that the engine refuses. */
+/* The library sends COUNT requests to the engine (the part that runs the tasks) in several chunks. REFUSED is the index
+ * of the request that the engine refuses. */
 enum { COUNT = 20000, REFUSED = 12345 };
 
 /* Returns COUNT requests for suspended tasks. An idempotency key is a text that identifies a request. The request with

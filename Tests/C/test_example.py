@@ -1,5 +1,5 @@
-"""The example in the header's first comment compiles and runs. For an embedded engine, the tests add one line to the
-example."""
+"""The example in the header's first comment compiles and runs. The engine, which runs the download, is a separate
+process or is embedded in the example. For an embedded engine, the tests add one line to the example."""
 
 import os
 import re
@@ -83,7 +83,7 @@ def test_the_example_downloads_a_file_and_a_second_run_reports_that_the_file_exi
 
 
 @pytest.mark.both_hostings
-def test_a_second_run_of_the_example_completes_the_download_after_a_kill(start, server, downloads):
+def test_after_the_example_is_killed_a_second_run_completes_the_download(start, server, downloads):
     host = start()
     until(server.is_paused, bool)
     host.send_signal(signal.SIGKILL)

@@ -1,4 +1,5 @@
-/* Handles belong to the process that created them. */
+/* Handles belong to the process that created them. A handle is a pointer, such as a bh_session *, that stands for an
+ * object of the library. A child of fork has copies of its parent's handles, and the library refuses these copies. */
 #include "calls.h"
 
 #include <pthread.h>

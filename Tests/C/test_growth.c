@@ -1,4 +1,5 @@
-/* Structs of other versions of the header, and fields that must be 0. */
+/* Structs of other versions of the header, and fields that must be 0. A program may be compiled with an older or newer
+ * header than the library. So the program's structs may be shorter or longer than the structs of the library. */
 #include "fields.h"
 
 #include <stddef.h>

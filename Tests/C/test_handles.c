@@ -1,4 +1,5 @@
-/* Invalid handles: NULL, random values, closed handles, and handles of another kind. */
+/* Invalid handles: NULL, random values, closed handles, and handles of another kind. A handle is a pointer, such as a
+ * bh_session *, that stands for an object of the library. */
 #include "calls.h"
 
 static bh_error error = BH_INIT(bh_error);

@@ -1,4 +1,6 @@
-/* Invalid launch commands, responses and progress intervals. The error of each call names the invalid value. */
+/* Invalid launch commands, responses and progress intervals. A launch command is a program that the engine (the part
+ * that runs the tasks) starts when a session (a named collection of tasks) needs its program. A response is the reply
+ * of the program to a server's demand for a credential. The error of each call names the invalid value. */
 #include "fields.h"
 
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* A host that changes the earliest and latest starts of tasks, and the constraints of tasks. */
+/* A program changes the earliest and latest starts of tasks, and the constraints (demands on the system) of tasks. */
 #include "fields.h"
 
 #include <inttypes.h>

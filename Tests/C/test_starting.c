@@ -1,4 +1,5 @@
-/* Operations that BH_START starts: the calls do not wait for the results. And timeouts that are refused. */
+/* Tests of calls with BH_START. Such a call starts an operation, and does not wait for the result. It returns a ticket,
+ * which stands for the result. Other tests check that invalid time-outs are refused. */
 #include "calls.h"
 
 #include <stdint.h>

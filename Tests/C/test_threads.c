@@ -90,7 +90,8 @@ static void *use_what_may_be_closed(void *argument) {
 
 static void closing_while_other_threads_call_only_fails_their_calls(void) {
     pthread_t threads[THREADS];
-    /* This application keeps the engine running, so that the other applications open and close quickly. */
+    /* This application keeps the engine (the threads that run the tasks) running, so that the other applications open
+     * and close quickly. */
     bh_application *keeper = open_application();
     bh_session_close(create_session(keeper, "gallery", BH_ROLE_OBSERVE));
     current = open_application();

@@ -1,4 +1,5 @@
-/* Started operations, and operations whose wait timed out. A ticket stands for the result of such an operation. */
+/* Started operations (their calls do not wait for the results), and operations whose wait timed out. A ticket stands
+ * for the result of such an operation. */
 #include "check.h"
 
 #include <poll.h>
@@ -113,8 +114,8 @@ static void a_session_that_was_not_taken_is_closed_with_its_ticket(void) {
         CHECK_STATUS(BH_OK, bh_ticket_wait(ticket, 20000, &error));
         bh_ticket_release(ticket);
     }
-    /* Only one handle at a time can be the consumer of a session, which reads the session's events. If a released
-     * ticket still had the session, this call would be refused. */
+    /* The consumer of a session (a named collection of tasks) reads the session's events. Only one handle at a time can
+     * be the consumer. If a released ticket still had the session, this call would be refused. */
     bh_session_close(create_session(application, "gallery", BH_ROLE_CONSUME));
     /* The ticket is released before its reply arrives. When the reply arrives, the library closes the session. */
     ticket = ticket_of(START_CREATE(), &error);
@@ -286,7 +287,8 @@ static void started_controls_count(void) {
     bh_application_close(application);
 }
 
-/* Starts an engine in another process. While that process is stopped (SIGSTOP), the engine sends no reply. */
+/* Starts an engine, which runs the tasks of the store, in another process. While that process is stopped (SIGSTOP), the
+ * engine sends no reply. */
 static pid_t start_engine(void) {
     int ready[2];
     char byte;
@@ -333,7 +335,7 @@ static void an_operation_that_does_not_end_in_time_leaves_its_ticket(void) {
     CHECK_STATUS(status, bh_ticket_wait(ticket, 50, &error));
     CHECK(error.ticket == NULL);
     CHECK_STATUS(status, bh_ticket_batch(ticket, &results, &error));
-    /* Without an error struct, the call returns no ticket. The operation continues, but the host cannot read the
+    /* Without an error struct, the call returns no ticket. The operation continues, but the program cannot read the
      * result. */
     CHECK(bh_session_complete(session, 50, NULL) == status);
     kill(engine, SIGCONT);

@@ -1,5 +1,5 @@
-"""Fixtures for tests of the command line: the hosting (where the engine runs), a command line that runs `backhaul` in
-its own folder, and servers."""
+"""Fixtures for tests of the command line: the hosting (which process runs the transfers), a command line that runs
+`backhaul` in its own folder, and servers."""
 
 import pytest
 
@@ -9,8 +9,8 @@ from demo_parts.server import Server  # supports ranges, entity tags, a speed li
 
 @pytest.fixture(params=["daemon", "embedded"])
 def hosting(request):
-    """Where the engine runs: in the daemon or in the command. Most tests run with both values. A test that needs only
-    one value overrides this fixture."""
+    """Which process runs the transfers: the daemon (a separate process), or the command itself ("embedded"). Most tests
+    run with both values. A test that needs only one value overrides this fixture."""
     return request.param
 
 

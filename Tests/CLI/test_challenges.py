@@ -1,5 +1,6 @@
 """Servers that require a credential. The user gives the credential at a terminal or with another command, or gives
-none. The demand for a credential is called a challenge. The command `respond` responds to it."""
+none. The demand for a credential is called a challenge. The command `respond` responds to a challenge. A session is a
+named collection of transfers."""
 
 import base64
 import os
@@ -53,7 +54,7 @@ def challenge(backhaul):
     return until(lambda: backhaul.json("challenges"), "the challenge")[0]
 
 
-def test_a_transfer_waits_for_a_credential_from_another_command(backhaul, guarded):
+def test_a_transfer_waits_until_another_command_gives_the_credential(backhaul, guarded):
     server = guarded({"/a": CONTENT, "/b": CONTENT})
     backhaul("add", f"{server.url}/a", f"{server.url}/b")
     found = challenge(backhaul)
@@ -68,7 +69,7 @@ def test_a_transfer_waits_for_a_credential_from_another_command(backhaul, guarde
     assert backhaul("challenges").stdout == ""
 
 
-def test_the_wait_command_reports_no_error_of_a_transfer_that_got_its_credential(backhaul, guarded):
+def test_after_a_transfer_got_its_credential_the_wait_command_reports_no_error(backhaul, guarded):
     large = CONTENT * 200
     server = guarded({"/a": large}, speed=len(large) // 3)
     backhaul("add", f"{server.url}/a")
@@ -119,7 +120,7 @@ def test_a_command_without_a_terminal_exits_with_8_and_prints_the_respond_comman
     assert [task["reason"] for task in backhaul.json("tasks")] == ["credential"]
 
 
-def test_the_get_command_fetches_the_other_files_before_it_exits_with_8(backhaul, serve, guarded):
+def test_the_get_command_fetches_the_files_that_need_no_credential_before_it_exits_with_8(backhaul, serve, guarded):
     import http.server
     import threading
 
@@ -135,7 +136,7 @@ def test_the_get_command_fetches_the_other_files_before_it_exits_with_8(backhaul
     assert ended.stdout == f"{backhaul.here}/b\n"
 
 
-def test_the_wait_command_exits_with_1_after_a_refused_challenge(backhaul, guarded):
+def test_the_wait_command_exits_with_1_after_the_user_refused_to_give_a_credential(backhaul, guarded):
     server = guarded({"/a": CONTENT})
     backhaul("add", f"{server.url}/a")
     backhaul("respond", challenge(backhaul)["id"], "--refuse")
@@ -202,7 +203,7 @@ def test_ctrl_c_at_the_password_prompt_restores_the_echo_of_the_terminal(backhau
     assert terminal.end() == -signal.SIGINT
 
 
-def test_a_challenge_and_its_event_in_json_have_the_fields_of_the_header(backhaul, guarded):
+def test_a_challenge_and_its_event_in_json_have_the_fields_of_the_c_header(backhaul, guarded):
     server = guarded({"/a": CONTENT})
     backhaul("add", f"{server.url}/a")
     assert not json_fields.differences(challenge(backhaul), "bh_challenge")

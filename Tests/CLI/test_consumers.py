@@ -1,5 +1,6 @@
-"""Several commands that try to read the events of one session. Only one command at a time has the right to read them.
-This command is the session's consumer. It may give up this right for another command that waits."""
+"""Several commands that try to read the events of one session (a named collection of transfers). Only one command at a
+time has the right to read them. The command with this right is the session's consumer. The consumer may give up the
+right for another command that waits."""
 
 import os
 import re
@@ -17,7 +18,7 @@ def hosting():
     return "daemon"
 
 
-def test_the_wait_command_with_the_when_free_option_waits_until_a_stopped_reader_has_ended(backhaul, serve):
+def test_wait_with_the_option_when_free_waits_until_the_stopped_consumer_has_ended(backhaul, serve):
     server = serve({"/slow": CONTENT * 100}, speed=200_000)
     holder = backhaul.start("get", "-s", "one", f"{server.url}/slow")
     until(lambda: [one["consumer"] for one in backhaul.json("sessions")] == [holder.pid], "the reader")
@@ -38,7 +39,7 @@ def lift_speed_limit(server):
     server.limit.bytes_per_second = 1 << 30
 
 
-def test_the_get_command_stops_reading_events_for_a_waiting_command_and_still_fetches_its_file(backhaul, serve):
+def test_the_get_command_gives_the_events_to_a_waiting_command_and_still_gets_its_own_file(backhaul, serve):
     server = serve({"/slow": CONTENT * 100}, speed=20_000)
     holder = backhaul.start("get", f"{server.url}/slow")
     until(lambda: [one["consumer"] for one in backhaul.json("sessions")] == [holder.pid], "the reader")
@@ -90,7 +91,7 @@ def test_the_get_command_exits_with_0_if_its_file_arrives_while_another_command_
 
 
 @pytest.mark.parametrize("options", [[], ["--if-exists", "replace"]])
-def test_the_get_command_exits_with_9_without_a_file_if_another_command_read_the_end_event(backhaul, serve, options):
+def test_get_exits_with_9_if_another_command_acknowledged_the_end_and_there_is_no_new_file(backhaul, serve, options):
     server = serve({"/slow": CONTENT * 100, "/b": CONTENT * 100}, speed=60_000)
     if options:
         (backhaul.here / "b").write_bytes(b"x" * len(CONTENT * 100))

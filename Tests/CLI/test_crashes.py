@@ -12,7 +12,8 @@ SPEED = 4 << 20
 
 @pytest.fixture
 def hosting():
-    """The command runs the engine itself, so a signal that ends the command also ends the engine."""
+    """The command itself runs the engine, which runs the transfers. So a signal that ends the command also ends the
+    engine."""
     return "embedded"
 
 
@@ -55,7 +56,7 @@ def test_a_repeated_get_command_resumes_the_transfer_after_an_interrupt(backhaul
     assert_resumed(server)
 
 
-def test_a_command_ignores_a_signal_if_the_caller_of_the_command_ignores_it(backhaul, serve):
+def test_a_command_ignores_a_signal_that_the_caller_of_the_command_ignores(backhaul, serve):
     server = serve({"/a": CONTENT}, SPEED)
     process = backhaul.start(
         "get", f"{server.url}/a", preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))

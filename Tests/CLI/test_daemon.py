@@ -1,5 +1,6 @@
-"""Commands whose transfers run in the daemon. This is the default. With embedded hosting, transfers run in the process
-of the command."""
+"""Commands whose transfers run in the daemon, a separate process that exits when it is idle. This is the default. The
+store is the directory with all data. With embedded hosting, transfers run in the process of the command. The engine is
+the part of the daemon or of the command that runs the transfers."""
 
 import fcntl
 import os
@@ -91,7 +92,7 @@ def engine_of(findings):
     return found
 
 
-def test_the_doctor_command_warns_of_waiting_transfers_after_a_kill_of_the_daemon(backhaul, serve):
+def test_after_a_kill_of_the_daemon_the_doctor_command_warns_that_transfers_may_wait(backhaul, serve):
     server = serve({"/a": CONTENT}, speed=20_000)
     backhaul("add", f"{server.url}/a")
     (daemon,) = daemons_of(backhaul.folder)

@@ -1,7 +1,8 @@
-"""The current version opens stores of version 0.4. All data of these stores is unchanged, and their transfers finish.
+"""The current version opens stores of version 0.4. A store is the directory with all data of the engine, which runs the
+transfers. All data of these stores is unchanged, and the transfers in them finish.
 
 Tests/Support/stores/0.4 has the stores, and the listings that version 0.4 printed for them. A kept file is a downloaded
-file that is still in the store.
+file that is still in the store. The history is the list of ended tasks.
 """
 
 import base64
@@ -205,7 +206,8 @@ def differences(command, before, now):
 
 
 def ends(backhaul):
-    """Returns the unacknowledged end events of tasks. The keys are the last parts of the tasks' URLs."""
+    """Returns the events about ended tasks. These events are not acknowledged (confirmed) yet. The keys are the last
+    parts of the tasks' URLs."""
     return {event["url"].rpartition("/")[2]: event
             for event in listing(backhaul, "events transfers") if event["kind"] == "task_ended"}
 

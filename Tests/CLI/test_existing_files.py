@@ -35,10 +35,10 @@ def test_the_get_command_with_the_skip_existing_option_fetches_nothing_if_all_fi
     assert (ended.stdout, ended.stderr) == ("", f"{backhaul.here}/a exists already, and is skipped.\n")
 
 
-def test_the_get_command_with_the_skip_existing_option_acknowledges_the_end_of_its_file(backhaul, url):
+def test_the_get_command_with_the_skip_existing_option_acknowledges_the_end_event_of_its_file(backhaul, url):
     backhaul("add", f"{url}/a")
-    # An embedded engine transfers /a only while a `get` command runs. Each `get` command acknowledges only the end
-    # event of its own file.
+    # An embedded engine, which runs the transfers inside a command, transfers /a only while a `get` command runs. Each
+    # `get` command acknowledges only the end event of its own file.
     backhaul("get", f"{url}/b")
     while not backhaul.json("tasks", "--state", "succeeded"):
         backhaul("get", f"{url}/c", "--if-exists", "replace")

@@ -56,7 +56,7 @@ def test_the_request_has_the_header_field_of_the_command_line(backhaul, serve):
     assert seen == ["42"]
 
 
-def test_the_error_of_a_failed_transfer_has_its_url_and_status_code(backhaul, serve):
+def test_the_error_of_a_failed_transfer_has_the_url_of_the_transfer_and_a_status_code(backhaul, serve):
     server = serve({"/good": CONTENT})
     ended = backhaul("get", f"{server.url}/absent", f"{server.url}/good", code=1)
     assert ended.stdout == f"{backhaul.here}/good\n"
@@ -115,8 +115,8 @@ def test_the_get_command_replaces_an_existing_file_on_request(backhaul, serve):
 def test_a_new_get_command_does_not_report_an_earlier_failure_of_the_file(backhaul, serve):
     server = serve({"/b": b""})
     backhaul("add", f"{server.url}/a")
-    # Another command fetches /b. If this command runs the engine, the transfer of /a also runs, and fails. No command
-    # reads the end event of /a.
+    # Another command fetches /b. If this command runs the engine, which runs all transfers of the store, the transfer
+    # of /a also runs, and fails. No command reads the end event of /a.
     other = backhaul.start("get", f"{server.url}/b")
     assert other.wait(60) == 0
     until(lambda: backhaul.json("tasks", "--state", "failed"), "the failure")

@@ -1,6 +1,6 @@
-"""The output of `--json` has the structure and the names of the header's structs. A hold is a demand of tasks on the
-system (such as external power) that the system does not meet now. A wait record is the stored record of a time in which
-a task waits."""
+"""The output of `--json` has the structure and the names of the structs in the C header. A condition is a fact about
+the system, such as power or network. A hold is a demand of tasks on the system (such as external power) that the system
+does not meet now. A wait record is the stored record of a time in which a task waits."""
 
 import pytest
 
@@ -45,12 +45,12 @@ def full(backhaul, serve):
     (["add", "--suspended", "http://127.0.0.1:9/other"], "bh_enqueued"),
     (["put", "--no-wait", "--suspended", "a", "http://127.0.0.1:9/other"], "bh_enqueued"),
 ])
-def test_each_line_of_json_has_the_fields_of_a_struct_in_the_header(full, words, struct):
+def test_each_line_of_json_has_the_fields_of_a_struct_in_the_c_header(full, words, struct):
     lines = full.json(*words)
     assert lines and not json_fields.differences(lines, struct)
 
 
-def test_conditions_and_holds_in_json_have_the_fields_of_their_structs_in_the_header(full):
+def test_conditions_and_holds_in_json_have_the_fields_of_their_structs_in_the_c_header(full):
     [document] = full.json("conditions")
     assert document["conditions"] and not json_fields.differences(document["conditions"], "bh_condition")
     assert not json_fields.differences(document["holds"], "bh_hold")

@@ -1,6 +1,7 @@
-"""Programs that the engine launches (starts) when all transfers of a session have ended. Commands register and list
-these programs. A launched program processes the session's events and then completes the session: it states that it has
-processed all events. To acknowledge an event is to confirm that it was processed."""
+"""Programs that the engine, which runs the transfers, launches (starts) when all transfers of a session (a named
+collection of transfers) have ended. Commands register and list these programs. A launched program processes the
+session's events and then completes the session: it states that it has processed all events. To acknowledge an event is
+to confirm that it was processed."""
 
 import shlex
 
@@ -130,7 +131,7 @@ def test_a_script_that_is_launched_for_several_sessions_must_name_a_session(back
     assert text.endswith("\n2\n") and "name one with --session: one, two." in text
 
 
-def test_the_doctor_command_warns_of_a_launch_that_did_not_complete(backhaul, serve, script):
+def test_the_doctor_command_warns_if_a_launched_program_has_not_completed_the_session(backhaul, serve, script):
     server = serve({"/a": CONTENT})
     failing = script("exit 1")
     backhaul("register", "--first-delay", "600", failing)

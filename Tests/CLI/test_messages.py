@@ -1,5 +1,5 @@
-"""Messages about failures show the server's text. Messages about refusals name the option, and say what to do instead.
-An attempt is one run of a task."""
+"""Messages about failures show the server's text. Messages about refused command lines name the refused option, and say
+what to do instead. An attempt is one run of a task. The history is the list of ended tasks."""
 
 import base64
 
@@ -104,7 +104,7 @@ def test_the_error_of_a_resource_timeout_has_the_error_of_the_last_attempt(backh
     assert "the last attempt: the server responded with status 503" in ended["error_message"]
 
 
-def test_the_error_of_a_timeout_in_the_first_attempt_has_no_earlier_error(backhaul, server):
+def test_the_error_of_a_timeout_in_the_first_attempt_has_no_error_of_an_earlier_attempt(backhaul, server):
     url = server.serve("/a", CONTENT, otherwise=Behaviour(silent=True))
     told = backhaul("get", "--max-time", "1", url, code=1).stderr
     assert "BH_RESOURCE_TIMEOUT" in told and "last attempt" not in told

@@ -1,5 +1,6 @@
-"""A repeated command reports existing files and transfers. It does not wait for an end event that is already
-acknowledged. A live transfer has not ended. To acknowledge an event is to confirm that it was processed."""
+"""A repeated command reports existing files and transfers. If the event about the end of a transfer is already
+acknowledged, the command does not wait for this event. A live transfer has not ended. To acknowledge an event is to
+confirm that it was processed."""
 
 import signal
 
@@ -124,7 +125,8 @@ def test_the_add_command_enqueues_a_new_transfer_if_the_file_was_removed(backhau
 def test_the_add_command_finds_the_live_transfer_of_an_existing_file(backhaul, url):
     (backhaul.here / "a").unlink()
     (first,) = backhaul.json("add", "--suspended", url)
-    # This is the state after the engine has placed a file, and before the engine has stored the end of the transfer.
+    # This is the state after the engine, which runs the transfers, has given a file its final name, and before the
+    # engine has stored the end of the transfer.
     (backhaul.here / "a").write_bytes(CONTENT)
     (second,) = backhaul.json("add", "--suspended", url)
     assert (second["disposition"], second["task_id"]) == ("existing", first["task_id"])

@@ -1,5 +1,6 @@
-"""Options of requests and sessions: what a server receives, and what the commands print. A kept credential is stored,
-so that later engines can use it. An attempt is one run of a transfer."""
+"""Options of requests and sessions (named collections of transfers): what a server receives, and what the commands
+print. A daemon is a process that runs transfers. A kept credential is stored, so that later daemons can use it. An
+attempt is one run of a transfer."""
 
 import subprocess
 

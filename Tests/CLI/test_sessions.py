@@ -1,5 +1,6 @@
-"""Commands that add, list and control transfers, and acknowledge events. A kept file is a downloaded file that is still
-in the store. To acknowledge an event is to confirm that it was processed."""
+"""Commands that add, list and control transfers, and acknowledge events. A session is a named collection of transfers.
+A kept file is a downloaded file that is still in the store. To acknowledge an event is to confirm that it was
+processed."""
 
 import base64
 import signal
@@ -13,8 +14,8 @@ CONTENT = bytes(range(256)) * 1000
 
 @pytest.fixture
 def open_store(backhaul, serve):
-    """With an embedded engine, another process keeps the store open during the test. So transfers also run between two
-    commands."""
+    """If the commands themselves run the transfers (embedded hosting), another process keeps the store open during the
+    test. So transfers also run between two commands."""
     server = serve({"/slow": CONTENT}, speed=4096)
     if backhaul.hosting == "embedded":
         backhaul.start("get", "--session", "other", f"{server.url}/slow")
@@ -59,7 +60,7 @@ def test_the_wait_command_exits_with_5_if_only_suspended_transfers_are_left(back
     assert "backhaul resume" in ended.stderr
 
 
-def test_the_tasks_and_info_commands_show_the_members_of_a_task(backhaul):
+def test_the_tasks_and_info_commands_show_the_properties_of_a_task(backhaul):
     backhaul("add", "--suspended", "--priority", "7", "http://127.0.0.1:9/a")
     (task,) = backhaul.json("tasks")
     assert task["state"] == "suspended"
@@ -133,7 +134,7 @@ def test_an_event_shows_why_a_task_failed(backhaul, serve, open_store):
     assert b"404" in base64.b64decode(ended["error_body"])
 
 
-def test_a_second_reader_of_events_exits_with_5_and_names_the_process_of_the_first_reader(backhaul, serve):
+def test_a_second_command_that_reads_events_exits_with_5_and_names_the_process_of_the_first(backhaul, serve):
     server = serve({"/a": CONTENT * 100}, speed=1 << 20)
     first = backhaul.start("get", f"{server.url}/a")
     until(server.bytes_sent, "the transfer")

@@ -22,12 +22,14 @@ CONTENT = bytes(range(256)) * 8000
 
 @pytest.fixture
 def hosting():
-    """The output does not depend on where the engine runs, so these tests run with one hosting."""
+    """The output does not depend on the process that runs the transfers. So these tests run only with the daemon, which
+    is a separate process."""
     return "daemon"
 
 
 class Terminal:
-    """A command on a terminal. Its three streams are the terminal. With `only_errors`, its stdout is a pipe."""
+    """A command on a terminal. The terminal is its stdin, stdout and stderr. With `only_errors`, its stdout is a pipe
+    instead."""
 
     def __init__(self, backhaul, *words, columns=80, rows=24, only_errors=False, **variables):
         self.control, inner = pty.openpty()
@@ -153,7 +155,7 @@ def test_the_get_command_prints_no_colors_if_the_variable_no_color_has_a_value(b
     assert (re.search(rb"\x1b\[[0-9;]*m", terminal.seen) is not None) == colored
 
 
-def test_the_get_command_prints_how_to_continue_after_ctrl_c(backhaul, serve):
+def test_after_ctrl_c_the_get_command_prints_how_to_continue(backhaul, serve):
     server = serve({"/a": CONTENT}, speed=1 << 20)
     terminal = Terminal(backhaul, "get", f"{server.url}/a")
     terminal.read(rb"%")

@@ -1,4 +1,5 @@
-"""Exit codes, help, and invalid command lines."""
+"""Exit codes, help, and invalid command lines. A store is the directory with all data. A session is a named collection
+of transfers."""
 
 import json
 import os
@@ -87,7 +88,7 @@ def test_the_help_of_each_command_starts_with_an_example(command):
         assert max(map(len, ended.stdout.splitlines())) <= 80
 
 
-def test_the_version_option_prints_the_version_in_the_header():
+def test_the_version_option_prints_the_version_in_the_c_header():
     header = (PROJECT / "include" / "backhaul.h").read_text()
     version = ".".join(re.search(rf"BH_VERSION_{part} (\d+)", header)[1] for part in ("MAJOR", "MINOR", "PATCH"))
     assert run("--version").stdout == f"backhaul {version}\n"

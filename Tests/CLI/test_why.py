@@ -1,8 +1,9 @@
 """`backhaul why` explains what transfers wait for, on a machine with a fake /sys and /proc.
 
-The advice must be correct: the tests run each command that the advice names, and then the transfer continues. A
-constraint is a demand of a session or a transfer on the system, such as external power. A constraint holds a transfer
-while the system does not meet the constraint (a hold).
+The advice must be correct: the tests run each command that the advice names, and then the transfer continues. A session
+is a named collection of transfers. A constraint is a demand of a session or a transfer on the system, such as external
+power. A condition is a fact about the system. While the system does not meet a constraint of a transfer, the transfer
+waits. This is called a hold.
 """
 
 import datetime
@@ -23,7 +24,8 @@ def hosting():
 
 @pytest.fixture
 def machine(backhaul):
-    """Returns a function that writes files of the fake /sys and /proc, which the daemon reads."""
+    """Returns a function that writes files of the fake /sys and /proc, which the daemon (the process that runs the
+    transfers) reads."""
     folder = backhaul.folder / "machine"
 
     def set_trees(**trees):
@@ -327,7 +329,7 @@ def test_the_activities_command_sets_and_lists_and_removes_activities(backhaul):
     backhaul("activities", "remove", "report", code=3)
 
 
-def test_the_get_command_without_a_terminal_reports_each_wait_once(backhaul, serve, machine):
+def test_the_get_command_without_a_terminal_reports_each_wait_only_one_time(backhaul, serve, machine):
     machine(sys=ON_BATTERY)
     server = serve({"/a": CONTENT})
     said = backhaul("get", "--external-power", "yes", f"{server.url}/a", "--timeout", "4", code=5).stderr

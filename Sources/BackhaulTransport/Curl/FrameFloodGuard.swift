@@ -6,8 +6,8 @@ internal import Glibc
 /// 7.88.1 continues to read in the same call (lib/http2.c, cf_h2_recv). Such a call would block the thread of the event
 /// loop.
 ///
-/// Unsafe: OpenSSL has a pointer to this object while the watched connections live. The `MultiHandle`, which owns this
-/// object, lives longer.
+/// Unsafe: OpenSSL has a pointer to this object while the watched connections live. The `MultiHandle` owns this object,
+/// and lives longer than these connections.
 final class FrameFloodGuard {
     private var sockets: [UnsafeRawPointer: ConnectionSocket] = [:]
     private var records = 0
@@ -65,7 +65,7 @@ extension EasyHandle {
     }
 }
 
-/// OpenSSL calls this for each TLS record, first with the type 256 (SSL3_RT_HEADER).
+/// OpenSSL calls this function for each TLS record. The first call for a record has the type 256 (SSL3_RT_HEADER).
 private let record: bhl_tls_record = { isWritten, _, type, _, _, session, floodGuard in
     guard isWritten == 0, type == 256, let session, let floodGuard else { return }
     Unmanaged<FrameFloodGuard>.fromOpaque(floodGuard).takeUnretainedValue().received(session)

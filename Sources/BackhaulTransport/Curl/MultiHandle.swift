@@ -9,7 +9,7 @@ internal import CCurl
 final class MultiHandle {
     private let handle: UnsafeMutableRawPointer
     private let loop: Loop
-    /// Called when libcurl may have a result or work to do.
+    /// Called when libcurl may have ended a transfer, or may have work to do.
     private let scheduleProcessing: () -> Void
     private var watches: [Int32: Watch] = [:]
     private var timer: LoopTimer?
@@ -17,7 +17,7 @@ final class MultiHandle {
     private var sweeper: ConnectionSweeper?
     private var unwatched: [(transfer: Transfer, error: SystemError)] = []
 
-    /// When the current call that makes libcurl read began, in milliseconds of the boot clock.
+    /// The start of the current call that makes libcurl read, in milliseconds of the boot clock (CLOCK_BOOTTIME).
     private var began: Int64 = 0
     private var chunks = 0
     let floodGuard = FrameFloodGuard()
@@ -96,15 +96,15 @@ final class MultiHandle {
         bhl_multi_set_long(handle, CURLMOPT_MAX_TOTAL_CONNECTIONS, max(1, connections))
     }
 
-    /// Makes libcurl perform the work for which it has set the timer.
+    /// Makes libcurl perform the work for which libcurl has set the timer.
     func act() {
         isDue = false
         hasRemoved = false
         act(on: bhl_socket_timeout, 0)
         guard hasRemoved, error == CURLM_OK else { return }
         // When an address does not respond, libcurl 7.88.1 abandons that address, and opens the socket of the next
-        // address only in a further call. But libcurl requests the further call only for the time-out of the next
-        // address (lib/connect.c, baller_start_next). So the further call is made here.
+        // address only in a further call. But libcurl requests this further call too late: for the end of the next
+        // address's time-out (lib/connect.c, baller_start_next). So the further call is made here.
         var running: Int32 = 0
         let result = inside { bhl_multi_act_on_all(handle, &running) }
         if result != CURLM_OK { error = result }

@@ -13,7 +13,7 @@ struct FailureReport {
     /// The status of the proxy's response to CONNECT, or 0.
     var connectStatus: Int32 = 0
     var proxy: String?
-    /// The server or proxy that should have responded, as messages name it; nil means the server.
+    /// The words with which messages name the server or proxy that should have responded; nil stands for the server.
     var respondent: String?
     /// Whether libcurl closed the request's HTTP/2 connection.
     var hasEndedHTTP2 = false

@@ -10,7 +10,8 @@ struct ConnectionIdentity: Hashable {
     var tls: TLSConfiguration
     var httpVersion: HTTPVersion
     var proxy: ProxyRoute?
-    /// The header lines for the proxy, from the credential with which the program responded to the proxy's challenge.
+    /// The header lines that only the proxy gets. They contain the credential that the program gave after the proxy had
+    /// demanded one (status 407).
     var proxyLines: [String]
 }
 

@@ -74,8 +74,8 @@ public final class CookieJar {
 
 /// Reads a line of Netscape's cookie file.
 public enum CookieLine {
-    /// Returns whether the cookie has an expiry time. A cookie without an expiry time ends with the user agent's
-    /// session (RFC 6265, section 5.3).
+    /// Returns whether the cookie has an expiry time. A cookie without an expiry time is lost when the engine, which is
+    /// the process that runs the transfers, exits (RFC 6265, section 5.3).
     public static func outlivesEngine(_ line: String) -> Bool { field(line, 4).map { $0 != "0" } ?? false }
 
     /// Returns whether the cookie has expired at `now`, in Unix seconds. Until libcurl next checks its cookies, it also
@@ -103,7 +103,8 @@ enum CookieLimits {
     static let all = 3_000
     static let bytes = 2 << 20
 
-    /// Returns the cookies that are kept: the newest of each domain. Domains with many cookies lose cookies first.
+    /// Returns the cookies to keep. Each domain keeps its newest cookies, and domains with many cookies lose cookies
+    /// first.
     static func kept(of lines: [String]) -> [String] {
         guard lines.count > perDomain || lines.reduce(0, { $0 + $1.utf8.count }) > bytes else { return lines }
         var byDomain: [Substring: [String]] = [:]

@@ -13,13 +13,14 @@ struct ProxyRoute: Hashable {
     /// Whether the connection to the proxy uses TLS.
     var isEncrypted: Bool { url.utf8.starts(with: "https://".utf8) }
 
-    /// The proxy's origin in challenges; nil for a SOCKS proxy, which sends no HTTP responses.
+    /// The proxy's origin in challenges (demands of a server or proxy for a credential). Nil for a SOCKS proxy, which
+    /// sends no HTTP responses.
     var origin: String? { url.utf8.starts(with: "http".utf8) ? url : nil }
 }
 
 /// Chooses the proxy of a request. This type chooses the proxy in place of libcurl, for two reasons. First, the rules
 /// for NO_PROXY differ between versions of libcurl. Second, before version 8.7, libcurl does not report which proxy it
-/// has chosen. The engine must know the proxy, because a challenge names it.
+/// has chosen. The engine, which runs the transfers, must know the proxy, because a challenge names the proxy.
 enum ProxySelector {
     /// Returns the proxy, or nil if the request needs none. The configuration has priority over the environment
     /// (libcurl-env(3)).

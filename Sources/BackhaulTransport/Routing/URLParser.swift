@@ -77,8 +77,8 @@ public enum URLParser {
         guard let name = try part(handle, CURLUPART_HOST), !name.isEmpty else {
             throw invalid("the URL names no server")
         }
-        // libcurl would convert such a name according to the locale of the process, but the program that embeds the
-        // library may have set any locale.
+        // libcurl would convert a name with bytes outside of ASCII according to the locale of the process. But the
+        // program that embeds the library may have set any locale.
         guard name.utf8.allSatisfy({ $0 < 0x80 }) else {
             throw invalid(
                 base == nil

@@ -10,7 +10,8 @@ void bhl_computation_begins(void);
 // The computation ends.
 void bhl_computation_ends(void);
 
-// Sets how long a fork waits for computations, and computations wait for a fork. Only tests use this function.
+// Sets the longest time, in milliseconds, for which a fork waits for computations, and computations wait for a fork.
+// Only tests use this function.
 void bhl_set_longest_fork_wait(int milliseconds);
 
 #endif

@@ -84,7 +84,7 @@ struct Arguments {
 
 extension [UnsafeMutablePointer<CChar>?] {
     // Unsafe: argv is an array of pointers. The array is valid until the call returns, and its strings are valid as
-    // long as the arena exists.
+    // long as the arena, which owns them, exists.
     /// Calls `body` with the words as argv, which ends with a null pointer. getopt may change the order of the words in
     /// argv.
     fileprivate func withMutableBuffer<Result>(

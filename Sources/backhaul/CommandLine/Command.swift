@@ -11,8 +11,8 @@ struct CommandDescription {
     /// Paragraphs below the options, if any.
     var details = ""
     /// Whether the command acts as a host of the application, as a program that embeds the library does. While such a
-    /// command runs, the engine does not launch the application's registered program. While one of the other commands
-    /// runs, the engine may launch this program.
+    /// command runs, the engine (the process that runs the transfers) does not launch the application's registered
+    /// program. While one of the other commands runs, the engine may launch this program.
     var isHost = false
     var storeUse = StoreUse.needs
     /// Whether the command concerns one session.

@@ -1,15 +1,16 @@
 import CBackhaul
 
 /// The environment of a command: its store (the directory with all data), its session (a named collection of tasks),
-/// its output, and its signals.
+/// its output, and its signals. A *host* is a program that embeds the library. The *engine* is the process that runs
+/// the tasks. When a session needs its host, the engine may launch (start) a program that the user has registered.
 struct Context {
     static let defaultSession = "default"
 
     let output: Output
     let signals: Signals
     let applicationName: String
-    /// Whether the user gave `--session`. If not, the command uses the default session. It is no error if the default
-    /// session does not exist, because then it has no tasks yet.
+    /// Whether the user gave `--session`. If not, the command uses the default session. If the default session does not
+    /// exist, this is no error, because that session has no tasks yet.
     let isSessionNamed: Bool
     let isEmbedded: Bool
     private let isHost: Bool
@@ -32,7 +33,7 @@ struct Context {
         session = SessionName(arguments.value("session") ?? Context.defaultSession)
         isSessionNamed = arguments.has("session")
         isEmbedded = arguments.has("embedded")
-        // If a program that the engine has launched runs this command, the command acts as a host in place of the
+        // If a program that the engine has launched runs this command, the command acts as a host in place of that
         // program.
         isHost = command.isHost || isLaunched
         storeUse = command.storeUse
@@ -87,8 +88,8 @@ struct Context {
         return false
     }
 
-    /// In a program that the engine has launched: selects the session for which it was launched. Throws if there are
-    /// several such sessions.
+    /// If the engine has launched the program that runs this command, selects the session for which the engine has
+    /// launched the program. Throws if there are several such sessions.
     private func takeSession(ofLaunch application: Application) throws(CommandError) {
         let sessions = try application.sessionsOfLaunch()
         guard sessions.count <= 1 else {

@@ -34,8 +34,9 @@ extension Arguments {
         return UInt64(exactly: (number * factor).rounded())
     }
 
-    /// A budget in bytes. Nil means that the option is missing, 0 means no limit, and `BH_BUDGET_NOTHING` means a
-    /// budget of 0 bytes. The text "0" is refused, because it could mean "no limit" or "no bytes".
+    /// A budget: the number of bytes that may be moved in a day or month. Nil means that the option is missing, 0 means
+    /// no limit, and `BH_BUDGET_NOTHING` means a budget of 0 bytes. The text "0" is refused, because it could mean "no
+    /// limit" or "no bytes".
     func budget(_ name: String) throws(CommandError) -> UInt64? {
         switch value(name) {
         case nil: return nil
@@ -91,7 +92,8 @@ extension Arguments {
         return Int32(found.1)
     }
 
-    /// The bits for the words in the option's value, which commas separate. `words` has each valid word with its bits.
+    /// Commas separate the words in the option's value. Returns the bits for these words. `words` has each valid word
+    /// with its bits.
     func bits(_ name: String, _ words: [(String, Int)]) throws(CommandError) -> UInt32? {
         guard has(name) else { return nil }
         var bits = 0

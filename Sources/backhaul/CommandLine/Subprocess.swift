@@ -57,7 +57,8 @@ enum Subprocess {
         sigemptyset(&none)
         posix_spawnattr_setsigmask(&attributes, &none)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-        // Unsafe: the strings are valid as long as the arena exists, and the array is valid until the call returns.
+        // Unsafe: the strings are valid as long as the arena, which owns them, exists. The array is valid until the
+        // call returns.
         let arguments: [UnsafeMutablePointer<CChar>?] = words.map { UnsafeMutablePointer(mutating: arena.string($0)) }
         return posix_spawnp(&process, words[0], &actions, &attributes, arguments + [nil], Glibc.environ)
     }

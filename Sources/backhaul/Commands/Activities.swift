@@ -1,5 +1,7 @@
 import CBackhaul
 
+/// The command `activities`: lists, sets and removes activities. An *activity* is work that repeats, such as a daily
+/// download.
 struct Activities: Command {
     static let description = CommandDescription(
         name: "activities", operands: "[set NAME [URL] | remove NAME]",

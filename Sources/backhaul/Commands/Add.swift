@@ -1,5 +1,6 @@
 import CBackhaul
 
+/// The command `add`: enqueues downloads, and exits before they have ended.
 struct Add: Command {
     static let description = CommandDescription(
         name: "add", operands: "URL...", summary: "enqueue downloads and exit",

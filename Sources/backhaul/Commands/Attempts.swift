@@ -1,5 +1,6 @@
 import CBackhaul
 
+/// The command `attempts`: shows the measurements of each attempt (one run) of a task.
 struct Attempts: Command {
     static let description = CommandDescription(
         name: "attempts", operands: "TASK...", summary: "show the measurements of each attempt of transfers",
@@ -62,9 +63,9 @@ struct Attempts: Command {
             ], remarks)
     }
 
-    /// A phrase about the next attempt, such as "next attempt in 4 s" or "retried after 2 s". Nil if no retry
-    /// follows, or if the next attempt is due now. The end of an attempt without a complete response is not measured.
-    /// If the next attempt has started after such an attempt, the pause is not known, and the result is nil, too.
+    /// A phrase about the next attempt, such as "next attempt in 4 s" or "retried after 2 s". Nil if no retry follows,
+    /// or if the next attempt is due now. Also nil if the next attempt has started after an attempt without a complete
+    /// response. The end of such an attempt is not measured, so the pause between the attempts is not known.
     private static func retry(_ attempt: AttemptRecord, isLast: Bool) -> String? {
         guard attempt.nextAttempt > 0, Int(attempt.next) == BH_NEXT_RETRY else { return nil }
         if isLast {

@@ -1,5 +1,6 @@
 import CBackhaul
 
+/// The command `configure`: shows or changes the settings of a session, a named collection of transfers.
 struct Configure: Command {
     static let description = CommandDescription(
         name: "configure", operands: "", summary: "show or change the settings of a session",

@@ -1,5 +1,7 @@
 import CBackhaul
 
+/// The command `constrain`: changes the constraints of tasks. A *constraint* is a demand on the system, such as
+/// external power.
 struct Constrain: Command {
     static let description = CommandDescription(
         name: "constrain", operands: ControlOptions.operands, summary: "change the constraints of transfers",
@@ -49,7 +51,7 @@ struct Constrain: Command {
         }
     }
 
-    /// The tasks that change, grouped by their new constraints (demands on the system).
+    /// The tasks whose constraints change, grouped by their new constraints.
     private func changes(
         _ session: Session, _ named: [TaskRecord]
     ) throws(CommandError) -> [ConstraintsRecord: [UInt64]] {

@@ -1,11 +1,12 @@
 import BackhaulUserManager
 import CBackhaul
 
-/// The findings (lines of the output) of `backhaul doctor` about the engine of a store. If no engine runs, one finding
-/// states this.
+/// The findings (lines of the output) of `backhaul doctor` about the engine of a store. The *engine* is the process
+/// that runs the tasks of the store, which is the directory with all data. If no engine runs, one finding states this.
 struct DoctorEngine {
     private(set) var findings: [Finding] = []
-    /// Whether the engine is a daemon in a systemd service in which no other process runs.
+    /// Whether the engine is a daemon (a process that runs only the engine) in a systemd service without other
+    /// processes.
     private(set) var isSeparateService = false
     private var hasTimedOut = false
 
@@ -43,9 +44,10 @@ struct DoctorEngine {
             "`\(context.waitCommand)` starts it and follows them.")
     }
 
-    /// Calls `question`, which sends a command to the engine, and adds the findings that it returns. If `question`
-    /// fails, adds a warning instead, because an engine of another version may lack the command. If an earlier question
-    /// timed out, this function does nothing, because each further question would probably time out, too.
+    /// Calls `question`, which sends a command to the engine, and adds the findings that `question` returns. If
+    /// `question` fails, adds a warning instead, because an engine of another version may lack the command. If an
+    /// earlier question timed out, this function does nothing, because each further question would probably time out,
+    /// too.
     private mutating func addFindings(
         _ subject: String, _ question: () throws(CommandError) -> [Finding]
     ) throws(CommandError) {

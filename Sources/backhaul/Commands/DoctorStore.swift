@@ -64,7 +64,7 @@ struct DoctorStore {
     }
 
     /// A warning about files that programs gave the library for uploads, but that the database does not know. An engine
-    /// has moved these files into the store's folder `bodies/lost`.
+    /// (the process that runs the transfers) has moved these files into the store's folder `bodies/lost`.
     private var orphanedBodies: Finding? {
         let folder = Paths.join(path, "bodies/lost")
         let count = ((try? DirectoryReader.textNames(in: folder)) ?? []).count
@@ -90,7 +90,7 @@ struct DoctorStore {
         return sum
     }
 
-    /// Whether an engine owns the store lock, and so runs. The check does not take the lock.
+    /// Whether an engine owns the store lock. If it does, the engine runs. The check does not take the lock.
     var isLocked: Bool {
         let number = bhl_open(Paths.join(path, "lock"), O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0)
         guard number >= 0 else { return false }
@@ -117,8 +117,8 @@ struct DoctorStore {
         return .ok("socket", name)
     }
 
-    /// The path of the daemon's log, or the command that reads the log from the journal. If the last line of the log
-    /// file is an error, a warning quotes this line.
+    /// The path of the log of the daemon (a process that runs only an engine), or the command that reads the log from
+    /// the journal. If the last line of the log file is an error, a warning quotes this line.
     var log: [Finding] {
         guard exists else { return [] }
         let name = Paths.join(path, "daemon.log")

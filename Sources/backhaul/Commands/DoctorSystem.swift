@@ -4,7 +4,8 @@ import Glibc
 
 /// The findings (lines of the output) of `backhaul doctor` about the machine and the installation.
 enum DoctorSystem {
-    /// The versions of the libraries in this process. The daemon of the same installation loads the same libraries.
+    /// The versions of the libraries in this process. The daemon, which runs transfers in its own process, loads the
+    /// same libraries if it belongs to the same installation.
     static var versions: Finding {
         let libraries = [
             ("libcurl", "curl_version"), ("libuv", "uv_version_string"), ("SQLite", "sqlite3_libversion"),
@@ -36,8 +37,8 @@ enum DoctorSystem {
     static func manager(isDaemonSeparate: Bool) -> [Finding] {
         switch UserManager.find() {
         case .none(let reason):
-            // Without systemd, a daemon is not stopped at the end of a service, so a missing user manager is no
-            // problem.
+            // Without systemd, a daemon is not stopped at the end of a service, so a missing user manager (the user's
+            // systemd) is no problem.
             let finding = Finding(
                 level: Service.hasSystemd && !isDaemonSeparate ? .warning : .ok, subject: "manager",
                 text: plain(reason),

@@ -1,5 +1,8 @@
 import CBackhaul
 
+/// The command `events`: lists the events of a session (a named collection of transfers), and acknowledges (deletes)
+/// them if the user wants this. An *event* is a stored message of the engine (the process that runs the transfers), for
+/// example that a transfer has ended.
 struct Events: Command {
     static let description = CommandDescription(
         name: "events", operands: "", summary: "list the events that are not acknowledged",

@@ -1,5 +1,6 @@
 import CBackhaul
 
+/// The command `get`: enqueues downloads and waits until they have ended.
 struct Get: Command {
     static let description = CommandDescription(
         name: "get", operands: "URL...", summary: "download files and wait for them",

@@ -1,5 +1,6 @@
 import CBackhaul
 
+/// The command `info`: shows all details of tasks.
 struct Info: Command {
     static let description = CommandDescription(
         name: "info", operands: "TASK...", summary: "show all details of transfers",
@@ -33,8 +34,8 @@ struct Info: Command {
         }
     }
 
-    /// Finds a task in the list of tasks. If the event about the task's end was acknowledged, the task is in the
-    /// history.
+    /// Finds a task in the list of tasks. If the event about the task's end was acknowledged (deleted), the task is in
+    /// the history, the list of ended tasks.
     static func find(
         _ id: UInt64, _ session: Session, _ context: Context
     ) throws(CommandError) -> TaskRecord {

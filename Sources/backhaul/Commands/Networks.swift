@@ -1,5 +1,7 @@
 import CBackhaul
 
+/// The command `networks`: shows the networks and the bytes that were moved on them, or sets a network's budget. A
+/// *budget* is the number of bytes that may be moved in a day or month.
 struct Networks: Command {
     static let description = CommandDescription(
         name: "networks", operands: "[NAME]",

@@ -1,5 +1,6 @@
 import CBackhaul
 
+/// The command `put`: uploads files and waits until the uploads have ended.
 struct Put: Command {
     static let description = CommandDescription(
         name: "put", operands: "[FILE...] URL", summary: "upload files and wait for the end",

@@ -1,5 +1,6 @@
 import CBackhaul
 
+/// The command `reschedule`: changes the times at which transfers may start.
 struct Reschedule: Command {
     static let description = CommandDescription(
         name: "reschedule", operands: ControlOptions.operands, summary: "change when transfers start",
@@ -64,7 +65,7 @@ struct Reschedule: Command {
     private func running(_ session: Session) throws(CommandError) -> Int {
         var selection = options.selection
         selection.states = [BH_TASK_RUNNING]
-        // One page of the listing is enough, because an engine runs at most 1,024 tasks.
+        // One page of the listing is enough, because at most 1,024 tasks run at the same time.
         return try session.tasks(selection, maximum: 1024).tasks.count
     }
 

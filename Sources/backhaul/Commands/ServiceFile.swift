@@ -2,7 +2,8 @@ import BackhaulUserManager
 import CLinux
 import Glibc
 
-/// The systemd unit file of a store's daemon in the user's directory, and the link that enables the unit.
+/// The systemd unit file of a store's daemon, and the link that enables the unit. Both are in the user's directory for
+/// systemd. The daemon is a process that runs the transfers of the store, which is the directory with all data.
 struct ServiceFile {
     let name: String
     private let directory: String

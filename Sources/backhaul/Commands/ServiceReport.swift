@@ -1,12 +1,13 @@
 import BackhaulUserManager
 
-/// The status of a store's service.
+/// The status of the systemd service that runs a store's daemon. The daemon is a process that runs the transfers of the
+/// store, which is the directory with all data.
 struct ServiceReport {
     let unit: String
     let path: String
     let isInstalled: Bool
     let isEnabled: Bool
-    /// The version of systemd, or the reason why there is no user manager.
+    /// The version of systemd, or the reason why there is no user manager (the user's systemd).
     let manager: Manager
     let state: UnitState?
     let lingering: Lingering

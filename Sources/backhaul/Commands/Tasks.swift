@@ -1,5 +1,6 @@
 import CBackhaul
 
+/// The command `tasks`: lists the tasks (downloads and uploads) of a session, a named collection of tasks.
 struct Tasks: Command {
     static let description = CommandDescription(
         name: "tasks", operands: "", summary: "list the transfers of a session",
@@ -57,9 +58,9 @@ struct Tasks: Command {
             Text.visible(task.url + (remark(task).map { " (\($0))" } ?? "")))
     }
 
-    /// A phrase with the reason why the task waits, and with the time of the next attempt or check. The reason is the
-    /// error of the last attempt, or the condition that is not met. Nil if the task has ended, or waits for anything
-    /// else.
+    /// A phrase with the reason why the task waits, and with the time of the next attempt (run of the task) or of the
+    /// next check. The reason is the error of the last attempt, or the condition that is not met. Nil if the task has
+    /// ended, or waits for anything else.
     private static func remark(_ task: TaskRecord) -> String? {
         let isRetry = Int(task.reason) == BH_REASON_RETRY
         guard !task.hasEnded, isRetry || Int(task.reason) >= BH_REASON_POWER else { return nil }

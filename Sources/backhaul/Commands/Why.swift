@@ -1,5 +1,6 @@
 import CBackhaul
 
+/// The command `why`: explains why transfers wait, until when, and what the user can do.
 struct Why: Command {
     static let description = CommandDescription(
         name: "why", operands: "[TASK...]", summary: "explain why transfers wait, until when, and what to do",
@@ -72,7 +73,8 @@ struct Why: Command {
     }
 }
 
-/// Reads the data for the explanations from the engine. Data that no explanation needs is not read.
+/// Reads the data for the explanations from the engine (the process that runs the tasks). Data that no explanation
+/// needs is not read.
 private struct Gathering {
     let context: Context
     let application: Application
@@ -102,8 +104,8 @@ private struct Gathering {
         return facts
     }
 
-    /// The holds of this session: the demands of tasks on the system that the system does not meet now. The list is
-    /// empty if none of the reasons is a condition or a constraint.
+    /// The holds of this session: the demands of tasks on the system that the system does not meet now. If none of the
+    /// reasons is a condition (a fact about the system) or a constraint (a demand on the system), the list is empty.
     func holds(_ reasons: Set<Int32>) throws(CommandError) -> [HoldRecord] {
         guard reasons.contains(where: { WaitPhrases.isCondition($0) }) else { return [] }
         return try application.holds().filter {

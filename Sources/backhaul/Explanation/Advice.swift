@@ -23,13 +23,13 @@ struct WaitFacts {
     var challenges: [ChallengeRecord] = []
     /// The last failed attempt of each task that waits for its next attempt. The key is the task's number.
     var lastAttempts: [UInt64: AttemptRecord] = [:]
-    /// The rate limit of the store in bytes per second. 0: no limit.
+    /// The limit for all sessions together, in bytes per second. 0 means no limit.
     var storeRate: UInt64 = 0
 
     func condition(_ kind: Int) -> ConditionRecord? { conditions.first { Int($0.kind) == kind } }
 
-    /// The limits of pressure that are exceeded now. If the pressure has just fallen and no limit is exceeded, returns
-    /// all limits.
+    /// The limits of pressure that are exceeded now. *Pressure* is the share of time in which processes wait for a
+    /// processor, a disk or memory. If the pressure has just fallen and no limit is exceeded, returns all limits.
     func exceeded(_ pressures: [ConstraintsRecord.Pressure]) -> [ConstraintsRecord.Pressure] {
         let reached = pressures.filter { pressure in
             // The hysteresis: tasks are released five percentage points below the limit. If the limit is less than ten
@@ -40,7 +40,7 @@ struct WaitFacts {
         return reached.isEmpty ? pressures : reached
     }
 
-    /// The option or preset of the session that causes a wait for this reason.
+    /// The session's option or preset (a name for several demands on the system) that causes a wait for this reason.
     func origin(_ reason: Int32) -> ConstraintsRecord.Origin? { requirements.constraints.origin(reason, self) }
 
     var network: NetworkRecord? { networks.first { $0.isCurrent } }

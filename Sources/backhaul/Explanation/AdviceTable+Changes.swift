@@ -1,7 +1,7 @@
 import CBackhaul
 
-/// Advice to change the constraint (the demand on the system) that causes a wait. The session, its transfers, or both
-/// may have the constraint.
+/// Advice to change the constraint (the demand on the system) that causes a wait. The session (a named collection of
+/// transfers), its transfers, or both may have the constraint.
 extension AdviceTable {
     func change(_ anyway: String) -> [Advice] {
         let advice = sessionAdvice(anyway) + ofTransfers(anyway)
@@ -24,8 +24,8 @@ extension AdviceTable {
         let asking = waitExplanation.transfers.filter { $0.constraints?.origin(reason, facts) != nil }
         guard let first = asking.first?.constraints, let asked = first.origin(reason, facts) else { return [] }
         let isOne = waitExplanation.count == 1
-        // The advice is one command for all these tasks. If one of them has a preset, the command must override the
-        // preset.
+        // The advice is one command for all tasks with this constraint. If one of these tasks has a preset (a name for
+        // several constraints), the command must override the preset.
         let stated = asking.compactMap(\.constraints).first(where: \.isDiscretionary) ?? first
         let numbers = waitExplanation.count <= waitExplanation.transfers.count
             ? asking.map { String($0.id) } : ["TASK..."]
@@ -39,8 +39,8 @@ extension AdviceTable {
         ]
     }
 
-    /// Advice for tasks that were enqueued by a program that the engine had launched, in a session with
-    /// --discretionary-if-launched.
+    /// Advice for a session with --discretionary-if-launched. The advice is about tasks that a program has enqueued
+    /// after the engine (the process that runs the tasks) had launched this program.
     private var launchAdvice: [Advice] {
         guard [BH_REASON_POWER, BH_REASON_METERED, BH_REASON_HEAT, BH_REASON_THROUGHPUT].contains(Int(reason)) else {
             return []

@@ -84,9 +84,9 @@ extension AdviceTable {
         return advice
     }
 
-    /// The number of bytes that a budget must permit, so that the task can run. This is the expected number of bytes if
-    /// the request states it, and otherwise the number of bytes that the task still has to move. 0 if this number is
-    /// not known.
+    /// The number of bytes that a budget (a limit on the bytes of a day or month) must permit, so that the task can
+    /// run. If the request states an expected number of bytes, this is that number. Otherwise, it is the number of
+    /// bytes that the task still has to move, or 0 if that number is not known.
     private func needs(_ task: TaskRecord) -> UInt64 {
         let expected = task.expectedReceived.addingReportingOverflow(task.expectedSent).partialValue
         guard expected == 0, let total = task.total, total > task.done else { return expected }

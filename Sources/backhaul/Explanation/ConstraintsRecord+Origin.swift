@@ -1,6 +1,7 @@
 import CBackhaul
 
 /// Finds the constraint (the demand on the system) that causes a wait, so that an explanation can name the constraint.
+/// A *preset* is a name for several constraints.
 extension ConstraintsRecord {
     enum Origin: Equatable {
         /// An option and its value.

@@ -67,7 +67,7 @@ struct Explanation {
 
     private var conditions: [ConditionRecord] {
         guard isHeldUp else { return [] }
-        // If a condition cannot be read, no task waits for this condition.
+        // If a condition (a fact about the system) cannot be read, no task waits for this condition.
         return WaitPhrases.conditions(task.reason).compactMap { facts.condition($0) }.filter { $0.isKnown }
     }
 
@@ -83,15 +83,16 @@ struct Explanation {
         return text.isEmpty ? nil : text
     }
 
-    /// A phrase about the task's latest start. After this time, presets (names for several constraints) no longer delay
-    /// the task. Nil if the task has no latest start in the future, or if no preset causes the wait.
+    /// A phrase about the task's latest start, which is a time. After this time, presets (names for several demands on
+    /// the system) no longer delay the task. Nil if the task has no latest start in the future, or if no preset causes
+    /// the wait.
     private var latest: String? {
         guard task.latestStart > now, isFromPreset else { return nil }
         for case .option? in [facts.origin(task.reason), own] { return nil }
         return "\(Text.timeWithCountdown(task.latestStart, now: now)): then presets no longer hold it"
     }
 
-    /// The task's own constraint that causes the wait.
+    /// The constraint (demand on the system) of the task itself that causes the wait.
     private var own: ConstraintsRecord.Origin? { task.constraints?.origin(task.reason, facts) }
 
     private var isFromPreset: Bool {

@@ -1,12 +1,13 @@
 import CBackhaul
 
-/// The constraints and limits of a session. An explanation names the constraint or limit that causes a wait.
+/// The constraints (demands on the system) and the limits of a session, a named collection of transfers. An explanation
+/// names the constraint or limit that causes a wait.
 @dynamicMemberLookup
 struct SessionRequirements: Equatable {
     var constraints = ConstraintsRecord()
     var daily = Budget(0)
     var monthly = Budget(0)
-    /// The rate limit in bytes per second. 0: no limit.
+    /// The rate limit in bytes per second. 0 means no limit.
     var rate: UInt64 = 0
 
     init() {}
@@ -23,7 +24,8 @@ struct SessionRequirements: Equatable {
         set { constraints[keyPath: member] = newValue }
     }
 
-    /// A phrase such as "the daily limit of session 'photos' is 0 B". Nil if the reason is not a budget of 0 bytes.
+    /// A phrase such as "the daily limit of session 'photos' is 0 B". Nil if the reason is not a budget (a limit on the
+    /// bytes of a day or month) of 0 bytes.
     func zeroBudgetSentence(_ reason: Int32, _ facts: WaitFacts, session: String) -> String? {
         guard Int(reason) == BH_REASON_BUDGET else { return nil }
         let network = facts.network

@@ -6,9 +6,10 @@ struct WaitExplanation {
     static let listedTransferLimit = 5
 
     let reason: Int32
-    /// The engine's sentence about the reason.
+    /// The sentence about the reason that the engine (the process that runs the transfers) has reported.
     let text: String?
-    /// The time of the next check or attempt, in Unix milliseconds. 0: not known.
+    /// The time of the next check or of the next attempt (run of a task), in Unix milliseconds. 0 if this time is not
+    /// known.
     let nextCheck: Int64
     let isRunning: Bool
     /// The waiting transfers, or the first few of them. `count` is the number of all waiting transfers.
@@ -16,7 +17,7 @@ struct WaitExplanation {
     let count: Int
     let session: String
     let facts: WaitFacts
-    /// The start of the wait in Unix milliseconds. Nil: not known.
+    /// The start of the wait in Unix milliseconds. Nil if the start is not known.
     let began: Int64?
     let now: Int64
     /// Makes a command for the same session and store, ready to be typed.

@@ -47,13 +47,14 @@ enum WaitPhrases {
         }
     }
 
-    /// Whether the reason is a condition of the system, or a constraint. Any other reason concerns only the task.
+    /// Whether the reason is a condition of the system, or a constraint (a demand on the system). Any other reason
+    /// concerns only the task.
     static func isCondition(_ reason: Int32) -> Bool {
         Int(reason) >= BH_REASON_POWER || Int(reason) == BH_REASON_CONNECTIVITY
     }
 
-    /// The time of the next attempt or check, such as "next attempt in 40 s". Nil if the time is not known, or if the
-    /// reason's sentence includes the time.
+    /// The time of the next attempt (run of the task) or of the next check, such as "next attempt in 40 s". Nil if the
+    /// time is not known, or if the reason's sentence includes the time.
     static func next(_ task: TaskRecord) -> String? {
         guard task.nextAttempt > 0 else { return nil }
         switch Int(task.reason) {

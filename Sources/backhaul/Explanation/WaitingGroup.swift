@@ -1,7 +1,7 @@
 import CBackhaul
 
-/// The transfers of a session that wait for the same reason. The group counts all of these transfers, and stores the
-/// first few.
+/// The transfers that wait for the same reason, in one session (a named collection of transfers). The group counts all
+/// of these transfers, and stores the first few.
 struct WaitingGroup {
     struct Key: Hashable {
         let reason: Int32
@@ -17,8 +17,8 @@ struct WaitingGroup {
     let text: String
     private(set) var count = 0
     private(set) var first: [TaskRecord] = []
-    /// The earliest time of the next check or attempt, in Unix milliseconds. 0: not known, because the group waits for
-    /// a change.
+    /// The earliest time of a next check or of a next attempt (run of a task), in Unix milliseconds. 0 if there is no
+    /// such time, because the group waits for a change.
     private(set) var nextCheck: Int64 = 0
     private(set) var isRunning = true
 
@@ -39,7 +39,7 @@ struct WaitingGroup {
         isRunning = isRunning && Int(task.state) == BH_TASK_RUNNING
     }
 
-    /// - Parameter began: The begin of the wait in Unix milliseconds. Nil: not known.
+    /// - Parameter began: The start of the wait in Unix milliseconds. Nil if the start is not known.
     func waitExplanation(
         _ facts: WaitFacts, session: String, began: Int64?, now: Int64, command: @escaping ([String]) -> String
     ) -> WaitExplanation {

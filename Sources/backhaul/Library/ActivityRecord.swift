@@ -4,15 +4,16 @@ import CBackhaul
 struct Activity {
     var identifier: String
     var interval: UInt64
-    /// The length of each window of time in which the work may start, in milliseconds. 0: half of the interval.
+    /// The length of each window of time in which the work may start, in milliseconds. 0 means half of the interval.
     var tolerance: UInt64 = 0
     var repeats = true
     var quality: Int32 = 0
     /// The first time at which the activity may start, in Unix milliseconds. If the value is 0, a new activity may
     /// start one interval after the call, and an existing activity keeps its time.
     var first: Int64 = 0
-    /// The transfer that the activity enqueues. Nil if the activity delivers an event, for which the engine launches
-    /// the registered program.
+    /// The transfer that the activity enqueues (stores, so that it is run). If it is nil, the activity delivers an
+    /// event. For this event, the engine (the process that runs the transfers) launches the program that the user has
+    /// registered.
     var transfer: Transfer?
 
     func activity(_ arena: CStringArena) -> bh_activity {

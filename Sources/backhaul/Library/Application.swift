@@ -1,14 +1,15 @@
 import CBackhaul
 
-/// An open application, through which this process uses a store. If this process runs the store's engine, closing the
-/// application ends that engine.
+/// An open application, through which this process uses a store (the directory with all data). The *engine* is the
+/// process that runs the transfers of the store. If this process runs the engine, closing the application ends the
+/// engine.
 final class Application {
     // Unsafe: an opaque handle of the library, never dereferenced here.
     let handle: OpaquePointer?
     let signals: Signals
 
-    /// - Parameter observes: Whether the process only observes, and does not count as a host. While no host runs, the
-    ///   engine may launch the application's program.
+    /// - Parameter observes: Whether the process only observes, and does not count as a host (a program that embeds the
+    ///   library). While no host of the application runs, the engine may launch the application's registered program.
     init(
         identifier: String, store: String?, isEmbedded: Bool, daemon: String?, observes: Bool, signals: Signals
     ) throws(CommandError) {
@@ -28,7 +29,8 @@ final class Application {
         self.handle = handle
     }
 
-    /// Opens the application as an observer that starts no daemon and does not become the engine.
+    /// Opens the application as an observer. An observer starts no daemon (a process that runs only an engine), and
+    /// does not become the engine.
     convenience init(observing store: String, identifier: String, signals: Signals) throws(CommandError) {
         // No program can have this path, so no daemon is started, even if the engine ends at this moment.
         try self.init(
@@ -50,8 +52,9 @@ final class Application {
         return try ticket.batch().sessions()
     }
 
-    /// Whether this process should give up the right to read the session's events, because another process waits for
-    /// this right. For each such request, this function returns true one time.
+    /// Whether this process should give up the right to read the events of the session (a named collection of
+    /// transfers), because another process waits for this right. For each such request, this function returns true one
+    /// time.
     func isAskedToYield(_ session: String) throws(CommandError) -> Bool {
         var batch: OpaquePointer?
         do { try check { error in bh_application_poll(handle, 0, &batch, error) } } catch { throw .failure(error) }
@@ -127,7 +130,8 @@ final class Application {
 }
 
 extension CommandError {
-    /// Replaces the message of the error `BH_IN_USE` by a message that names the session and its consumer.
+    /// Replaces the message of the error `BH_IN_USE` by a message that names the session and its consumer, the process
+    /// that reads its events.
     fileprivate func inUse(_ session: String) -> CommandError {
         guard case .failure(let failure) = self, failure.is(BH_IN_USE) else { return self }
         return .failure(

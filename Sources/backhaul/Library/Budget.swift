@@ -2,15 +2,15 @@ import CBackhaul
 
 /// The number of bytes that may be moved in a day or month.
 struct Budget: Equatable {
-    /// The value of a field of `bh_budget`. 0: no limit. `BH_BUDGET_NOTHING`: a budget of 0 bytes.
+    /// The value of a field of `bh_budget`. 0 means no limit. `BH_BUDGET_NOTHING` means a budget of 0 bytes.
     let field: UInt64
 
     init(_ field: UInt64) { self.field = field }
 
-    /// The number of bytes. Nil: no limit.
+    /// The number of bytes. Nil means no limit.
     var bytes: UInt64? { field == 0 ? nil : field == UInt64.max ? 0 : field }
 
-    /// The daily and monthly budgets as JSON. Null: no limit. 0: no byte may be moved.
+    /// The daily and monthly budgets as JSON. Null means no limit. 0 means that no byte may be moved.
     static func json(_ budget: bh_budget) -> JSON {
         .record(of: bh_budget.self, [("daily", Budget(budget.daily).json), ("monthly", Budget(budget.monthly).json)])
     }

@@ -3,7 +3,8 @@ import CBackhaul
 /// A copy of a condition from a listing. A *condition* is one fact about the system, such as power or network.
 struct ConditionRecord {
     let kind: Int32
-    /// Whether the engine could read the condition. If a condition cannot be read, no task waits for this condition.
+    /// Whether the engine, which runs the tasks, could read the condition. If a condition cannot be read, no task waits
+    /// for this condition.
     let isKnown: Bool
     let value: Int64
     /// The name of the network, if the condition is a network.
@@ -45,12 +46,12 @@ struct ConditionRecord {
     }
 }
 
-/// A copy of a hold: one reason for which tasks wait, such as missing power, and the number of the session's tasks that
-/// wait for this reason.
+/// A copy of a hold: one reason for which tasks wait, such as missing power, and the number of tasks that wait for this
+/// reason in one session (a named collection of tasks).
 struct HoldRecord {
     let application: String
     let session: String
-    /// The origin whose tasks are held. Nil if the hold applies to all origins.
+    /// The origin (scheme, host name and port) whose tasks are held. Nil if the hold applies to all origins.
     let origin: String?
     let reason: Int32
     let reasonText: String
@@ -86,7 +87,7 @@ struct WaitRecord {
     let reasonText: String?
     /// The start of the wait in Unix milliseconds.
     let began: Int64
-    /// The end of the wait in Unix milliseconds. Nil: the task still waits.
+    /// The end of the wait in Unix milliseconds. Nil if the task still waits.
     let ended: Int64?
 
     init(_ wait: bh_wait_record) {

@@ -3,7 +3,8 @@ import CBackhaul
 // Unsafe: the pointers point into a batch (a list that the library has returned), which is released after its items are
 // copied.
 
-/// A copy of a session's configuration as JSON. The copy has no secrets, so no command shows them.
+/// A copy of the configuration of a session (a named collection of transfers) as JSON. The copy has no secrets, so no
+/// command shows them.
 struct ConfigurationRecord {
     let json: JSON
 

@@ -1,7 +1,7 @@
 import CBackhaul
 
-/// The constraints (demands on the system, such as external power) of a session or of a transfer. 0 or nil means that a
-/// constraint is not set.
+/// The constraints (demands on the system, such as external power) of a transfer, or of a session (a named collection
+/// of transfers). 0 or nil means that a constraint is not set.
 struct ConstraintsRecord: Hashable {
     var preset: Int32 = 0
     var externalPower: Int32 = 0

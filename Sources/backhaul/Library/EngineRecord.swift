@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// A copy of the description of an engine (`bh_engine_info`).
+/// A copy of the description of an engine, which is the process that runs the transfers (`bh_engine_info`).
 struct EngineRecord {
     let process: Int64
     let version: String

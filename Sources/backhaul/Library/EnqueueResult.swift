@@ -3,7 +3,7 @@ import CBackhaul
 /// The result of enqueueing a transfer.
 struct EnqueueResult {
     let taskID: UInt64
-    /// The state (`BH_TASK_…`) of the task if it existed before the enqueue. Nil: the task is new.
+    /// The state (`BH_TASK_…`) of the task if it existed before the enqueue. Nil if the task is new.
     var state: Int32?
     /// The id of the event that reports the task's end. 0 if there is no such event, or if the event was acknowledged
     /// (deleted).

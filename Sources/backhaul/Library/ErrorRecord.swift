@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// The error of an attempt or of a task.
+/// The error of a task, or of one attempt (run) of a task.
 struct ErrorRecord {
     let status: bh_status
     let domain: Int32

@@ -8,7 +8,8 @@ func bytes(_ pointer: UnsafeRawPointer?, _ count: Int) -> [UInt8]? {
     pointer.map { Array(UnsafeRawBufferPointer(start: $0, count: count)) }
 }
 
-/// A copy of an event. The copy stays valid after the batch is released.
+/// A copy of an event, which is a stored message, for example that a task has ended. The copy stays valid after the
+/// batch is released.
 struct EventRecord {
     let id: UInt64
     let taskID: UInt64
@@ -29,7 +30,8 @@ struct EventRecord {
     let userData: [UInt8]?
     let headers: [(name: String, value: String)]
     let errorBody: [UInt8]?
-    /// The open challenge of the event. Nil for other kinds of events.
+    /// The open challenge (a demand for a credential, new headers or a new URL) of the event. Nil for other kinds of
+    /// events.
     let challenge: ChallengeRecord?
     let group: String?
     let groupSucceeded: UInt64
@@ -39,7 +41,7 @@ struct EventRecord {
     let bytesSent: UInt64
     let responseBody: [UInt8]?
     let taskKind: Int32
-    /// The identifier of the activity that is due.
+    /// The identifier of the activity (repeated work) that is due.
     let activity: String?
 
     init(_ event: bh_event) {

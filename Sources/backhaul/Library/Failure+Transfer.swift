@@ -1,7 +1,8 @@
 import CBackhaul
 
 extension CommandError {
-    /// The same error. If the enqueue refused a transfer, the message also has the URL of that transfer.
+    /// Returns the same error. If the library has refused to enqueue (store) a transfer, the message also has the URL
+    /// of that transfer.
     func about(_ transfers: [Transfer]) -> CommandError {
         guard case .failure(let failure) = self, let index = failure.index, transfers.indices.contains(index) else {
             return self

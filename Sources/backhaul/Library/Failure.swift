@@ -36,8 +36,8 @@ func check(_ body: (UnsafeMutablePointer<bh_error>) -> bh_status) throws(Failure
     error.index = UInt64.max
     let status = body(&error)
     guard Int(status) != BH_OK else { return }
-    // If the call timed out before the engine replied, the error has a ticket, with which the reply could be read
-    // later. No command uses that ticket.
+    // If the call timed out before the engine (the process that runs the transfers) replied, the error has a ticket.
+    // With this ticket, the reply could be read later. No command uses that ticket.
     bh_ticket_release(error.ticket)
     let text = withUnsafeBytes(of: error.message) { bytes in
         String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)

@@ -8,7 +8,8 @@ private func texts(_ pointer: UnsafePointer<UnsafePointer<CChar>?>?, _ count: In
     UnsafeBufferPointer(start: pointer, count: pointer == nil ? 0 : count).compactMap { text($0) }
 }
 
-/// A program that the application has registered, and the state of its launches (starts by the engine).
+/// A program that the application has registered, and the state of its launches. A launch is a start of the program by
+/// the engine, which is the process that runs the transfers.
 struct LaunchRecord {
     let application: String
     let program: String

@@ -1,6 +1,7 @@
 import CBackhaul
 
-/// The limits of a store (the directory with all data) for all its sessions together. 0: no limit.
+/// The limits of a store (the directory with all data) for all its sessions (named collections of transfers) together.
+/// 0 means no limit.
 struct LimitsRecord {
     var bytesPerSecond: UInt64
     var runningTasks: UInt32

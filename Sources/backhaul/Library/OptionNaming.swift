@@ -13,9 +13,10 @@ enum OptionNaming {
         ("the option `store`", "--store"), ("the option `daemon`", "--daemon"),
     ] + settings
 
-    /// The fields and options of constraints and of sessions. Names without an underscore are left out, because they
-    /// may be ordinary words of a message. Of the session's options, only durations are included. The fields of the
-    /// other options are left out, because the limits of the store have fields with the same names.
+    /// The fields and options of constraints (demands on the system) and of sessions (named collections of transfers).
+    /// Names without an underscore are left out, because they may be ordinary words of a message. Of the session's
+    /// options, only durations are included. The fields of the other options are left out, because the limits of the
+    /// store have fields with the same names.
     private static let settings =
         ConstraintsRecord.settings.map { ($0.field, "--" + $0.option.name) }.filter { $0.0.contains("_") }
         + SessionOptions.settings.map { ($0.field, "--" + $0.option.name) }.filter { $0.0.hasSuffix("_ms") }

@@ -10,7 +10,7 @@ struct Response {
         case url(String)
     }
     var kind: Kind
-    /// Whether the engine also keeps the credential in the store.
+    /// Whether the credential is also stored, so that it can be used after a restart.
     var isKept = false
     /// The time at which the credential expires, in Unix milliseconds. Nil if no such time is known.
     var expires: Int64?

@@ -3,14 +3,14 @@ import CBackhaul
 /// The session's functions for wait records, requirements, activities and holds. A *wait record* has the reason, the
 /// start and the end of one wait of a task. An *activity* is work that repeats.
 extension Session {
-    /// The wait records of a task, oldest first. Tasks in the history have wait records, too.
+    /// The wait records of a task, oldest first. Ended tasks in the history have wait records, too.
     func waits(_ task: UInt64) throws(CommandError) -> [WaitRecord] {
         let ticket = try Ticket { bh_task_waits(handle, task, BH_START, nil, $0) }
         try ticket.wait(signals)
         return try ticket.batch().waits()
     }
 
-    /// The constraints and limits in the session's configuration.
+    /// The constraints (demands on the system) and limits in the session's configuration.
     func requirements() throws(CommandError) -> SessionRequirements {
         let ticket = try Ticket { bh_session_get_configuration(handle, BH_START, nil, $0) }
         try ticket.wait(signals)

@@ -107,14 +107,15 @@ final class Session {
         return task
     }
 
-    /// The attempts of a task. Tasks in the history have attempts, too.
+    /// The attempts (runs) of a task. Ended tasks in the history have attempts, too.
     func attempts(_ task: UInt64) throws(CommandError) -> [AttemptRecord] {
         let ticket = try Ticket { bh_task_attempts(handle, task, BH_START, nil, $0) }
         try ticket.wait(signals)
         return try ticket.batch().attempts()
     }
 
-    /// The tasks whose end events were acknowledged. The list starts after the task `after`.
+    /// The tasks in the history: they have ended, and the events about their ends were acknowledged (deleted). The list
+    /// starts after the task `after`.
     func history(after: UInt64, maximum: Int = 1000) throws(CommandError) -> (tasks: [TaskRecord], more: Bool) {
         let ticket = try Ticket { bh_session_history(handle, after, maximum, BH_START, nil, $0) }
         try ticket.wait(signals)
@@ -155,7 +156,7 @@ final class Session {
         return try ticket.count()
     }
 
-    /// The open challenges of the session.
+    /// The open challenges of the session: demands for a credential, new headers or a new URL.
     func challenges() throws(CommandError) -> [ChallengeRecord] {
         let ticket = try Ticket { bh_session_challenges(handle, BH_START, nil, $0) }
         try ticket.wait(signals)

@@ -1,5 +1,6 @@
 import CBackhaul
 
+/// A copy of a session from a listing. A *session* is a named collection of tasks.
 struct SessionRecord {
     let identifier: String
     let round: UInt64
@@ -7,15 +8,15 @@ struct SessionRecord {
     let events: UInt64
     let attention: UInt32
     let isInvalidated: Bool
-    /// The process id of the consumer, which reads the session's events. 0: the session has no consumer.
+    /// The process id of the consumer, which reads the session's events. 0 if the session has no consumer.
     let consumer: Int64
     let created: Int64
     let openChallenges: UInt64
-    /// The time at which the consumer was stopped (`SIGSTOP`), in Unix milliseconds. 0: it is not stopped.
+    /// The time at which the consumer was stopped (`SIGSTOP`), in Unix milliseconds. 0 if it is not stopped.
     let consumerStopped: Int64
     let waitingConsumers: UInt32
     let launchState: Int32
-    /// The time at which the engine next starts the registered program, in Unix milliseconds, or 0.
+    /// The time at which the registered program is started next, in Unix milliseconds, or 0.
     let nextLaunch: Int64
 
     init(_ session: bh_session_info) {

@@ -1,12 +1,12 @@
 import CBackhaul
 
-/// The settings of a session that options can change.
+/// The settings that options can change in a session, a named collection of transfers.
 struct SessionSettings {
     var identifier: String
     var options: SessionOptions
-    /// The policy for all transfers of the session. Nil: the policy does not change.
+    /// The policy for all transfers of the session. Nil if the policy does not change.
     var policy: PolicyOptions?
-    /// The headers for all requests of the session. Nil: the headers do not change.
+    /// The headers for all requests of the session. Nil if the headers do not change.
     var headers: [(name: String, value: String)]?
 
     var hasChanges: Bool { options.isGiven || policy?.isGiven == true || headers != nil }

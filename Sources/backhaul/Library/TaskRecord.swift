@@ -74,7 +74,7 @@ struct TaskRecord {
 
     /// The received bytes of a download, or the sent bytes of an upload.
     var done: UInt64 { isUpload ? bodySent : offset }
-    /// The size of the file or body in bytes. Nil: not known yet.
+    /// The size of the file or body in bytes. Nil if the size is not known yet.
     var total: UInt64? { isUpload ? bodySize : size }
 
     var hasEnded: Bool { Int(state) >= BH_TASK_SUCCEEDED }

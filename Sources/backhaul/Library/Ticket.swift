@@ -1,7 +1,7 @@
 import CBackhaul
 
-/// A command that was sent to the engine, and whose reply may not have come. The wait for the reply consists of short
-/// intervals, so that Ctrl-C can interrupt it.
+/// A command that was sent to the engine (the process that runs the transfers), and whose reply may not have come yet.
+/// The wait for the reply consists of short intervals, so that Ctrl-C can interrupt it.
 struct Ticket: ~Copyable {
     private static let slice: Int32 = 100
     /// The longest wait for the engine's reply, in milliseconds. While the engine's process is stopped (`SIGSTOP`),

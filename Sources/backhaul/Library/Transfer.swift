@@ -66,9 +66,10 @@ struct Transfer {
 
     var replaces: Bool { ifExists == BH_IF_EXISTS_REPLACE }
 
-    /// The idempotency key: if a later request has the same key, the engine returns the same task. The key is made from
-    /// the destination, so that a repeated command finds the same task. Nil if the path is too long for a key. Nil for
-    /// an upload, because the user may want to send the same upload again. Nil for a transfer of an activity.
+    /// The idempotency key: if a later request has the same key, the engine (the process that runs the transfers)
+    /// returns the same task. The key is made from the destination, so that a repeated command finds the same task. Nil
+    /// if the path is too long for a key. Nil for an upload, because the user may want to send the same upload again.
+    /// Nil for a transfer of an activity.
     var key: String? {
         guard let destination, !isRepeated else { return nil }
         let key = isNamedByServer ? "into:" + destination + ":" + url : "file:" + destination

@@ -1,8 +1,8 @@
 import CBackhaul
 
 /// The options for constraints, which are demands on the system, such as external power. `get`, `add` and `put` apply
-/// them to the new transfers, `configure` to the session, and `constrain` to existing transfers. The value `default`
-/// removes a constraint.
+/// them to the new transfers, `configure` to the session (a named collection of transfers), and `constrain` to existing
+/// transfers. The value `default` removes a constraint.
 struct ConstraintOptions {
     static let descriptions = [
         OptionDescription(

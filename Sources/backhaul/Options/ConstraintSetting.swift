@@ -14,7 +14,7 @@ struct ConstraintSetting: Sendable {
     let change: @Sendable (Arguments) throws(CommandError) -> Change?
     let read: @Sendable (bh_constraints, inout ConstraintsRecord) -> Void
     let write: @Sendable (ConstraintsRecord, inout bh_constraints, CStringArena) -> Void
-    /// The value as JSON. Null: the constraint is not set, so the preset (a name for several constraints) decides.
+    /// The value as JSON. Null if the constraint is not set. Then the preset (a name for several constraints) decides.
     let json: @Sendable (ConstraintsRecord) -> JSON
 
     /// A constraint that is a number. 0 means the default. The word `default` and an empty value mean 0.
@@ -51,8 +51,8 @@ struct ConstraintSetting: Sendable {
             let value = given.isEmpty || arguments.resetsToDefault(option.name) ? nil : given
             return { $0[keyPath: path] = value }
         }
-        // Unsafe: a text that is read belongs to a batch, which is released after the text is copied. A text that is
-        // written belongs to the arena, which exists as long as the struct.
+        // Unsafe: a text that is read belongs to a batch (a list that the library has returned), which is released
+        // after the text is copied. A text that is written belongs to the arena, which exists as long as the struct.
         read = { fields, constraints in constraints[keyPath: path] = backhaul.text(fields[keyPath: field]) }
         write = { constraints, fields, arena in
             fields[keyPath: field] = constraints[keyPath: path].flatMap { arena.string(unlessEmpty: $0) }

@@ -15,7 +15,7 @@ struct ControlOptions {
     private let ids: [UInt64]
     private let group: String?
 
-    /// - Parameter operands: The operands that are numbers of tasks. Nil: all operands.
+    /// - Parameter operands: The operands that are numbers of tasks. Nil means all operands.
     init(_ arguments: Arguments, _ name: String, operands: ArraySlice<String>? = nil) throws(CommandError) {
         ids = try arguments.taskIDs(operands)
         group = arguments.value("group")
@@ -43,14 +43,16 @@ struct ControlOptions {
         var remark: String?
     }
 
-    /// - Parameter control: Performs the command. It gets the session, and the tasks that the operands name.
+    /// - Parameter control: The function that performs the command. It gets the session, and the tasks that the
+    ///   operands name.
     func run(
         _ participle: String, _ context: Context,
         _ control: (Session, [TaskRecord]) throws(CommandError) -> Change
     ) throws(CommandError) -> ExitCode {
         try context.withApplication { (application) throws(CommandError) in
             let session = try application.attach(context.sessionName, role: BH_ROLE_PRODUCE)
-            // The engine ignores a number that no task has. Here such a number is an error, because the user typed it.
+            // The engine, which runs the tasks, ignores a number that no task has. Here such a number is an error,
+            // because the user typed it.
             var named: [TaskRecord] = []
             for id in ids { named.append(try session.task(id)) }
             let change = try control(session, named)

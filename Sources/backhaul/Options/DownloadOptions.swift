@@ -32,7 +32,7 @@ struct DownloadOptions {
     private let skipsExisting: Bool
     private let session: SessionOptions
 
-    /// - Parameter urls: The URLs. Nil: the operands are the URLs.
+    /// - Parameter urls: The URLs. Nil means that the operands are the URLs.
     init(_ arguments: Arguments, urls given: [String]? = nil, startsSuspended: Bool = false) throws(CommandError) {
         var urls = given ?? arguments.operands
         for file in arguments.all("input") { urls += try DownloadOptions.readURLs(file) }
@@ -126,7 +126,8 @@ struct DownloadOptions {
         }
     }
 
-    /// The path without "." components: "/a/./b" becomes "/a/b". The destination is part of the idempotency key, so the
+    /// The path without "." components: "/a/./b" becomes "/a/b". The destination is part of the idempotency key, a text
+    /// by which the engine (the process that runs the transfers) finds an earlier transfer to the same file. So the
     /// path of each file must have one spelling. ".." stays, because only the file system can resolve it.
     private static func withoutDots(_ path: String) -> String {
         let parts = path.split(separator: "/", omittingEmptySubsequences: true).filter { $0 != "." }

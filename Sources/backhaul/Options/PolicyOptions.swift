@@ -1,7 +1,7 @@
 import CBackhaul
 
 /// The options for HTTP, limits and retries. `get`, `add` and `put` apply them to the new transfers, and `configure`
-/// applies them to all transfers of the session.
+/// applies them to all transfers of the session, a named collection of transfers.
 struct PolicyOptions {
     static let descriptions = [
         OptionDescription("retry", nil, "NUMBER", "give up after this number of retries without progress"),

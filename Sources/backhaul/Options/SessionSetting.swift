@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// A field of a session's configuration that one option sets.
+/// A field in the configuration of a session (a named collection of transfers). One option sets the field.
 struct SessionSetting: Sendable {
     typealias Change = (inout bh_session_configuration) -> Void
     typealias Path<Value> = any WritableKeyPath<bh_session_configuration, Value> & Sendable

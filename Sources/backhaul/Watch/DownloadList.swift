@@ -2,12 +2,13 @@ import CBackhaul
 
 /// The downloads of a command. Each one is a new task, or a task that an earlier command enqueued.
 ///
-/// Each download has an *idempotency key*, a text by which the engine finds an earlier task for the same file. A
-/// *round* is a period in which a session has unfinished tasks. It begins with the first task, and ends when all tasks
-/// have ended. Until the events about the end of the round are acknowledged, a request finds an earlier task with the
-/// same key. An ended task counts as the requested download if three conditions are met: the task has succeeded, its
-/// file still exists, and the command does not replace files. Otherwise the download is enqueued again, with a new key
-/// that includes the id of the ended task. With this key, the same command later finds the new download.
+/// Each download has an *idempotency key*, a text by which the engine (the process that runs the tasks) finds an
+/// earlier task for the same file. A *round* is a period in which a session (a named collection of tasks) has
+/// unfinished tasks. It begins with the first task, and ends when all tasks have ended. Until the events about the end
+/// of the round are acknowledged (deleted), a request finds an earlier task with the same key. An ended task counts as
+/// the requested download if three conditions are met: the task has succeeded, its file still exists, and the command
+/// does not replace files. Otherwise the download is enqueued again, with a new key that includes the id of the ended
+/// task. With this key, the same command later finds the new download.
 struct DownloadList {
     /// The downloads that have not ended, or whose end event is not acknowledged.
     private(set) var enqueued: [UInt64: Transfer] = [:]
@@ -58,10 +59,10 @@ struct DownloadList {
     }
 
     /// Finds the downloads that have not ended, or whose success is not acknowledged. The result has one entry for each
-    /// file. It is found by the key of the file's first download. Its value is the task id in the key of the file's
-    /// last download (`Transfer.former`), or nil if that key has no task id. The result includes running downloads,
-    /// because their files may already be complete: a file gets its final name before the store records the end of the
-    /// download.
+    /// file. The entry is found by the key of the file's first download. The value of the entry is the task id in the
+    /// key of the file's last download (`Transfer.former`), or nil if that key has no task id. The result includes
+    /// running downloads, because their files may already be complete: a file gets its final name before the store
+    /// records the end of the download.
     static func unread(_ session: Session) throws(CommandError) -> [String: UInt64?] {
         var unread: [String: UInt64?] = [:]
         var cursor: UInt64 = 0

@@ -21,8 +21,8 @@ struct Ending {
     init(_ event: EventRecord) {
         taskID = event.taskID
         url = event.url
-        // If an upload does not succeed, the path of the event is another one: the path of the request body, which the
-        // engine had taken and gives back.
+        // If an upload does not succeed, the path of the event is another one: the path of the request body. The
+        // engine, which runs the transfers, had taken this file and gives it back.
         path = Int(event.state) == BH_TASK_SUCCEEDED ? event.path : nil
         state = event.state
         status = event.error.status
@@ -48,7 +48,8 @@ struct Ending {
         responseBody = nil
     }
 
-    /// The result of a task that succeeded before this command started. The history no longer has the task.
+    /// The result of a task that succeeded before this command started. The history, which is the list of ended tasks,
+    /// no longer has the task.
     init(former id: UInt64, _ transfer: Transfer, path: String, size: UInt64) {
         taskID = id
         url = transfer.url
@@ -87,7 +88,8 @@ struct Ending {
         responseBody = nil
     }
 
-    /// Adds the last attempt's error to the message of a time-out, because a time-out alone does not show its cause.
+    /// Adds the error of the last attempt (run of the task) to the message of a time-out, because a time-out alone does
+    /// not show its cause.
     /// - Parameter attempts: The attempts of the task.
     mutating func explain(by attempts: [AttemptRecord]) {
         guard Int(status) == BH_RESOURCE_TIMEOUT else { return }

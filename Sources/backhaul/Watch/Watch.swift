@@ -3,9 +3,10 @@ import CBackhaul
 /// Follows transfers until they have ended. Reports each end to the user, and acknowledges (deletes) the event about
 /// the end.
 ///
-/// A session has one *consumer*, the process that reads its events. If this process is the consumer, events report the
-/// ends. While another process is the consumer, this process finds the ends in the list of tasks. Meanwhile, this
-/// process regularly tries to become the consumer, in order to acknowledge the ends.
+/// A session, which is a named collection of transfers, has one *consumer*: the process that reads the session's
+/// events. If this process is the consumer, events report the ends. While another process is the consumer, this process
+/// finds the ends in the list of tasks. Meanwhile, this process regularly tries to become the consumer, in order to
+/// acknowledge the ends.
 final class Watch {
     enum Scope {
         /// The transfers that this command enqueued. The command does not acknowledge events of other transfers.
@@ -148,7 +149,8 @@ final class Watch {
                     acknowledged.append(event.id)
                 } else if event.isChallenge {
                     prompter.noteNewChallenge()
-                    // After the event is acknowledged, the challenge stays open until a client responds to it.
+                    // After the event is acknowledged, the challenge (a demand for a credential) stays open until a
+                    // program responds to it.
                     if case .session = scope { acknowledged.append(event.id) }
                 } else if event.isActivity, case .session = scope {
                     noteDueActivity(event)
@@ -212,7 +214,8 @@ final class Watch {
         do {
             ending.explain(by: try session.attempts(ending.taskID))
         } catch {
-            // Another process has acknowledged the end, and the history does not have the task any more.
+            // Another process has acknowledged the end, and the history (the list of ended tasks) does not have the
+            // task any more.
             guard case .failure(let failure) = error, failure.is(BH_NOT_FOUND) else { throw error }
         }
         return ending
@@ -298,7 +301,7 @@ final class Watch {
     }
 
     /// Acknowledges the remaining end events, and completes the session: this states that the program has processed all
-    /// its events.
+    /// events of the session.
     private func finish() throws(CommandError) {
         if !isConsumer { try becomeConsumer() }
         guard isConsumer else { return }

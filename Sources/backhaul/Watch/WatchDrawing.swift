@@ -19,8 +19,8 @@ extension Watch {
                 : "\(place), and \(verb) in the background. Follow it with: \(context.waitCommand)")
     }
 
-    /// Writes a note about an activity (work that repeats) that is due. The program that does the work acknowledges the
-    /// event.
+    /// Writes a note about an activity (work that repeats) that is due. The program that does the work acknowledges
+    /// (deletes) the event.
     func noteDueActivity(_ event: EventRecord) {
         context.output.note(
             "Activity \(event.activity ?? "") is due; the program that does its work acknowledges the event: "
@@ -46,8 +46,8 @@ extension Watch {
         if shown.count < visible {
             let waiting = try session.tasks(
                 TaskSelection(ids: ids, states: [BH_TASK_WAITING, BH_TASK_SUSPENDED]), maximum: 32).tasks
-            // A waiting task is shown if something delays it. A task that is suspended or waits for a slot is shown
-            // only if there is no other task to show.
+            // A waiting task is shown if something delays it. A task that is suspended, or waits for a free slot (the
+            // right to run), is shown only if there is no other task to show.
             let notable = waiting.filter { Int($0.reason) != BH_REASON_SLOT && Int($0.reason) != BH_REASON_SUSPENDED }
             shown += (shown.isEmpty && notable.isEmpty ? Array(waiting.prefix(3)) : notable)
                 .prefix(visible - shown.count)

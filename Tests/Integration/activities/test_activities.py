@@ -1,8 +1,8 @@
 """Activities that enqueue a request or send an event.
 
-An activity is work that repeats: the engine starts the work one time in each window of time. Most activities of these
-tests have an interval of one second. A host is a process that embeds the library. If a session needs its host and no
-host runs, the engine launches the program of the application.
+An activity is work that repeats: the engine, which runs the tasks, starts the work one time in each window of time.
+Most activities of these tests have an interval of one second. A host is a process that embeds the library. If a session
+(a named collection of tasks) needs its host and no host runs, the engine launches the program of the application.
 """
 
 import time
@@ -163,7 +163,7 @@ def test_a_kill_of_the_engine_at_the_start_of_an_activity_adds_no_second_task(sw
     assert len(again.tasks()) == 1
 
 
-def test_the_next_engine_keeps_the_windows_of_activities_after_a_kill(host):
+def test_after_a_kill_the_next_engine_keeps_the_windows_of_the_activities(host):
     one = host()
     one.session()
     for name, interval in [("a", HOUR), ("b", 24 * HOUR)]:

@@ -1,5 +1,5 @@
 """Activities on a machine that runs on battery or on external power. An activity is work that repeats in windows of
-time. The test writes a fake /sys before an engine starts."""
+time. Each test writes a fake /sys before it starts a program with the engine, which runs the tasks."""
 
 import time
 

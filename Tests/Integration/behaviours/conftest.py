@@ -1,4 +1,5 @@
-"""Fixtures of the table: scripted servers for HTTP/1.1 and HTTP/2, squid, and one host."""
+"""Fixtures for the table of HTTP behaviours: scripted servers for HTTP/1.1 and HTTP/2, the proxy squid, and one host (a
+program that embeds the library)."""
 
 import shutil
 

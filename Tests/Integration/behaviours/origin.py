@@ -1,5 +1,5 @@
-"""Code that the scripted servers for HTTP/1.1 and HTTP/2 share. It finds the row of each request, and logs the
-request."""
+"""Code that the scripted servers for HTTP/1.1 and HTTP/2 share. A row is one case of the table of HTTP behaviours. The
+script of a row maps paths to responses. The code finds the row of each request, and logs the request."""
 
 import threading
 
@@ -14,7 +14,7 @@ class Scripts:
         self._lock = threading.Lock()
 
     def register(self, key, script, places):
-        """Registers the script of a row. ``places`` has the values of {base} and {other}."""
+        """Registers the script of a row. ``places`` has the URLs that replace {base} and {other} in header fields."""
         with self._lock:
             self._registered[key] = ({path: list(answers) for path, answers in script.items()}, places, [])
 
@@ -23,8 +23,8 @@ class Scripts:
             return list(self._registered[key][2])
 
     def early(self, seen):
-        """Returns how the server sends a response before it has the request's body. Returns None if the next response
-        follows the body."""
+        """If the server sends its next response before it has the whole body of the request, returns how it does this.
+        Otherwise returns None."""
         key, _, rest = seen.path.lstrip("/").partition("/")
         with self._lock:
             script = self._registered.get(key, ({}, {}, []))[0]

@@ -1,4 +1,5 @@
-"""A scripted HTTP/1.1 server on plain sockets. A row decides every byte that the server sends."""
+"""A scripted HTTP/1.1 server on plain sockets. A row, which is one case of the table of HTTP behaviours, decides every
+byte that the server sends."""
 
 import select
 import socket
@@ -82,7 +83,8 @@ def _send_early(connection, reader, seen, early, scripts):
     """Responds before the body is complete. Returns whether the connection can be used again."""
     size = int(seen.headers["content-length"])
     seen.body = reader.read(min(early.after, size))
-    # The runner waits until `is_arriving` is false, so the server sets it before the request is in the log.
+    # The code that runs the row waits until `is_arriving` is false. So the server sets `is_arriving` before the request
+    # is in the log.
     seen.is_arriving = early.then == "read"
     can_be_used = _send(connection, seen, scripts.answer(seen))
     # HTTP/1.1 has no RST_STREAM. Over TLS, the server ends the connection in place of a reset.

@@ -1,4 +1,5 @@
-"""A scripted HTTP/2 server over TLS. The library h2 does the framing."""
+"""A scripted HTTP/2 server over TLS. A script is a part of a row, which is one case of the table of HTTP behaviours.
+The library h2 does the framing."""
 
 import select
 
@@ -68,7 +69,8 @@ class _Connection:
             seen.is_arriving = False
 
     def _receive(self):
-        """Returns the received bytes, or None when the next byte of a drip is due."""
+        """Returns the received bytes, or None when the next byte of a drip (a body that arrives slowly and never ends)
+        is due."""
         pause = min(self._dripping.values(), default=None)
         if not self._wrapped.pending() and not select.select([self._wrapped], [], [], pause)[0]:
             return None

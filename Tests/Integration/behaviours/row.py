@@ -68,11 +68,12 @@ class Response:
     #: Whether the server sends no response.
     silent: bool = False
     #: With this value, the server sends further bytes after the body, and never stops. The value is the pause in
-    #: seconds before each of these bytes; 0: no pause. If ``length`` is set, it must be larger than the number of bytes
-    #: that the server sends during the test.
+    #: seconds before each of these bytes. The value 0 means no pause. If ``length`` is set, ``length`` must be larger
+    #: than the number of bytes that the server sends during the test.
     drip: float | None = None
-    #: How the server sends the response early; None: after the request's body. Only a Response in the script may have
-    #: this value. The server ignores the value in a Response that a function returns.
+    #: How the server sends the response before it has the request's body. None means that the response follows the
+    #: body. Only a Response in the script may have this value. The server ignores the value in a Response that a
+    #: function returns.
     early: Early | None = None
 
     def with_changes(self, **changes):
@@ -132,12 +133,12 @@ def redirect(location, status=302, **headers):
 class Expected:
     """The expected end of the task."""
 
-    #: "succeeded", "failed" or "cancelled"; None: not compared.
+    #: "succeeded", "failed" or "cancelled". None means that the state is not compared.
     state: str | None = "succeeded"
     #: The name of the expected status of a failed task.
     status: str = "OK"
     http_status: int | None = None
-    #: The expected content of the file; None: not compared.
+    #: The expected content of the file. None means that the content is not compared.
     file: bytes | None = None
     #: Text that the error message must contain.
     message: str = ""
@@ -168,14 +169,14 @@ class Row:
     #: response is a Response, or a function that returns a Response for a request.
     script: dict
     expected: Expected
-    #: Fields of backhaul.Request except the URL, and values for the runner, such as "body_size" (the size of a file to
-    #: send).
+    #: Fields of backhaul.Request except the URL, and values for the code that runs the row, such as "body_size" (the
+    #: size of a file to send).
     request: dict = field(default_factory=dict)
     #: Fields of backhaul.SessionConfiguration.
     session: dict = field(default_factory=dict)
-    #: The expected requests, in the order of arrival; None: requests are not compared. Each request is a dict of
-    #: "method", "path", "body" and header fields. A value in the dict is the expected value. If the value is None, the
-    #: field must be absent. If the value is a function, the function must return true for the received value.
+    #: The expected requests, in the order of arrival. None means that the requests are not compared. Each request is a
+    #: dict of "method", "path", "body" and header fields. A value in the dict is the expected value. If the value is
+    #: None, the field must be absent. If the value is a function, the function must return true for the received value.
     asked: tuple | None = None
     transports: tuple = ALL_TRANSPORTS
     #: The document that describes the behaviour.

@@ -1,5 +1,8 @@
 """Checksums, digests, sizes and file names: RFC 9530; RFC 6266."""
 
+# A row has a name, a text for docs/http.md, the responses of the server, the expected end of the task (a download or
+# upload), and the expected requests (`asked`). "Drops" means that the server ends the connection inside the body.
+
 import base64
 import hashlib
 

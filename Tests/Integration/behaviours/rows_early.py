@@ -1,5 +1,8 @@
 """Responses before the request's body has arrived: RFC 9110, section 10.1.1; RFC 9113, section 8.1."""
 
+# A row has a name, a text for docs/http.md, the responses of the server, the expected end of the task (a download or
+# upload), and the expected requests (`asked`).
+
 from behaviours.row import UNCHANGED, Early, Expected, Response, Row
 
 #: The size of request bodies. It is larger than the windows of HTTP/2 and the buffers of a connection together.
@@ -7,7 +10,8 @@ SIZE = 8 << 20
 PUT = {"body_size": SIZE}
 POST = {**PUT, "method": "POST"}
 OVER_2 = ("h2", "tunnel")
-#: A server that stops reading is also silent, so the request time-out is short.
+#: A server that stops reading also sends nothing. The task then ends only after the request time-out, so this time-out
+#: is short.
 QUICK = {"maximum_attempts": 2, "request_timeout_ms": 3_000}
 DONE = Response(201, {}, b"stored")
 STORED = Expected(http_status=201, response_body=b"stored", within=30)
@@ -35,8 +39,8 @@ _ANSWERED = ({}, {"body": whole, "authorization": "Basic dXNlcjpwYXNzd29yZA=="})
 ROWS = [
     refused("early-413-reset", "responds with 413 during the upload and resets the stream with NO_ERROR", "reset",
             transports=OVER_2, is_apart=True, source="RFC 9113, 8.1"),
-    # libcurl 7.88.1 drops the response in this case. The row has no proxy, because a proxy that receives a reset drops
-    # the bytes that it has not forwarded. This happens in each attempt.
+    # libcurl 7.88.1 drops the response in this case, in each attempt. The row has no proxy, because a proxy that
+    # receives a reset drops the bytes that it has not forwarded.
     refused("early-413-reset-at-once", "responds to each of two requests with 413 during the upload, and resets the "
         "stream with NO_ERROR in the same TLS record",
         "reset", transports=("h2",), times=2, source="RFC 9113, 8.1"),

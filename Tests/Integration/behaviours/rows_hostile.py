@@ -1,5 +1,8 @@
 """Hostile servers."""
 
+# A row has a name, a text for docs/http.md, the responses of the server, the expected end of the task (a download or
+# upload), and the expected requests (`asked`). "Drops" means that the server ends the connection inside the body.
+
 from behaviours.row import Content, Expected, Response, Row, redirect, whole
 
 FILE = Content(2_000)
