@@ -20,8 +20,7 @@ def make_place(name):
 
 @contextmanager
 def new_place():
-    """An empty directory. When the context ends, the daemons of its stores end, and the directory is removed.
-    """
+    """An empty directory. When the context ends, the daemons of its stores end, and the directory is removed."""
     made = make_place("test")
     yield made
     end_daemons(made)
