@@ -1,5 +1,5 @@
-"""Computes which content of a store's database would survive a power failure. A trace of the engine's system calls
-gives the writes and syncs."""
+"""Computes which content of a database would survive a power failure. The database is a file in a store, the data
+directory of the library. A trace of the library's system calls shows the writes and syncs."""
 
 import sqlite3
 import struct
@@ -10,11 +10,11 @@ _LOG_HEADER = 32
 
 
 class SyncedDatabase:
-    """The synced pages of a database. `write` and `sync` repeat what the engine does with the write-ahead log. The log
+    """The synced pages of a database. `write` and `sync` repeat what the library does with the write-ahead log. The log
     has the format of https://www.sqlite.org/fileformat.html#the_wal_file."""
 
     def __init__(self, store, folder):
-        """`store` must be idle. `folder` is for a copy of the database."""
+        """While this function runs, no program may use `store`. `folder` is for a copy of the database."""
         self._copy = folder / "synced.sqlite3"
         source, log = store / "backhaul.sqlite3", store / "backhaul.sqlite3-wal"
         self._pages = dict(enumerate(_blocks(source.read_bytes()), start=1))
@@ -36,13 +36,13 @@ class SyncedDatabase:
             self._frame = None
 
     def sync(self):
-        """Records a sync of the log: all writes before it are durable."""
+        """Records a sync of the log. After the sync, all earlier writes are durable."""
         self._pages.update(self._written)
         self._written.clear()
 
     def query(self, statement):
         image = bytearray(b"".join(self._pages.get(number, bytes(PAGE)) for number in range(1, max(self._pages) + 1)))
-        # The copy has no log. So the header must state a database without a log.
+        # The copy has no log. So the header of the copy must say that the database uses no log.
         image[18:20] = b"\1\1"
         self._copy.write_bytes(image)
         connection = sqlite3.connect(f"file:{self._copy}?immutable=1", uri=True)

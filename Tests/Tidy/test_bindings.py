@@ -1,5 +1,5 @@
-"""The files that are generated from include/backhaul.h are up to date. The generator can read headers in other forms,
-too."""
+"""The files that are generated from include/backhaul.h are up to date. The generator can also read other headers. A
+binding makes the library usable in another language."""
 
 import ctypes
 
@@ -38,7 +38,8 @@ def test_each_listed_python_class_belongs_to_an_enumeration_of_the_header():
     assert set(names.PYTHON_CLASSES) <= {enumeration.key for enumeration in read_header().enumerations}
 
 
-#: A header in all forms: macros around declarations, types of enumerations, embedded structs, tables in comments.
+#: A header with all forms of declarations: macros around declarations, types of enumerations, embedded structs, and
+#: tables in comments.
 FORMS = """
 #include <stddef.h>
 #include <stdint.h>
@@ -100,7 +101,7 @@ def forms(tmp_path):
     return header.read(path)
 
 
-def test_the_generator_reads_constants_in_macros_with_their_comments(forms):
+def test_the_generator_reads_constants_that_macros_declare_and_the_comments_of_the_constants(forms):
     role, place = forms.enumerations
     assert (role.name, role.documentation, role.is_bits) == ("bh_http_role", "What a handle may do.", False)
     assert [(item.name, item.value, item.documentation) for item in role.constants] == [
@@ -112,7 +113,7 @@ def test_the_generator_reads_constants_in_macros_with_their_comments(forms):
     ]
 
 
-def test_the_generator_reads_embedded_structs_and_functions_after_a_macro(forms):
+def test_the_generator_reads_embedded_structs_and_reads_functions_that_follow_a_macro(forms):
     limits, options = forms.structs
     assert (limits.documentation, limits.is_growing, options.is_growing) == ("Limits – of a task.", False, True)
     assert [field.type for field in options.fields][1:4] == ["bh_http_role", "bh_limits", "const bh_limits *"]
@@ -152,7 +153,7 @@ def test_the_tables_of_the_generator_contain_only_names_of_the_header():
     assert {*names.SWIFT_TYPES, *names.PYTHON_ZEROS} <= types
 
 
-#: A header with one struct, which is a part of a configuration.
+#: A header with one struct of settings.
 OPTIONS = """
 #include <stddef.h>
 #include <stdint.h>

@@ -11,7 +11,7 @@ COMMAND = "Sources/backhaul"
 WORDS = "Sources/backhaul/Library/OptionNaming.swift"
 NAMES = "Sources/backhaul/Library/Names.swift"
 RECORDS = "Sources/backhaul/Library/JSON+Fields.swift"
-#: A line in a table of options. The line has the name of a field in the record, and the path of the field.
+#: A line in a table of options. The line has the field's name in the JSON, and the field's path in the C struct.
 SETTING = re.compile(r'\.\w+\(\s*"(\w+)", \\\.([\w.]+), ')
 
 #: Maps a struct to the names of the variables through which the code writes options into the struct.
@@ -30,7 +30,7 @@ WITHOUT_OPTION = {
     "bh_request.user_data_size": "as user_data",
 }
 
-#: Maps a file to the JSON document that it prints. These documents are no structs of the header.
+#: Maps a source file to the JSON document that the file prints. No struct of the header describes these documents.
 OWN_DOCUMENTS = {
     "Commands/Claim.swift": "the arguments of bh_task_claim",
     "Commands/Conditions.swift": "two lists in one document",
@@ -44,7 +44,8 @@ OWN_DOCUMENTS = {
     "Output/Output.swift": "bh_error below one key, to tell it from results",
 }
 
-#: Maps a constant to its word on the command line if the word is not made from the name. None: there is no word.
+#: Maps a constant to its word on the command line if the word cannot be made from the constant's name. None means that
+#: the constant has no word.
 OTHER_WORDS = {
     "BH_HTTP_1_1": "http1.1",
     "BH_HTTP_2": "http2",
@@ -68,7 +69,8 @@ def text():
 
 
 def fields(name):
-    """Yields the fields of a struct. Fields of embedded structs have their path: `retry.first_delay_ms`."""
+    """Yields the fields of a struct. A field of an embedded struct is given by its path, such as
+    `retry.first_delay_ms`."""
     structs = {struct.name: struct for struct in header().structs}
     for field in structs[name].fields:
         if field.type in structs:
@@ -87,8 +89,8 @@ def test_each_field_has_an_option_or_is_listed_with_a_reason(name):
 
 
 def printed(form):
-    """Finds each place in the code that writes a struct as JSON, with a list or with a table of options. Yields the
-    struct and the written keys."""
+    """Finds each place in the code that writes a struct as JSON with the function `form` (`record` or `excerpt`). The
+    keys are in a list or in a table of options. Yields the struct and the written keys."""
     for source in swift(COMMAND):
         for match in re.finditer(rf"\.{form}\(of: (bh_\w+)\.self, \[(?:\n(.*?)\n +|([^\n]*))\]\)",
                                  source.text, re.DOTALL):
@@ -102,7 +104,7 @@ def test_the_keys_in_the_json_of_a_struct_are_the_names_of_its_fields():
                 for key in sorted(set(written) ^ json_fields.keys(struct))]
 
 
-def test_the_json_of_an_excerpt_has_only_fields_of_the_struct():
+def test_json_with_an_excerpt_of_a_struct_has_only_fields_of_the_struct():
     assert not [f"{struct}: {key}" for struct, written in printed("excerpt")
                 for key in written if key not in json_fields.excerpt_keys(struct)]
 
@@ -112,13 +114,13 @@ def test_these_tests_find_every_place_that_prints_a_struct():
     assert len([*printed("record"), *printed("excerpt")]) == places > 0
 
 
-def test_each_json_document_that_is_no_struct_is_listed():
+def test_each_json_document_without_a_struct_in_the_header_is_listed():
     own = {source.name.removeprefix(f"{COMMAND}/") for source in swift(COMMAND)
            if source.name != RECORDS and ".object([" in source.text}
     assert own == set(OWN_DOCUMENTS)
 
 
-def test_each_listed_exception_is_a_difference_between_the_json_and_the_header():
+def test_each_listed_difference_between_the_json_and_the_header_exists():
     known = {f"{name}.{field.name}" for name, struct in json_fields.structs().items() for field in struct.fields}
     written = {form: {f"{struct}.{key}" for struct, keys in printed(form) for key in keys}
                for form in ("record", "excerpt")}

@@ -1,4 +1,5 @@
-"""docs/contract.md gives an existing test for each sentence of the contract, or a deviation with its reason."""
+"""The table in docs/contract.md has a row for each sentence of the contract. The row names existing tests of the
+sentence, or a deviation from the sentence."""
 
 import re
 

@@ -1,4 +1,5 @@
-"""The documents about the source name only existing files. Their diagram of the modules matches Package.swift."""
+"""Tests of the documents about the source code: the files and links in them exist, and the diagram of the modules
+matches Package.swift."""
 
 import re
 
@@ -52,7 +53,7 @@ def test_each_relative_link_has_an_existing_target(source):
         pytest.fail("\n".join(broken), pytrace=False)
 
 
-def test_the_readme_of_the_internals_lists_each_page():
+def test_the_readme_of_the_internals_folder_lists_each_page_of_the_folder():
     listed = set(LINK.findall((PROJECT / INTERNALS / "README.md").read_text(encoding="utf-8")))
     pages = {path.name for path in (PROJECT / INTERNALS).glob("*.md")} - {"README.md"}
     assert pages - listed == set()

@@ -1,4 +1,5 @@
-"""docs/http.md is generated from the rows of Tests/Integration/behaviours."""
+"""docs/http.md is generated from rows in Tests/Integration/behaviours. Each row describes a server and what the library
+does."""
 
 from tree import PROJECT
 

@@ -1,4 +1,5 @@
-"""Each part of the engine owns its state, and does not refer to the whole engine (docs/internals/engine.md)."""
+"""The engine, which runs the uploads and downloads, consists of parts. A part is an object that owns the state of one
+subject, and does not refer to the whole engine (docs/internals/engine.md)."""
 
 import re
 from pathlib import Path
@@ -6,10 +7,12 @@ from pathlib import Path
 import pytest
 
 ENGINE = Path(__file__).resolve().parents[2] / "Sources" / "BackhaulEngine"
-# Folders whose files may use the whole engine, because they apply effects or perform commands.
+# Folders whose files may use the whole engine. They perform the commands of programs, or they perform the actions that
+# parts have returned (effects).
 WHOLE = {"Loop", "Commands"}
 MOST_PROPERTIES = 16
-# Types with the state of one running task, and the reason why other types may use their properties.
+# Types that contain the state or the constants of one running task, and the reason why other types may use their
+# properties.
 OF_A_TASK = {
     "RunningAttempt": "the state that a download and an upload have in common; their runners use it",
     "TransferContext": "constants only: the parts that runners use",
@@ -31,8 +34,8 @@ def code(path):
 
 
 def stored_properties(path):
-    """Returns the lines that declare stored properties of the file's class. A line that ends with a body, or with the
-    start of a body, declares a computed property."""
+    """Returns the lines that declare stored properties of the file's class. A line that ends with a body in braces, or
+    with an opening brace, declares a computed property. Such a line is left out."""
     lines = code(path)
     begin = next(number for number, line in enumerate(lines) if re.match(r"(?:public )?final class ", line))
     end = lines.index("}", begin)
@@ -59,7 +62,7 @@ def test_a_part_has_few_stored_properties(path):
 
 
 @pytest.mark.parametrize("name", OF_A_TASK)
-def test_a_type_of_one_task_has_few_stored_properties_and_a_context_has_no_variables(name):
+def test_a_type_for_one_running_task_has_few_stored_properties_and_transfercontext_has_no_variables(name):
     path = next(ENGINE.rglob(f"{name}.swift"))
     assert len(stored_properties(path)) <= MOST_PROPERTIES
     assert name != "TransferContext" or not [line for line in stored_properties(path) if " var " in line]

@@ -1,4 +1,4 @@
-"""docs/conditions.md shows the records of the scenarios in Tests/Integration/conditions."""
+"""docs/conditions.md shows what the tests in Tests/Integration/conditions have recorded: which tasks wait, and why."""
 
 from tree import PROJECT
 

@@ -18,7 +18,7 @@ LARGE_CLASSES = {
     "Watch": "it is the screen of one command, with the rows, the terminal and the pace of the screen",
 }
 MOST_EXTENDING_FILES = 2
-#: Modules in which only few files may extend a type.
+#: Modules in which only a few files may extend a type.
 WHOLE_TYPES = ("BackhaulEngine", "BackhaulStore")
 #: Types that may be extended in more than MOST_EXTENDING_FILES files of their module, with the reason.
 EXTENDED = {
@@ -57,7 +57,8 @@ def functions(path):
         if not found:
             continue
         indent = found.group(1)
-        # The function ends with the next brace at its indentation. A requirement of a protocol has no body.
+        # The function ends at the next brace with the same indentation. A function that a protocol requires has no
+        # body.
         for end in range(number, len(lines)):
             if lines[end].startswith(indent + "}") or (end == number and lines[end].rstrip().endswith("}")):
                 yield next(filter(None, found.groups()[1:])), number + 1, end - number + 1
@@ -127,7 +128,8 @@ def variables(text):
 def using_files(module):
     """Maps each class of a module to the other files that use one of its variables.
 
-    The search finds uses by name. So a variable counts only if no other declaration of the module has its name.
+    The search finds the uses of a variable by the variable's name. So a variable counts only if its name is unique in
+    the module.
     """
     texts = {path: path.read_text() for path in sources() if path.is_relative_to(PROJECT / "Sources" / module)}
     declared = [name for text in texts.values() for name in re.findall(r"\b(?:var|let|func) (\w+)", text)]

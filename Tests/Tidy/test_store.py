@@ -1,5 +1,6 @@
-"""Rules for the SQL of the store's tables: where the SQL is, and what it may contain
-(Sources/BackhaulStore/Tables/Tables.swift)."""
+"""Rules for the SQL of the library's database: where the SQL is, and what it may contain
+(Sources/BackhaulStore/Tables/Tables.swift). An operation family is a struct with all functions for one subject, such as
+events."""
 
 import re
 from collections import defaultdict
@@ -9,12 +10,13 @@ from tree import swift
 
 STORE = "Sources/BackhaulStore/"
 TABLES = STORE + "Tables"
-# Tables of SQLite. Statements about the database itself may read them in any file.
+# Tables of SQLite. A statement that reads information about the database itself may be in any file.
 WITHOUT_TABLES = {"sqlite_schema"}
 # Temporary tables with the ids of rows for a bulk statement. Any statement may read them.
 SELECTIONS = {"selected", "running"}
 
-# Maps a file to the tables of other files that this file may join, and to the reason why one statement needs them.
+# Each file has its own tables. Maps a file to the tables of other files that this file may join, and to the reason for
+# the join.
 JOINS = {
     "AttemptTable": ({"events"}, "the attempts of all acknowledged events at once"),
     "BodyTable": ({"events", "request_options"}, "the files of all acknowledged or cancelled tasks at once"),
@@ -54,7 +56,8 @@ def code(source):
 
 
 def unit(source):
-    """Returns the name of the unit to which the source belongs: a file, or a folder of files. Units own tables."""
+    """Returns the name of the unit to which the source belongs. A unit is a file or a folder of files, and has its own
+    tables."""
     return source.name.removeprefix(TABLES + "/").split("/")[0].removesuffix(".swift")
 
 
@@ -114,7 +117,7 @@ def test_sql_has_no_literal_numbers_of_enumerations():
                  for number, line in enumerate(source.lines, 1) if NUMBER.search(line)])
 
 
-def test_no_query_lists_several_columns_by_hand():
+def test_no_query_contains_a_handwritten_list_of_columns():
     wrong = []
     for source in swift(TABLES):
         for match in BY_HAND.finditer(code(source)):
@@ -129,7 +132,7 @@ def families():
     return {source.path.stem: set(USED.findall(code(source))) for source in swift(STORE + "Operations")}
 
 
-def test_an_operation_family_stores_only_the_tables_and_the_directory():
+def test_the_only_stored_properties_of_an_operation_family_are_tables_and_directory():
     for source in swift(STORE + "Operations"):
         begin = next(number for number, line in enumerate(source.lines) if f"struct {source.path.stem} {{" in line)
         stored = filter(None, map(HELD.match, source.lines[begin:source.lines.index("}")]))

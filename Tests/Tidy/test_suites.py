@@ -1,4 +1,4 @@
-"""Tests of the script scripts/test: how it runs a suite, and how it ends a suite."""
+"""Tests of the script scripts/test: how the script runs a suite of tests, and how it ends the suite's process."""
 
 import signal
 import subprocess
@@ -28,7 +28,7 @@ def suites():
 
 
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT, signal.SIGQUIT], ids=lambda number: number.name)
-def test_a_suite_does_not_ignore_a_signal_that_the_caller_ignores(suites, tmp_path, number):
+def test_a_suite_does_not_ignore_a_signal_even_if_the_caller_of_the_script_ignores_the_signal(suites, tmp_path, number):
     before = signal.signal(number, signal.SIG_IGN)
     try:
         status, _ = suites.run_bounded(["sh", "-c", f"kill -{int(number)} $$"], tmp_path / "log")
@@ -37,12 +37,12 @@ def test_a_suite_does_not_ignore_a_signal_that_the_caller_ignores(suites, tmp_pa
     assert status == -number
 
 
-def test_the_script_does_not_end_a_suite_that_prints_regularly(suites, tmp_path):
+def test_a_suite_that_prints_regularly_runs_to_its_end(suites, tmp_path):
     talks = ["sh", "-c", "for i in 1 2 3 4 5 6; do echo; sleep 0.5; done"]
     assert suites.run_bounded(talks, tmp_path / "log", silence=2)[0] == 0
 
 
-def test_the_script_ends_a_silent_suite_and_its_child_processes(suites, tmp_path):
+def test_if_a_suite_prints_nothing_the_script_ends_the_suite_and_its_child_processes(suites, tmp_path):
     log = tmp_path / "log"
     assert suites.run_bounded(["sh", "-c", "sleep 1000 & echo $!; wait"], log, silence=1)[0] == -signal.SIGKILL
     started, *_, last = log.read_text().splitlines()

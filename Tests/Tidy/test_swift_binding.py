@@ -1,8 +1,8 @@
 """The enumerations and option sets of the Swift binding match include/backhaul.h. The binding fills or reads every
-field.
+field of the header's structs.
 
 These types are written by hand, with documentation comments for Swift. The compiler does not accept a C constant as the
-raw value of a case. So these tests compare the values.
+raw value of a case, so the types contain numbers. These tests compare the numbers with the header.
 """
 
 import re

@@ -9,7 +9,7 @@ from tree import BUILT, PROJECT, header, kept, sources, swift, targets
 # Maps the C module of a library to the only Swift module that may import it.
 OWNERS = {"CSQLite": "BackhaulStore", "CCurl": "BackhaulTransport", "CUV": "BackhaulLoop",
           "CSystemd": "BackhaulBus", "CCrypto": "BackhaulDisk"}
-# The libraries that come with the language. Every module may import them.
+# The libraries that are a part of Swift or of the system. Every module may import them.
 LANGUAGE = {"Swift", "Glibc", "Synchronization"}
 # The modules through which Swift calls C: the C modules of the package, and Glibc.
 C_MODULES = {"CBackhaul", "CLinux", "CUV", "CCurl", "CSQLite", "CSystemd", "CCrypto", "Glibc"}
@@ -27,7 +27,7 @@ LONGEST_WITH_REASON = {
 
 
 def expect_none(places):
-    """Fails if there are places. Each place is a triple of source, line number and fault."""
+    """Fails if the list of wrong places is not empty. Each place is a triple of source, line number and fault."""
     if places:
         pytest.fail("\n".join(f"{source.name}:{number}: {text}" for source, number, text in places), pytrace=False)
 
@@ -64,7 +64,7 @@ def test_the_library_prints_nothing():
 
 
 def test_no_file_contains_a_marker_of_unfinished_work():
-    # Each word is in two parts here. So this file does not contain the words.
+    # Each word is divided here, so this file does not contain the words.
     markers = re.compile(r"\b(" + "|".join(("TO" "DO", "FIX" "ME", "XX" "X", "HA" "CK", "break" r"point\(\)")) + r")\b")
     wrong = [(source, number, line.strip()) for source in sources()
              for number, line in enumerate(source.lines, 1) if markers.search(line)]
@@ -102,7 +102,7 @@ def test_uses_of_pointers_have_a_reason_in_a_comment():
     expect_none(wrong)
 
 
-def test_the_library_never_ends_the_host():
+def test_the_library_never_ends_the_process_in_which_it_runs():
     wrong = [(source, number, "traps") for source in swift("Sources")
              for number in source.matches(r"\b(fatalError|preconditionFailure|abort|exit)\(|\btry!|\bas!")
              if not source.name.startswith(PROGRAMS) and not source.says_why(number, ("Cannot fail:",))]
@@ -110,7 +110,8 @@ def test_the_library_never_ends_the_host():
 
 
 def test_only_directoryreader_reads_directory_entries():
-    """Swift copies the declared size of the name in a dirent. So it reads memory after the end of the entry."""
+    """A directory entry (`dirent`) is shorter than its declared size. Swift copies the declared size, so it reads
+    memory after the end of the entry."""
     wrong = [(source, number, "use BackhaulPlatform's DirectoryReader")
              for source in swift("Sources", "bindings/swift/Sources", "Tests")
              for number in source.matches(r"\b(opendir|fdopendir|readdir|scandir)\(|\bd_name\b")
@@ -155,7 +156,7 @@ def test_no_line_ends_with_a_blank_or_begins_with_a_tab():
 
 
 def test_each_function_of_the_header_is_documented():
-    """If there is no blank line between declarations, they share the comment above the first declaration."""
+    """Declarations without a blank line between them share the comment above the first declaration."""
     wrong = [function.name for function in header().functions if not function.documentation]
     assert not wrong
 

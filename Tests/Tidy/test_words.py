@@ -8,8 +8,8 @@ import tokenize
 import pytest
 from tree import sources
 
-#: Maps a retired word to what to write instead. Words for persons must not stand for programs. Each other word has a
-#: plain synonym.
+#: Maps a retired word to what to write instead. Words for persons, such as "nobody", must not stand for programs. All
+#: other words in the table have a plain synonym.
 RETIRED = {
     r"whoever|whomever|whosoever": "name the process, thread or caller",
     r"nobody|somebody|someone|anybody|anyone": "name the process, thread or caller",
@@ -39,7 +39,7 @@ ALLOWED = {
     "Tests/Tidy/test_words.py": "it has the list",
 }
 
-#: Parts of a line in which a retired word is allowed: quotations, and the account "nobody".
+#: Parts of a line in which a retired word is allowed: quotations, and the user account "nobody".
 NAMES = re.compile(r"`[^`]*`|\"[^\"]*\"|'[^']*'|user nobody|account nobody|nobody\(5\)")
 
 

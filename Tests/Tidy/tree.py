@@ -38,8 +38,8 @@ class Source:
                 if not line.lstrip().startswith(("//", "#", "*", "/*")) and re.search(pattern, line.split(" // ")[0])]
 
     def says_why(self, number, words):
-        """Returns True if a comment has one of the words. The comment must be directly above the line, in the line, or
-        in the next line."""
+        """Returns True if a comment contains one of the words. The comment must be directly above the line, in the
+        line, or in the next line."""
         above = number - 1
         while above > 0 and re.match(r"\s*(//|@)", self.lines[above - 1]):
             above -= 1

@@ -1,4 +1,4 @@
-"""Short forms for the configuration of a session or a task."""
+"""Short forms for the configuration of a session (a named collection of tasks) or of a task (an upload or download)."""
 
 from dataclasses import fields, replace
 
@@ -13,8 +13,8 @@ def nested(*, parts=None, **given):
     """Puts each field into the part of the configuration to which it belongs: ``nested(maximum_attempts=3,
     history_limit=9)`` returns ``{"retry": RetryPolicy(maximum_attempts=3), "history_limit": 9}``.
 
-    So a test can add a field to the options of its suite. If the part itself is also given, its other fields come from
-    this part. Otherwise they come from the part in ``parts``, or they have their defaults.
+    The other fields of a part have their defaults. But if the caller gives the part itself, directly or in ``parts``,
+    the other fields come from this part. So a test can add a field to the options of its suite.
     """
     found = {name: value for name, value in given.items() if name not in _PART_OF}
     for name, value in given.items():

@@ -1,5 +1,6 @@
 """Batches of downloads from correct and faulty servers. A host (a process that embeds the library) collects the
-downloads. The run kills the host repeatedly. If the host has a daemon, the run also kills the daemon."""
+downloads. The run kills the host repeatedly. If the transfers run in a separate process (the daemon), the run also
+kills this process."""
 
 import json
 import os
@@ -33,8 +34,8 @@ FAULTS = [
     Behaviour(status=429),
     retry_after("0"),
     retry_after("1"),
-    # This response needs another tag than the file. A strong tag stands for the same bytes, so two lengths with one tag
-    # would be a permanent failure.
+    # The ETag of this response differs from the file's ETag. With equal ETags, the two lengths would be a permanent
+    # failure, because one strong ETag stands for one content.
     Behaviour(length_lie=5, headers={"ETag": '"another length"'}),
     Behaviour(ignores_range=True),
     Behaviour(pace=3_000_000),
@@ -155,7 +156,8 @@ class SoakRun:
         return None
 
     def _delay(self):
-        # A short delay ends while the host opens the session or enqueues. A long delay ends during the transfers.
+        # A short delay ends while the host opens the session or adds the downloads. A long delay ends during the
+        # transfers.
         return self.random.choice([0.05, 0.2, 0.5, 1.5]) * self.random.uniform(0.5, 1.5)
 
     def _plan(self, batch, journal, chunk):
@@ -193,7 +195,7 @@ class SoakRun:
 
 
 def soak(folder, rounds, seed, hosting, progress=lambda kills: None):
-    """Runs batches until there were `rounds` kills. Returns the result."""
+    """Runs batches until the run has killed processes `rounds` times. Returns the result."""
     served = write_files(folder / "served", mixed_sizes(40, seed, largest=2_000_000), seed)
     certificates = make_certificates(folder)
     with Nginx(folder / "nginx", served.folder, certificates) as nginx, MisbehavingServer() as misbehaving:

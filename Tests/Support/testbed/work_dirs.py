@@ -1,4 +1,4 @@
-"""Directories on a real disk for stores and files."""
+"""Directories on a real disk, for files and for stores. A store is the data directory of the library."""
 
 import shutil
 import tempfile
@@ -20,7 +20,7 @@ def make_place(name):
 
 @contextmanager
 def new_place():
-    """An empty directory. At the end of the context, the daemons of its stores end, and the directory is removed."""
+    """An empty directory. When the context ends, the daemons of its stores end, and the directory is removed."""
     made = make_place("test")
     yield made
     end_daemons(made)

@@ -23,7 +23,7 @@ struct TimeoutTests {
     }
 }
 
-/// A *host* is a process that uses the library.
+/// A *text* is a C string. The *host*, a process that uses the library, passes the text to the library.
 @Suite("A text of the host")
 struct TextArgumentTests {
     private func read(_ bytes: [UInt8], limit: Int = 10) throws(Failure) -> String {
@@ -83,7 +83,9 @@ struct TextArgumentTests {
     }
 }
 
-/// A *host* is a process that uses the library.
+/// The *host* is a process that uses the library. It passes C structs, which begin with their size. An *older* host was
+/// compiled with a header of an earlier version, whose structs have fewer fields. A *newer* host was compiled with a
+/// header of a later version.
 @Suite("A struct of the host")
 struct StructArgumentTests {
     private let minimumSize = MemoryLayout<bh_application_options>.size
@@ -113,7 +115,8 @@ struct StructArgumentTests {
         #expect(copy.identifier == filled.identifier && copy.store == nil)
     }
 
-    /// Reads a struct of a newer header. The struct has one more field than this library knows. This field has `value`.
+    /// Reads a struct of a newer header. The struct has a field that this library does not know. This field has
+    /// `value`.
     private func readNewer(_ value: UInt64) throws(Failure) -> bh_application_options {
         var newer = (filled, value)
         newer.0.struct_size = minimumSize + 8

@@ -4,7 +4,8 @@ import Testing
 
 @testable import BackhaulABI
 
-/// A *batch* is a list that a function of the library returns. A *host* is a process that uses the library.
+/// A *batch* is a list of items that a function of the library returns: events, tasks or sessions. A *task* is an
+/// upload or download, and a *session* is a named collection of tasks. A *host* is a process that uses the library.
 @Suite("A batch")
 struct BatchTests {
     private func text(_ pointer: UnsafePointer<CChar>?) -> String? { pointer.map { String(cString: $0) } }
@@ -95,7 +96,7 @@ struct BatchTests {
         #expect(item.idempotency_key == nil && item.user_data != nil && item.user_data_size == 0)
     }
 
-    @Test("a task in a batch has the constraints that the host gave, or none if the host gave none")
+    @Test("a task in a batch has exactly the constraints that the host gave")
     func constraints() throws {
         var stated = Constraints()
         stated.preset = .overnight

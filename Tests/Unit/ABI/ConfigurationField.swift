@@ -3,14 +3,15 @@ import CBackhaul
 import Glibc
 import Testing
 
-/// A field of `bh_session_configuration`. `give` sets the field in the host's struct. `expect` sets the expected value
-/// in the session's configuration.
+/// A field of `bh_session_configuration`, the settings of a session. `give` sets the field in this C struct, which a
+/// host (a process that uses the library) passes. `expect` sets the expected value in the configuration that the
+/// library reads from the struct.
 struct ConfigurationField: CustomTestStringConvertible, Sendable {
     typealias Given = bh_session_configuration
     typealias Give = @Sendable (inout Given, HostMemory) -> Void
     typealias Expect = @Sendable (inout SessionConfiguration) -> Void
 
-    /// The names in the header. An array has a second name, for its count.
+    /// The names of the field in the header. An array has a second name, for its count.
     let names: [String]
     let give: Give
     let expect: Expect
@@ -37,7 +38,7 @@ struct ConfigurationField: CustomTestStringConvertible, Sendable {
         self.init(name, give: { given, memory in given[keyPath: field] = memory.text(text) }, expect: expect)
     }
 
-    /// A test can set each field alone, or all fields together.
+    /// All fields. A test can set one field of this list, or all fields together.
     static let all = identity + retries + requests + connections + constraints
 
     private static let pin = "sha256//" + String(repeating: "A", count: 43) + "="

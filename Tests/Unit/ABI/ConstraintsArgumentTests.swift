@@ -6,7 +6,8 @@ import Testing
 @testable import BackhaulABI
 
 /// A *host* is a process that uses the library. A *constraint* is a demand of a task on the system, such as external
-/// power. An *activity* is work that repeats.
+/// power. A *budget* limits the bytes that tasks may move over a network in a day or month. An *activity* is work that
+/// repeats.
 @Suite("Constraints, networks and activities of a host")
 struct ConstraintsArgumentTests {
     @Test("the library reads each field of the constraints in a task's policy")

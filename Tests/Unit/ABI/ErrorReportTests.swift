@@ -10,8 +10,8 @@ import Testing
 struct ErrorReportTests {
     private let failure = Failure(.inUse, "process 7 consumes the session", domain: .process, detail: 7, index: 3)
 
-    /// Reports the failure in a host's struct. The struct is followed by further memory. Before the report, all bytes
-    /// of both are 0x55, except the struct's size.
+    /// Reports the failure in a host's struct, which is followed by further memory. Before the report, all bytes of the
+    /// struct and of this memory are 0x55, except the struct's size.
     private func report(_ failure: Failure, structSize: Int) -> (status: bh_status, error: bh_error, behind: Bool) {
         let room = MemoryLayout<bh_error>.size + 64
         let memory = UnsafeMutableRawPointer.allocate(byteCount: room, alignment: 16)
@@ -47,7 +47,7 @@ struct ErrorReportTests {
         #expect(error.index == .max)
     }
 
-    @Test("in the larger bh_error of a newer host, only the fields that the library knows are filled")
+    @Test("if the host's bh_error is larger than the library's, only the fields that the library knows are filled")
     func newerHost() {
         let (_, error, isUntouchedBehind) = report(failure, structSize: MemoryLayout<bh_error>.size + 64)
         #expect(error.status == BH_IN_USE)

@@ -17,7 +17,7 @@ struct HandleTests {
         #expect(HandleNumber(pointer)?.rawValue == number)
     }
 
-    @Test("a number above the largest usable number gives no handle", arguments: [1 << 40, UInt64.max])
+    @Test("there is no handle for a number above the largest usable number", arguments: [1 << 40, UInt64.max])
     func end(number: UInt64) { #expect(HandleNumber(rawValue: number).pointer == nil) }
 
     @Test(
@@ -25,7 +25,7 @@ struct HandleTests {
         arguments: [1, 16, 1 << 46, (1 << 46) + 8, (1 << 46) + 17, 1 << 47, 1 << 63, .max] as [UInt])
     func none(value: UInt) throws { #expect(HandleNumber(try #require(OpaquePointer(bitPattern: value))) == nil) }
 
-    @Test("a handle gives its object until the object is removed")
+    @Test("the library finds the object of a handle until the object is removed")
     func life() throws {
         let batch = try Batch(.sessions([]))
         let pointer = try batch.handle()
@@ -42,7 +42,7 @@ struct HandleTests {
         #expect(Batch.of(pointer) == nil)
     }
 
-    @Test("a handle of the wrong kind is refused but stays valid, and the message names the handle's kind")
+    @Test("a function refuses a handle of the wrong kind, names the kind in the message, and leaves the handle valid")
     func otherKind() throws {
         let pointer = try Batch(.sessions([])).handle()
         defer { bh_batch_release(pointer) }

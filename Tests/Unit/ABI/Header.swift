@@ -4,7 +4,8 @@ import Foundation
 struct Header {
     /// The name of each struct, and the names of its fields.
     let structs: [(name: String, fields: [String])]
-    /// The types of embedded structs. The key is the struct and the field, such as "bh_policy.retry".
+    /// The types of the fields that are structs. The key has the name of the outer struct and the name of the field,
+    /// such as "bh_policy.retry".
     let embedded: [String: String]
     /// The names of all enumerators and of all macros that are numbers.
     let constants: [String]
@@ -33,7 +34,8 @@ struct Header {
         constants = statuses + items + enumerators + macros
     }
 
-    /// Returns the fields of a struct. An embedded struct is replaced by its fields, such as "retry.first_delay_ms".
+    /// Returns the fields of a struct. A field that is a struct is replaced by the fields of this struct, such as
+    /// "retry.first_delay_ms".
     func leaves(of name: String) -> [String] {
         let fields = structs.first { $0.name == name }?.fields ?? []
         return fields.flatMap { field in
@@ -41,7 +43,8 @@ struct Header {
         }
     }
 
-    /// Returns the document that bh_abi_json must return. A C compiler computes this document from the header.
+    /// Returns the document that the library's function bh_abi_json must return: the sizes and offsets in the header's
+    /// structs, and the constants. A C compiler computes this document from the header.
     func compiledManifest() throws -> Manifest {
         var program = """
             #include <inttypes.h>

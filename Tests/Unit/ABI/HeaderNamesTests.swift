@@ -5,6 +5,8 @@ import Testing
 
 @testable import BackhaulABI
 
+/// Each constant of include/backhaul.h has a value of a Swift type in the module BackhaulModel. A *task* is an upload
+/// or download. An *attempt* is one run of a task. An *enqueue* stores new tasks.
 @Suite("The values of the model match the header")
 struct HeaderNamesTests {
     let constants: [String: Int]
@@ -114,7 +116,7 @@ struct HeaderNamesTests {
     @Test("the policies for existing files match the header")
     func policies() { expectEqual(ExistsPolicy.self, "BH_IF_EXISTS_") }
 
-    @Test("the results of an enqueue, new and existing, match the header")
+    @Test("the two results of an enqueue, a new or an existing task, match the header")
     func dispositions() {
         #expect(constants["BH_ENQUEUE_NEW"] == Int(Enqueued.Disposition.new.rawValue))
         #expect(constants["BH_ENQUEUE_EXISTING"] == Int(Enqueued.Disposition.existing.rawValue))

@@ -5,7 +5,8 @@ import Testing
 
 @testable import BackhaulABI
 
-/// A *host* is a process that uses the library.
+/// A *session* is a named collection of uploads and downloads (tasks). A *host* is a process that uses the library. It
+/// passes the configuration of a session as a C struct.
 @Suite("A session configuration of the host")
 struct ConfigurationArgumentTests {
     private func read(
@@ -101,6 +102,7 @@ struct ConfigurationArgumentTests {
     }
 }
 
+/// A *task selection* is a C struct that chooses tasks by their ids and states.
 @Suite("A task selection of the host")
 struct SelectionArgumentTests {
     private func read(

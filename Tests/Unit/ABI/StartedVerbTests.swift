@@ -5,7 +5,9 @@ import Testing
 
 @testable import BackhaulABI
 
-/// A *verb* is a function of the header that sends a command to the engine. Its *outcome* is the result of the command.
+/// A *verb* is a function of the header that sends a command to the engine, which runs the tasks (uploads and
+/// downloads). The *outcome* of a verb is the result of this command. An *enqueue* is a command that stores an array of
+/// requests as tasks.
 @Suite("The outcome of a verb")
 struct StartedVerbTests {
     private let refused = Failure(.wrongRole, "an observer changes nothing")
@@ -49,7 +51,7 @@ struct StartedVerbTests {
     @Test("the outcome of a verb for an unknown task is the status `notFound`")
     func noTask() { #expect(thrown(.tasks([], more: false), .oneTask)?.status == .notFound) }
 
-    @Test("if the engine's reply has a wrong kind, the outcome of a verb is an internal error")
+    @Test("if the engine's reply does not fit the command, the outcome of a verb is an internal error")
     func confused() {
         #expect(thrown(.done, .count)?.status == .internal)
         #expect(thrown(.sessions([]), .session)?.status == .internal)
@@ -58,7 +60,8 @@ struct StartedVerbTests {
     }
 }
 
-/// An *enqueue* stores the tasks for an array of requests.
+/// An *enqueue* is a command that stores an array of requests as tasks. If a task for a request exists already, the
+/// enqueue returns this task.
 @Suite("The results of an enqueue")
 struct EnqueueResultsTests {
     private let two = [

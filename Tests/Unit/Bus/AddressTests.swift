@@ -2,7 +2,7 @@ import Testing
 
 @testable import BackhaulBus
 
-/// The address of a message bus (D-Bus) may be in the environment. It says how a program connects to the bus.
+/// The address of a message bus (D-Bus) says how a program connects to the bus. The address may be in the environment.
 @Suite struct AddressTests {
     private func user(_ environment: [String: String]) -> String? { BusAddress.user { environment[$0] } }
 

@@ -3,8 +3,11 @@ import Testing
 
 @testable import backhaul
 
-/// An *explanation* is the output of `backhaul why` for one transfer. A *constraint* is a demand on the system, such as
-/// external power. A *preset* is a predefined set of constraints.
+/// An *explanation* is the output of `backhaul why` for one transfer. A *session* is a named collection of transfers. A
+/// *constraint* is a demand of a session or a transfer on the system, such as external power. A *preset* is a
+/// predefined set of constraints, such as *overnight*. In *quiet hours*, transfers wait. A *budget* limits the bytes
+/// that may be moved in a day or month. A *challenge* is a server's demand for a password. A *launched program* is one
+/// that the library has started because a session needs it.
 @Suite("An explanation")
 struct ExplanationTests {
     init() { #expect(isInBerlin) }
@@ -44,7 +47,7 @@ struct ExplanationTests {
             ])
     }
 
-    @Test("each reason for a wait has an explanation; none advises to cancel the transfer", arguments: allReasons)
+    @Test("each reason has an explanation that does not advise to cancel the transfer", arguments: allReasons)
     func every(reason: Int) {
         let explained = explanation(task(reason, text: "a sentence of the engine"))
         let lines = explained.lines
@@ -58,7 +61,7 @@ struct ExplanationTests {
         for line in lines[start...] where line.hasPrefix("      ") {
             #expect(line.hasPrefix("      backhaul "))
         }
-        // The session has no constraint, so the explanation advises no change of the session.
+        // The session has no constraint, so the explanation does not advise to change the session.
         #expect(!lines.contains { $0.contains(" configure ") })
         // An explanation never advises to cancel, because a cancel deletes the received bytes.
         #expect(!lines.contains { $0.contains(" cancel ") })
@@ -175,7 +178,7 @@ struct ExplanationTests {
         #expect(!lines.contains { $0.contains(" configure ") })
     }
 
-    @Test("an explanation advises how to remove the preset of a transfer that a launched program enqueued")
+    @Test("if a launched program has added a transfer, an explanation advises how to remove the transfer's preset")
     func launched() {
         let lines = explanation(task(BH_REASON_POWER)).lines
         #expect(lines.contains("      backhaul constrain 12 --none --session photos"))
@@ -233,7 +236,7 @@ struct ExplanationTests {
         #expect(rest.contains("      backhaul configure --daily-budget none --session photos"))
     }
 
-    @Test("an explanation about a retry shows the failed attempt, the next attempt and the kept bytes")
+    @Test("an explanation about a retry shows the failed attempt, the next attempt and the number of received bytes")
     func retry() {
         var facts = WaitFacts()
         facts.lastAttempts[12] = attempt(3, started: evening - 6 * minute, status: 503, error: "status 503")
@@ -292,7 +295,7 @@ struct ExplanationTests {
         lines.joined(separator: " ").split { $0 == " " || $0 == "\n" }.joined(separator: " ")
     }
 
-    @Test("an explanation of a running, ended or starting task shows the task's state and its earlier waits")
+    @Test("an explanation of a running, ended or starting transfer shows the transfer's state and its earlier waits")
     func others() {
         let waits = [wait(BH_REASON_POWER, from: evening - 10 * hour, to: evening - hour)]
         #expect(explanation(task(BH_REASON_NONE, state: BH_TASK_RUNNING)).lines[0].hasSuffix(" is moving."))

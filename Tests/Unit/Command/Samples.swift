@@ -16,7 +16,7 @@ let evening: Int64 = 1_795_205_400_000
 let minute: Int64 = 60_000
 let hour: Int64 = 60 * minute
 
-/// Every reason except `BH_REASON_NONE`.
+/// Every reason why a task can wait.
 let allReasons = BH_REASON_SLOT...BH_REASON_PORTAL
 
 func task(

@@ -8,7 +8,7 @@ struct TimeTests {
     init() { #expect(isInBerlin) }
 
     @Test(
-        "times are parsed in common notations (expected: seconds after 2026-11-20 21:10)",
+        "times are parsed in common notations (the expected values are seconds after 2026-11-20 21:10)",
         arguments: [
             ("06:30", 33_600), ("6:30", 33_600), ("21:11", 60), ("21:10", 86_400), ("21:10:01", 1),
             ("+2h", 7200), ("+90", 90), ("+1d12h", 129_600), ("+1w", 604_800),

@@ -3,8 +3,8 @@ import Testing
 
 @testable import backhaul
 
-/// The command `backhaul why` groups the waiting transfers of a session. A *constraint* is a demand on the system, such
-/// as external power.
+/// The command `backhaul why` groups the waiting transfers of a session, a named collection of transfers. A
+/// *constraint* is a demand on the system, such as external power.
 @Suite("Waiting transfers of a session")
 struct WaitingGroupTests {
     private func gathered(_ tasks: [TaskRecord]) -> [WaitingGroup] {
@@ -34,7 +34,7 @@ struct WaitingGroupTests {
         #expect(lines.contains("      backhaul constrain TASK... --external-power no"))
     }
 
-    @Test("the advice for a group names only the transfers that have the constraint in their own options")
+    @Test("the advice for a group names only the transfers that have the constraint themselves, not from their session")
     func asking() {
         let groups = gathered([
             task(BH_REASON_POWER, text: "on battery", id: 1, stated: external),
@@ -75,11 +75,13 @@ struct WaitingGroupTests {
     }
 }
 
+/// A *condition* is a fact about the system, such as heat or the battery. A network's *budget* limits the bytes that
+/// may be moved over the network in a day or month.
 @Suite("Listings of conditions and networks")
 struct ConditionListingTests {
     init() { #expect(isInBerlin) }
 
-    @Test("a listing of conditions says that no transfer waits for a condition that is unknown")
+    @Test("if a condition is unknown, a listing of conditions says that no transfer waits for this condition")
     func unknown() {
         let lines = Conditions.table(
             [

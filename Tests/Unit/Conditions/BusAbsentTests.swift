@@ -6,8 +6,8 @@ import Testing
 
 @testable import BackhaulConditions
 
-/// A *bus watch* reads conditions from NetworkManager and logind over the system's message bus. A *reading* is the
-/// value of a condition, or the reason why the value is unknown.
+/// A *bus watch* reads conditions (facts such as the network or the system's sleep) from NetworkManager and logind over
+/// the system's message bus. A *reading* is the value of a condition, or the reason why the value is unknown.
 @Suite struct BusAbsentTests {
     private let path = "/tmp/backhaul-bus-\(getpid())-\(UInt32.random(in: 0...UInt32.max))"
     private var address: String { "unix:path=\(path)" }
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(
-        "if the bus sends malformed replies, the conditions from the bus are unknown",
+        "if the bus sends malformed replies, conditions from the bus are unknown",
         arguments: ["OK x\r\n", "ERROR\r\n", "\u{0}\u{1}\u{2}", "REJECTED\r\n"])
     func nonsense(_ answer: String) throws {
         let number = listen()

@@ -2,8 +2,9 @@
 import BackhaulModel
 import Testing
 
-/// A condition, such as sleep or the network, is *needed* while tasks depend on it. A call of `readyToSleep` permits
-/// the machine to sleep.
+/// A *watch* reads conditions, which are facts such as power, sleep or the network. The network and sleep come from the
+/// message bus, and power comes from the kernel. A condition is *needed* while tasks depend on it. A *listing* is one
+/// reading of all conditions. A call of `readyToSleep` permits the machine to sleep.
 @Suite("Conditions from the message bus and the kernel")
 struct BusCombinationTests {
     @Test("the message bus is open only while a condition from the bus is needed")

@@ -4,7 +4,8 @@ import Testing
 
 @testable import BackhaulConditions
 
-/// A *reading* is the value of a condition, with its *source*: a text that says where the value comes from.
+/// A watch reads facts about the network (*conditions*) from NetworkManager over a message bus. A *reading* is the
+/// value of a condition, with its *source*: a text that says where the value comes from.
 @Suite(.serialized) struct BusNetworkTests {
     private let bus: PrivateBus
 
@@ -14,7 +15,7 @@ import Testing
         try #require(BusWatch.start(address: bus.address, subscriptions: .network))
     }
 
-    @Test("the network, whether it is metered, and the connectivity are read from NetworkManager")
+    @Test("the network's name, the connectivity, and whether the network is metered are read from NetworkManager")
     func first() throws {
         try bus.call("network", "connect", "Home", "802-11-wireless", "2")
         let watch = try watch()

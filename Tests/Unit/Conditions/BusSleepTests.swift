@@ -5,9 +5,10 @@ import Testing
 
 @testable import BackhaulConditions
 
-/// A *bus watch* reads conditions from NetworkManager and logind over the system's message bus. It delays the machine's
-/// sleep: while the watch has a certain descriptor of logind, logind does not begin the sleep for some seconds. A call
-/// of `readyToSleep` releases this delay.
+/// A *bus watch* reads conditions (facts such as the network or the machine's sleep) from NetworkManager and logind
+/// over the system's message bus. The watch delays the machine's sleep: while it has a certain descriptor of logind,
+/// logind does not begin the sleep for some seconds. A call of `readyToSleep` releases this delay. A condition is
+/// *needed* while tasks depend on it.
 @Suite(.serialized) struct BusSleepTests {
     private let bus: PrivateBus
 
@@ -41,7 +42,7 @@ import Testing
         }
     }
 
-    @Test("if `readyToSleep` is called after the end of a sleep, the next sleep is still delayed")
+    @Test("if `readyToSleep` is called only after a sleep has ended, the next sleep is still delayed")
     func late() throws {
         let watch = try watch()
         try bus.call("logind", "wait_for_inhibitors", "1")

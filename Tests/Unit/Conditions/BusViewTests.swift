@@ -4,8 +4,9 @@ import Testing
 
 @testable import BackhaulConditions
 
-/// Tests without a bus. They check how replies of NetworkManager and logind become readings. A *reading* is the value
-/// of a condition, with its *source*: a text that says where the value comes from.
+/// Tests without a message bus. They check how replies of NetworkManager and logind become readings. A *reading* is the
+/// value of a condition (a fact such as the network), with its *source*: a text that says where the value comes from. A
+/// *view* is an object that has the last replies and computes the readings.
 @Suite struct BusViewTests {
     private static let whole: [String: BusValue] = [
         "Metered": .uint32(2), "Connectivity": .uint32(4), "PrimaryConnection": .path("/1"),
@@ -95,7 +96,7 @@ import Testing
         #expect(view.readings.isMetered.value == true)
     }
 
-    @Test("if a bus object that was not read before changes, no bus call is made")
+    @Test("if a bus object changes that the view has not read, the object is not read")
     func elsewhere() {
         let view = view(BusViewTests.whole)
         #expect(view.changed(at: "/1") == [.connection("/1")])
@@ -104,7 +105,7 @@ import Testing
         #expect(view.changed(at: nil).isEmpty)
     }
 
-    @Test("if another process takes NetworkManager's bus name, old readings are dropped, and new ones requested")
+    @Test("if another process takes NetworkManager's bus name, old readings are dropped and new readings are requested")
     func replaced() {
         var view = view(BusViewTests.whole)
         #expect(view.update(.present(owner: ":1.1")).isEmpty)

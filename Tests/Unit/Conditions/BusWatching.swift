@@ -5,8 +5,8 @@ import Testing
 @testable import BackhaulConditions
 
 extension BusWatch {
-    /// Waits until `condition` is true for the readings, and returns the readings. Throws if the readings do not change
-    /// for ten seconds.
+    /// Waits until `condition` is true for the readings (the values that the watch has read), and returns them. Throws
+    /// if no reading changes for ten seconds.
     @discardableResult
     func until(
         _ what: String, at location: SourceLocation = #_sourceLocation, _ condition: (BusReadings) -> Bool

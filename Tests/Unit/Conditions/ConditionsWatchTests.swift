@@ -7,7 +7,10 @@ import Testing
 
 private let hasPressureTriggers = PressureTrigger(.cpu, in: SystemTree(root: "/proc")) != nil
 
-/// A condition, such as power or heat, is *needed* while tasks depend on it. A watch reads only the needed conditions.
+/// A condition, such as power or heat, is *needed* while tasks depend on it. A *watch* reads only the needed
+/// conditions. A *listing* is one reading of all conditions. *Pressure* is the share of time in which processes wait
+/// for a processor, a disk or memory. A program that writes a *trigger* to a pressure file of the kernel is notified of
+/// pressure.
 @Suite("Watching conditions")
 struct ConditionsWatchTests {
     static func laptop() -> FakeTree {
@@ -61,8 +64,8 @@ struct ConditionsWatchTests {
         await harness.until { $0.thermalState.value == .nominal }
         tree.replace("class/thermal/thermal_zone0/temp", "96000")
         await harness.until { $0.thermalState.value == .serious }
-        // The zone is less than three degrees below its trip point. Its hysteresis is three degrees, so the thermal
-        // state stays the same.
+        // The thermal state falls only at three degrees below the trip point. The zone is less than three degrees below
+        // this point, so the state stays the same.
         tree.replace("class/thermal/thermal_zone0/temp", "93500")
         var conditions = await harness.current
         while !conditions.thermalState.source.hasSuffix("93 degrees)") { conditions = await harness.current }
@@ -170,15 +173,14 @@ struct ConditionsWatchTests {
         let threads = ProcessCount.threads(named: "bh-conditions")
         #expect(threads >= 1)
         let polledNeeds = await harness.onLoop { $0.watch?.polledNeeds }
-        // Pressure files of the fake tree have no triggers, so pressure is polled. The kernel reports the changes of a
-        // charging battery.
+        // The pressure files of the fake tree have no triggers, so the watch reads pressure at intervals.
         #expect(polledNeeds?.contains([.cpuPressure, .ioPressure, .memoryPressure, .heat]) == true)
         #expect(await harness.onLoop { $0.watch?.readingTimer.millisecondsLeft ?? 0 } > 3_500_000)
         #expect(await harness.onLoop { $0.watch?.readers.reading.isEmpty ?? false })
         #expect(await harness.onLoop { $0.changes } == before)
     }
 
-    @Test("if a machine has mains power, a full battery and no heat sensors, the watch does not poll")
+    @Test("if a machine has mains power, a full battery and no heat sensors, the watch does not read at intervals")
     func reportedOnce() async throws {
         let tree = FakeTree()
         tree.supply("AC", Supplies.mains("1"))

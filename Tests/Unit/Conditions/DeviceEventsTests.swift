@@ -21,7 +21,8 @@ func uevent(_ subsystem: String, _ device: String) -> [CChar] {
     return fields.flatMap { $0.utf8CString }
 }
 
-/// The kernel sends a *device event* (uevent) when a device changes.
+/// The kernel sends a *device event* (uevent) when a device changes. A *watch* then reads *conditions*, which are facts
+/// such as power and heat. It reads only the *needed* conditions, on which tasks depend.
 @Suite("Device events of the kernel")
 struct DeviceEventsTests {
     @Test("only device events of power supplies and thermal sensors are used", arguments: [
@@ -100,8 +101,8 @@ struct DeviceEventsTests {
         let (tree, harness) = try await laptop(needing: .power)
         defer { harness.stop() }
         tree.supply("AC", Supplies.mains("0"))
-        // One loop iteration sends all messages, so the watch takes no message before all are sent. Only the last
-        // message is about power, and the queue is full before this message.
+        // One iteration of the event loop sends all messages, so the watch takes no message before all are sent. Only
+        // the last message is about power. The queue is full before this message, so the message is lost.
         let message = uevent("block", String(repeating: "s", count: 1_000))
         let last = uevent("power_supply", "AC")
         await harness.onLoop { _ in

@@ -1,7 +1,8 @@
 import BackhaulPlatform
 import Glibc
 
-/// A folder that the watch reads in place of /sys or /proc. The folder is removed when the object is freed.
+/// A folder that the watch of the system's state (such as power or heat) reads in place of /sys or /proc. The folder is
+/// removed when the object is freed.
 final class FakeTree: Sendable {
     let root: String
 

@@ -28,7 +28,7 @@ private final class HangingSystem: Sendable {
 }
 
 /// A *sensor* is the source of a condition, such as power or heat. A thread reads the sensor's files. A sensor *hangs*
-/// while a read of these files does not return.
+/// while a read of these files does not return. A *listing* is one reading of all conditions.
 @Suite("Sensors that hang")
 struct HangingSensorTests {
     let tree = ConditionsWatchTests.laptop()

@@ -3,7 +3,7 @@ import BackhaulModel
 import Testing
 
 /// The kernel has a *thermal zone* for each heat sensor. A *trip point* is a temperature at which the zone becomes
-/// passive, hot or critical. The *thermal state* is nominal, fair, serious or critical.
+/// passive, hot or critical. The *thermal state* says how hot the machine is: nominal, fair, serious or critical.
 @Suite("Heat")
 struct HeatTests {
     /// The files of a laptop processor's thermal zone. Its trip points are passive at 85, hot at 95 and critical at 105
@@ -85,7 +85,7 @@ struct HeatTests {
             state.thermalState.source == "\(tree.root)/class/thermal/thermal_zone3 (x86_pkg_temp, 96 degrees)")
     }
 
-    @Test("a thermal state ends at least two degrees below the temperature at which the state began", arguments: [
+    @Test("a thermal state ends two degrees below the temperature at which the state begins", arguments: [
         ("93000", ThermalState.serious, ThermalState.serious), ("92001", .serious, .serious),
         ("92000", .serious, .fair), ("80001", .serious, .fair), ("80000", .serious, .nominal),
         ("100001", .critical, .critical), ("100000", .critical, .serious), ("93000", .fair, .fair),

@@ -2,8 +2,9 @@
 import BackhaulModel
 import Testing
 
-/// The *identity* of a network is its name and kind. NetworkManager reports them, and the last report may be kept for
-/// some time. A network is *pending* while the watch waits for a report about the network.
+/// The *identity* of a network is its name and kind. NetworkManager reports them, and the watch of the network may keep
+/// the last report (the *readings*) for some time. A network is *pending* while the watch waits for a report about the
+/// network.
 @Suite("The identity of the network")
 struct NetworkIdentityTests {
     private static let absent = BusReadings.unknown("NetworkManager is not on the bus")
@@ -54,7 +55,7 @@ struct NetworkIdentityTests {
     }
 
     @Test(
-        "the network keeps its identity while a restarted NetworkManager has no connection yet",
+        "the network keeps its identity while NetworkManager has restarted but has no connection yet",
         arguments: [2_000, 86_400_000] as [Int64])
     func restarted(at now: Int64) {
         var identity = onHotspot()

@@ -16,7 +16,8 @@ struct LinkCase: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// A *metered* network is one whose data may cost money.
+/// A *metered* network is one whose data may cost money. The *connectivity* says whether the machine can reach other
+/// networks. A *reading* is a value that was read from the kernel or from NetworkManager.
 @Suite("The device of the network")
 struct NetworkLinkTests {
     static let links: [LinkCase] = [
@@ -74,7 +75,7 @@ struct NetworkLinkTests {
         #expect(NetworkLink.read(route, system: files, processes: files).kind == .cellular)
     }
 
-    @Test("if there is no default route, the connectivity is `none` and not `unknown`")
+    @Test("if there is no default route, the connectivity is known: it is `none`")
     func withoutRoute() {
         let state = NetworkState.withoutRoute
         #expect(state.connectivity.value == ConnectivityState.none)
@@ -82,7 +83,7 @@ struct NetworkLinkTests {
         #expect(state.network.source == "there is no default route")
     }
 
-    @Test("whether a network is metered is read from the configuration, else NetworkManager, else the device")
+    @Test("the configuration decides whether a network is metered, otherwise NetworkManager, otherwise the device")
     func precedence() {
         let link = NetworkLink(name: "wlan0", type: 1, deviceType: "wlan")
         let state = NetworkState(link, source: "/sys/class/net/wlan0")

@@ -23,7 +23,8 @@ struct Supplies: Sendable, CustomTestStringConvertible {
     static func mains(_ online: String) -> [String: String] { ["type": "Mains", "online": online] }
 }
 
-/// A *reading* is the value of a condition, with its *source*: a text that says where the value comes from.
+/// The tests read external power and the charge of batteries. A *reading* is such a value, with its *source*: a text
+/// that says where the value comes from.
 @Suite("Power")
 struct PowerTests {
     static let machines: [Supplies] = [
@@ -171,7 +172,7 @@ struct PowerTests {
         #expect(state.externalPower.value == false)
     }
 
-    @Test("if the folder of power supplies has very many entries, only some of the entries are read")
+    @Test("if the folder of power supplies has very many entries, only a limited number of entries is read")
     func manyEntries() {
         let tree = FakeTree()
         for number in 0..<600 { tree.makeFolder("class/power_supply/empty\(number)") }

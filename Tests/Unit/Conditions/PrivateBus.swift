@@ -19,8 +19,8 @@ final class PrivateBus {
         posix_spawn_file_actions_adddup2(&actions, ends[1], 0)
         posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        // Threads that run tests block all signals. A child process inherits this mask, so the mask is emptied for the
-        // child.
+        // Threads that run tests block all signals. A child process inherits this signal mask, so the mask is emptied
+        // for the child.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }

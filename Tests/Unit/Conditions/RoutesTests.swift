@@ -22,7 +22,7 @@ struct RoutesTests {
         #expect(Routes.hasRouteToNameServer(resolverFile: "/nowhere") == Routes.hasNetwork)
     }
 
-    @Test("after all changes were read, a route watch reports no change; its descriptor is closed on exec")
+    @Test("a route watch reports no change after all changes were read, and its descriptor is closed on exec")
     func watch() throws {
         let watch = try RouteWatch()
         #expect(fcntl(watch.number, F_GETFD) & FD_CLOEXEC != 0)

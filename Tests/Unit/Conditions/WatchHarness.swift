@@ -5,7 +5,8 @@ import BackhaulPlatform
 import CLinux
 import Glibc
 
-/// The context of a loop thread, with a watch of conditions. The watch reads files that the test writes.
+/// The objects of a thread with an event loop. The watch reads conditions, such as power, from files that the test
+/// writes. It reads only the *needed* conditions. A condition is *pending* until it is read.
 final class WatchContext {
     var watch: ConditionsWatch?
     var log: [String] = []
@@ -86,7 +87,7 @@ struct WatchHarness: Sendable {
     @discardableResult
     func settled() async -> Conditions { await untilPending([]) }
 
-    /// Waits until only these conditions are pending.
+    /// Waits until at most these conditions are pending.
     @discardableResult
     func untilPending(_ pending: ConditionSet) async -> Conditions {
         await withCheckedContinuation { continuation in
@@ -103,7 +104,7 @@ struct WatchHarness: Sendable {
 
     func readAll() async -> Conditions { await readAll(times: 1)[0] }
 
-    /// Begins several listings in one iteration of the loop, and returns their results.
+    /// Begins several listings (readings of all conditions) in one iteration of the loop, and returns their results.
     func readAll(times: Int) async -> [Conditions] {
         await withCheckedContinuation { continuation in
             thread.post { context in

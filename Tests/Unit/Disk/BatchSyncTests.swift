@@ -22,7 +22,7 @@ struct BatchSyncTests {
         return try DiskThreads(count: 1, files: files)
     }
 
-    /// Seals these files with one byte each in one batch, and returns the results.
+    /// Writes one byte to each of these files, seals the files in one batch, and returns the results.
     private func seal(_ parts: [PartFile], on threads: DiskThreads) throws -> [Result<SealedFile, Failure>] {
         let results = Lock<[Result<SealedFile, Failure>]>([])
         let blocker = Lock((isRunning: false, isReleased: false))
@@ -78,7 +78,7 @@ struct BatchSyncTests {
         #expect((count(.syncFileSystem), count(.sync)) == (0, files))
     }
 
-    @Test("a file that was written in several steps is synced separately, even beside a batch of new files")
+    @Test("a file that was written in several steps is synced separately from a batch of new files")
     func continuedFile() async throws {
         let threads = try threads()
         let continued = threads.partFile(try scratch.location("continued"))
@@ -88,7 +88,7 @@ struct BatchSyncTests {
         #expect((count(.syncFileSystem), count(.sync)) == (1, 1))
     }
 
-    @Test("the common sync is used again only when few dirty pages of other files are left")
+    @Test("after many dirty pages of other files, the common sync is used again only when few dirty pages are left")
     func hysteresis() {
         var decision = BatchSyncDecision()
         let (lower, upper) = (BatchSyncDecision.lowerLimit, BatchSyncDecision.upperLimit)

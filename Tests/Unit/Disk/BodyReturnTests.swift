@@ -5,8 +5,8 @@ import Testing
 
 @testable import BackhaulDisk
 
-/// An upload can *consume* a file: the engine moves the file into the store. In these tests, the engine returns the
-/// file to its original path.
+/// An upload can *consume* a file: the file is moved into the store, which is the library's data directory. In these
+/// tests, the library *returns* the file: it moves the file back to its original path.
 @Suite("Returned consumed files")
 struct BodyReturnTests {
     let home: Scratch
@@ -56,7 +56,7 @@ struct BodyReturnTests {
         #expect(store.names() == [] && home.names() == ["a"])
     }
 
-    @Test("a returned file gets another name if its path is taken, and stays in the store if both names are taken")
+    @Test("a returned file gets another name if its name is taken, and stays in the store if both names are taken")
     func taken() async throws {
         try await consume(home.path("a"))
         try write([9], to: home.path("a"))
@@ -82,7 +82,7 @@ struct BodyReturnTests {
         #expect(try isAsBefore(home.path("in/a")))
     }
 
-    @Test("a file is returned only once, even if a crash has left both names, or only the original name")
+    @Test("a second return is harmless if a crash has left the file under both names, or only under its original name")
     func repeated() async throws {
         try await consume(home.path("a"))
         link(store.path("c"), home.path("a"))
@@ -103,7 +103,7 @@ struct BodyReturnTests {
         link(store.path("c"), store.path("again"))
         #expect(await returnBodies(path) == nil)
         #expect(try isAsBefore(path))
-        // Now the files are as after a crash that happened before the name in the store was removed.
+        // Now the files are as they are after a crash between the copy and the removal of the name in the store.
         #expect(await returnBodies(path, "again") == nil)
         #expect(disk.scratch.names() == ["a"] && store.names() == [])
         // A file with the same content but another time of modification counts as another file.

@@ -5,8 +5,9 @@ import Testing
 
 @testable import BackhaulDisk
 
-/// A *body file* is a host's file that an upload sends. For a *snapshot*, the engine copies the file into the store. A
-/// *consumed* file is moved into the store.
+/// A *body file* is a file that an upload sends. The host, the program that embeds the library, gives its path. A
+/// *snapshot* is a copy of the file in the store, which is the library's data directory. A *consumed* file is moved
+/// into the store.
 @Suite("Files of request bodies")
 struct BodyTests {
     let home: Scratch
@@ -151,7 +152,7 @@ struct BodyTests {
         var files = FileSystem()
         files.faults = faults
         let threads = try DiskThreads(count: 1, files: files)
-        // The kernel's copy operations fail, so the engine copies with reads and writes.
+        // The kernel's copy operations fail, so the file is copied with reads and writes.
         for _ in 0..<2 { faults.fail(.copy, with: EOPNOTSUPP) }
         faults.fail(operation, with: ENOSPC)
         let bodies = [IngestedBody(try file("a", [1, 2, 3]), .snapshot, name: "s")]

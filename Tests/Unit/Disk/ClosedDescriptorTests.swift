@@ -4,7 +4,8 @@ import Glibc
 import Testing
 
 /// A host (a program that embeds the library) may close every descriptor that it finds. Then it may open its own files
-/// with the same numbers.
+/// with the same numbers. A *part file* is the file to which a download writes, and an *append* writes bytes at the end
+/// of this file.
 @Suite(.serialized) struct ClosedDescriptorTests {
     let scratch: Scratch
     let threads: DiskThreads
@@ -30,7 +31,7 @@ import Testing
         return nil
     }
 
-    @Test("if the descriptor of a part file was closed, the next append opens the file and continues at its length")
+    @Test("if the descriptor of a part file was closed, the next append reopens the file and writes at its end")
     func closed() async throws {
         try await part.append([1, 2, 3])
         #expect(Glibc.close(try #require(descriptor(of: scratch.partPath(location)))) == 0)
@@ -39,7 +40,7 @@ import Testing
         #expect(contents(location.destination.path) == [1, 2, 3, 4, 5])
     }
 
-    @Test("a host's file is not written even if it has the descriptor number of a part file")
+    @Test("an append to a part file does not write to a host's file that has got the part file's descriptor number")
     func takenOver() async throws {
         try await part.append([1, 2, 3])
         let number = try #require(descriptor(of: scratch.partPath(location)))

@@ -6,7 +6,7 @@ import Testing
 // The Glibc module does not include <sys/fsuid.h>.
 @_silgen_name("setfsuid") private func setfsuid(_ user: uid_t) -> Int32
 
-/// A *destination* is the path at which the engine places the file of a finished download.
+/// A *destination* is the path at which the file of a finished download is placed.
 @Suite struct DestinationCheckTests {
     let scratch: Scratch
 
@@ -86,7 +86,7 @@ import Testing
         #expect(failure(scratch.path("directory"), policy)?.status == .destinationUnavailable)
     }
 
-    @Test("a destination check finds existing files even if it is reused for many requests")
+    @Test("a check of destinations that is used for many requests still finds existing files")
     func many() throws {
         var check = DestinationCheck()
         try write([1], to: scratch.path("there"))

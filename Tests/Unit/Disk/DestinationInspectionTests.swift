@@ -4,6 +4,7 @@ import BackhaulPlatform
 import Glibc
 import Testing
 
+/// A *host* is a program that embeds the library. The *engine* performs the host's downloads, here in another process.
 /// A *destination* is the path at which the engine places the file of a finished download. The host sends the path to
 /// the engine, together with the device and inode of the directory that the host sees at this path.
 @Suite("Destinations that an engine in another process checks")
@@ -33,7 +34,7 @@ struct DestinationInspectionTests {
         #expect(inspect([]) == nil)
     }
 
-    @Test("if the engine sees another directory at a path, the destination is unavailable and its index is reported")
+    @Test("if the engine sees another directory at a path, the failure has the index of this destination in the list")
     func another() throws {
         var other = try destination(in: "b")
         other.directoryInode += 1

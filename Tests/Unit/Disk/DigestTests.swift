@@ -4,8 +4,8 @@ import BackhaulPlatform
 import Glibc
 import Testing
 
-/// A download writes to a *part file* until all bytes have arrived. To *seal* a part file is to write and sync the rest
-/// of it.
+/// A download writes to a *part file* until all bytes have arrived. An *attempt* is one run of the download. To *seal*
+/// a part file is to write and sync the rest of it.
 @Suite("The digest of a part file")
 struct DigestTests {
     let scratch: Scratch
@@ -57,7 +57,7 @@ struct DigestTests {
         #expect(try await threads.partFile(try scratch.location("other")).sealed([1]).checksum == nil)
     }
 
-    @Test("for the digest, the bytes of an earlier attempt are read once while more bytes are written")
+    @Test("for the digest, the bytes of an earlier attempt are read one time while more bytes are written")
     func resumed() async throws {
         let location = try scratch.location("file")
         try await threads.partFile(location).append(Array(bytes[..<9_000_000]))
@@ -103,7 +103,7 @@ struct DigestTests {
     @Test("the seal fails if the part file cannot be read for its digest")
     func unreadable() async throws {
         let part = try await resumedPart(at: scratch.location("file"))
-        // The call of `hash` causes the first read, and the seal causes the second read.
+        // Both reads fail: the first one after the call of `hash`, and the second one during the seal.
         for _ in 0..<2 { faults.fail(.read, with: EIO) }
         part.hash(.sha256)
         #expect(await status { _ = try await part.seal() } == .diskFailed)

@@ -8,7 +8,8 @@ import Testing
 
 /// A download writes to a *part file*. To *seal* a part file is to write and sync the rest of it. The seal returns a
 /// *finish intent*: the values by which the file is recognized after a crash. To *place* the file is to give it its
-/// final name.
+/// final name. An *append* writes bytes at the end of the part file. A *batch* is the calls that the disk thread
+/// performs together.
 @Suite struct FaultTests {
     let scratch: Scratch
     let faults = FaultPlan()
@@ -21,7 +22,7 @@ import Testing
         threads = try DiskThreads(count: 1, files: files)
     }
 
-    /// Blocks the disk thread until `post` has returned. So all work that `post` has added becomes one batch.
+    /// Blocks the disk thread until `post` has returned. So all calls that `post` has made become one batch.
     private func gather(_ post: () throws -> Void) rethrows {
         let blocker = Lock((isRunning: false, isReleased: false))
         threads.remove(path: scratch.path("absent")) { _ in
@@ -36,7 +37,7 @@ import Testing
     /// A time limit that only a defect can exceed.
     private var timeLimit: Deadline { .after(milliseconds: 30_000) }
 
-    @Test("after an append failed on a full disk, all appends fail until the part file is reopened at its length")
+    @Test("after an append has failed on a full disk, all appends fail until the part file is opened again")
     func fullDisk() async throws {
         let location = try scratch.location("file")
         let part = threads.partFile(location)
@@ -162,7 +163,7 @@ import Testing
         #expect(scratch.names() == ["file"])
     }
 
-    @Test("if the old name of a linked file could not be removed, the next attempt removes this name")
+    @Test("if a file was placed by a link and its old name could not be removed, the next call removes the old name")
     func unlinkFails() async throws {
         let part = threads.partFile(try scratch.location("file"))
         let intent = try await part.seal([1])
@@ -184,13 +185,14 @@ import Testing
         #expect(permissions(scratch.path("file")) == 0o666)
     }
 
-    @Test("a file that is written in one step is created with its permissions, and its status is read twice")
+    @Test("a file that is written in one step is created with its permissions, and stat(2) is called twice for it")
     func fewCallsForSmallFile() async throws {
         let part = threads.partFile(try scratch.location("file"))
         try await part.place(part.seal([1]))
         #expect(permissions(scratch.path("file")) == 0o644)
         #expect(!faults.operations.contains(.changeMode))
-        // Three further calls are for directories: one for each of the two batches, and one for the threads' home.
+        // Three further calls are for directories: one for each of the two batches, and one for the directory of the
+        // disk threads.
         #expect(faults.operations.count { $0 == .status } == 2 + 3)
     }
 

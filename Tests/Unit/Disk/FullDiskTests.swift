@@ -13,7 +13,7 @@ import Testing
         threads = try DiskThreads(count: 1)
     }
 
-    @Test("a part file on a full disk continues at its length after space is freed")
+    @Test("after space is freed on a full disk, a download continues at the end of its part file")
     func fullThenFree() async throws {
         let location = try disk.scratch.location("file")
         let ballast = disk.scratch.path("ballast")
@@ -45,7 +45,7 @@ import Testing
         #expect(contents(location.destination.path) == piece)
     }
 
-    @Test("a lack of space is reported before the first write, and a reserve stays free")
+    @Test("a lack of space is reported before the first write, and some space always stays free")
     func checkSpace() async throws {
         let part = threads.partFile(try disk.scratch.location("file"))
         func check(_ bytes: UInt64) async -> Status? {
@@ -84,7 +84,7 @@ import Testing
         #expect(disk.scratch.names().isEmpty)
     }
 
-    @Test("no byte of a body is copied if the body is larger than the store's free space")
+    @Test("if a file to upload is larger than the free space of the store's disk, no byte of the file is copied")
     func bodyWithoutRoom() async throws {
         let source = try Scratch()
         let path = source.path("body")

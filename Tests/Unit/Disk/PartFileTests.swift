@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test("a seal fails if the length differs from the announced length, and the part file can be continued")
+    @Test("if a part file does not have the announced length, its seal fails, and the download can continue")
     func wrongLength() async throws {
         let location = try scratch.location("short")
         let part = threads.partFile(location)
@@ -136,7 +136,7 @@ import Testing
         #expect(failure?.message.contains(scratch.path("gone")) == true)
     }
 
-    @Test("a part file is refused if another directory has replaced the directory that the host saw")
+    @Test("a part file is refused if another directory has replaced the directory that was checked before")
     func anotherDirectory() async throws {
         #expect(mkdir(scratch.path("d"), 0o700) == 0)
         let destination = try DestinationCheck.check(path: scratch.path("d/file"), ifExists: .fail)

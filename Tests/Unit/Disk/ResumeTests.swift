@@ -3,8 +3,8 @@ import BackhaulModel
 import Glibc
 import Testing
 
-/// A download writes to a *part file*. After an interruption, the next attempt *resumes* the file: it keeps the bytes
-/// that it can trust, and continues after them.
+/// A download writes to a *part file*. After an interruption, the next attempt (run of the download) *resumes* the
+/// file: it keeps the bytes that it can trust, and continues after them.
 @Suite struct ResumeTests {
     let scratch: Scratch
     let threads: DiskThreads

@@ -65,7 +65,7 @@ func permissions(_ path: String) -> UInt32? {
     return lstat(path, &status) == 0 ? status.st_mode & 0o7777 : nil
 }
 
-/// Waits for one completion of a disk thread.
+/// Waits until a disk thread has completed one call, and returns the result.
 func answer<Value: Sendable>(
     _ start: (@escaping @Sendable (Result<Value, Failure>) -> Void) -> Void
 ) async -> Result<Value, Failure> {

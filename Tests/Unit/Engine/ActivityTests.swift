@@ -4,7 +4,9 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
-/// An *activity* is work that repeats. The engine starts it one time in each of its windows of time.
+/// An *activity* is work that repeats. The engine starts it one time in each of its windows of time. A *constraint* is
+/// a demand of a task on the system, such as external power. A task is *held* while the system does not meet its
+/// constraints.
 @Suite("Activities of an engine")
 struct ActivityTests {
     let store: TestStore
@@ -30,7 +32,7 @@ struct ActivityTests {
         return request
     }
 
-    @Test("a task is held by its constraints even if an activity has stored the same constraints before")
+    @Test("a task waits for its constraints even if an activity with the same constraints was stored before")
     func constraints() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
         let engine = try FakeConditionsEngine(store, .onBattery)

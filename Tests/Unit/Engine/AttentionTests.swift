@@ -3,9 +3,9 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
-/// A session needs the *attention* of its host, for example, if it has new events, or if another process waits to read
-/// its events (a *waiting consumer*).
-@Suite("An application is notified of each session that needs attention")
+/// A session is a named collection of tasks. It needs the *attention* of its host (the program that embeds the
+/// library), for example if it has new events, or if another process waits to read its events (a *waiting consumer*).
+@Suite("A host is notified of each session that needs attention")
 struct AttentionTests {
     let store: TestStore
     let application: ApplicationClient
@@ -36,6 +36,8 @@ struct AttentionTests {
     }
 }
 
+/// A host notices that sessions need attention, and then lists the sessions. A session that is missing in the listing
+/// was removed. Meanwhile, the host may create the session again.
 @Suite("Attention for a session that is missing in a listing")
 struct RemovedSessionTests {
     @Test("a session that is missing in the listing needs no attention any more")
@@ -47,7 +49,7 @@ struct RemovedSessionTests {
         #expect(!attention.hasUnreported)
     }
 
-    @Test("if a session is created again after the listing, its need for attention because of events is kept")
+    @Test("if a session is created again after the listing, it still needs attention for new events")
     func createdAgain() {
         var attention = Attention()
         attention.record("s", newest: EventID(rawValue: 5))

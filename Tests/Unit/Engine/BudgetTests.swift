@@ -4,7 +4,8 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
-/// A *budget* is the bytes that may be moved in a day or month.
+/// A *budget* limits the bytes that may be moved in a day or month. The engine knows the present network when all
+/// *sources* (the kernel and NetworkManager) report the same network.
 @Suite("Budgets of networks", .enabled(if: TestOrigin.address != nil, "the machine has another address"))
 struct BudgetTests {
     let store: TestStore
@@ -27,7 +28,7 @@ struct BudgetTests {
     }
 
     @Test(
-        "bytes of short transfers count for the network that all sources report, not for the kernel's interface")
+        "bytes of short transfers count for the network that all sources report, not for the kernel's interface name")
     func settled() throws {
         let engine = try FakeConditionsEngine(store)
         defer { engine.stop() }

@@ -4,9 +4,10 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
-/// A task is *held* while a condition of the system, such as heat, makes it wait. A *preset* is a name for several
-/// demands on the system. After its *latest start*, a task no longer waits for its preset. A *wait record* is a row in
-/// the database with the reason, the start and the end of a wait.
+/// A task is *held* while a condition of the system, such as heat, makes it wait. A *constraint* is a demand of a task
+/// on the system, and a *preset* is a name for several constraints. After its *latest start*, a task no longer waits
+/// for its preset. The *resource time-out* is the longest permitted time until the task has ended. A *wait record* is a
+/// row in the database with the reason, the start and the end of a wait.
 @Suite("Tasks that wait because of heat, sleep or time")
 struct ConditionTests {
     let store: TestStore
@@ -31,7 +32,7 @@ struct ConditionTests {
         _ = try answer(host.session.control(.cancel, TaskSelection()))
     }
 
-    @Test("a series of short transfers depends on heat and sleep, as a long transfer does")
+    @Test("heat and sleep stop a series of short transfers in the same way as a long transfer")
     func stream() throws {
         origin.serve("/a", .init(bytes: pattern(400_000), bytesPerSecond: 500_000))
         let engine = try FakeConditionsEngine(store)
@@ -104,7 +105,8 @@ struct ConditionTests {
     func quietHours() throws {
         let engine = try FakeConditionsEngine(store)
         defer { engine.stop() }
-        // The quiet hours cover the whole day except one hour, which begins two hours from now.
+        // The quiet hours, in which tasks wait, cover the whole day except one hour. This hour begins two hours from
+        // now.
         let now = Clock.wallMilliseconds
         let minute = (now + Clock.localOffsetMilliseconds(at: now)) / 60_000 % 1_440
         let (end, begin) = (UInt16((minute + 120) % 1_440), UInt16((minute + 180) % 1_440))

@@ -3,7 +3,10 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
-/// A *challenge* is a demand to the host for a credential. The *round* of a session ends when all its tasks have ended.
+/// A *session* is a named collection of tasks. Its *round* ends when all its tasks have ended. A *challenge* is a
+/// demand to the session's host (the program that embeds the library) for a credential, such as a password. An *event*
+/// is a stored message to the host. The host *acknowledges* the event after it has processed the event. The *resource
+/// time-out* is the longest permitted time until a task has ended.
 @Suite("Credentials")
 struct CredentialTests {
     let store: TestStore
@@ -211,7 +214,7 @@ struct CredentialTests {
     }
 
     @Test(
-        "if an engine ends with an unstored credential, the challenge opens again, and then the download resumes")
+        "if an engine ends before a credential is stored, the challenge opens again, and then the download resumes")
     func resumes() throws {
         let bytes = pattern(5_000_000)
         origin.serve(

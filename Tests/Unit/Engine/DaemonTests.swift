@@ -21,7 +21,7 @@ extension TestStore {
 
     /// The id of the process that holds the store's lock.
     fileprivate var holder: Int32? {
-        // The lock file is empty until the process that holds the lock has written its id.
+        // The lock file is empty until the process with the lock has written its id.
         bytes(of: store + "/lock").flatMap { text in
             String(decoding: text, as: UTF8.self).split(separator: " ").first.flatMap { Int32($0) }
         }
@@ -32,8 +32,9 @@ extension TestStore {
     }
 }
 
-/// A *daemon* is a process that only runs an engine. Each test starts real daemons for its own store. The daemons are
-/// not children of this process.
+/// The *engine* performs uploads and downloads. Its data directory is the *store*. A *daemon* is a process that only
+/// runs an engine. A *host* is a program that embeds the library. Each test starts real daemons for its own store. The
+/// daemons are not children of this process.
 @Suite("A daemon", .enabled(if: access(daemonPath, X_OK) == 0, "backhauld is built beside the tests"))
 struct DaemonTests {
     let store: TestStore

@@ -3,9 +3,10 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
-/// The host *enqueues* a request: the engine stores it as a task. The host *acknowledges* an event: the engine deletes
-/// it. The *round* of a session ends when all its tasks have ended. A *kept file* is a downloaded file in the store for
-/// which the host has given no path. The host can *claim* the file: move it to a path.
+/// The host *enqueues* a request: the engine stores it as a task. An *event* is a stored message to the host. The host
+/// *acknowledges* the event, and then the engine deletes the event. The *round* of a session ends when all its tasks
+/// have ended. A *kept file* is a downloaded file in the store (the engine's directory) for which the host has given no
+/// path. The host can *claim* the file: move it to a path.
 @Suite("Downloads, from enqueue to acknowledgement")
 struct DownloadTests {
     let store: TestStore
@@ -126,7 +127,7 @@ struct DownloadTests {
         #expect(try eventsOfRound(after) == events)
     }
 
-    @Test("a kept file can be claimed twice for one path, and an unclaimed kept file is removed with its event")
+    @Test("a kept file can be claimed again for the same path; an unclaimed kept file is removed with its event")
     func kept() throws {
         origin.serve("/k", .init(bytes: pattern(99), entityTag: nil))
         let application = try store.open()

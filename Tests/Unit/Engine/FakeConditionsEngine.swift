@@ -5,7 +5,8 @@ import BackhaulPlatform
 import BackhaulStore
 import Testing
 
-/// An engine whose conditions the test sets. Clients of the store find it by its socket.
+/// An engine (the part of the library that runs tasks) whose *conditions* the test sets. Conditions are facts about the
+/// system, such as power. Other programs find the engine by the socket in the store, which is the engine's directory.
 final class FakeConditionsEngine: Sendable {
     let conditions: FakeConditions
     private let engine: Engine
@@ -27,7 +28,8 @@ final class FakeConditionsEngine: Sendable {
 
     func stop() { engine.stop() }
 
-    /// Creates the session, or attaches to it if it exists. Returns a consumer of the session.
+    /// Creates the session, or opens it if it exists. The returned handle may read the session's events (as a
+    /// *consumer*).
     func session(_ configuration: SessionConfiguration) throws -> TestSession {
         let application = try store.open()
         return TestSession(
@@ -36,7 +38,8 @@ final class FakeConditionsEngine: Sendable {
     }
 }
 
-/// An application with one session. `deinit` closes the application.
+/// The connection of a host (a program that embeds the library) to the engine, with one session. `deinit` closes the
+/// connection.
 final class TestSession {
     let application: ApplicationClient
     let session: SessionClient

@@ -4,7 +4,7 @@ import BackhaulPlatform
 import Glibc
 import Testing
 
-/// A store in a temporary directory, which `deinit` removes.
+/// A store (the library's data directory) in a temporary directory, which `deinit` removes.
 final class TestStore: Sendable {
     let path: String
     var files: String { path + "/files" }
@@ -69,7 +69,8 @@ extension Deadline {
     static var ofTests: Deadline { .after(milliseconds: 180_000) }
 }
 
-/// Waits for the outcome of the command for which the ticket stands. Throws the command's failure.
+/// Waits for the outcome of the ticket's command. A *ticket* stands for a command that was sent to the engine. Throws
+/// the command's failure.
 func outcome(_ ticket: Ticket) throws -> Ticket.Outcome {
     let outcome = try #require(ticket.wait(until: .ofTests))
     if case .reply(.failed(let failure)) = outcome { throw failure }

@@ -4,9 +4,9 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
-/// A *portal* is a server of the network that responds in place of other servers, until the user logs in. A *budget* is
-/// the bytes that may be moved in a day or month. A task is *held* while it waits because of the network or a budget.
-/// Its *wait records* in the database have the reason, the start and the end of each wait.
+/// A *portal* is a server of the network that responds in place of other servers, until the user logs in. A *budget*
+/// limits the bytes that may be moved in a day or month. A task is *held* while it waits because of the network or a
+/// budget. Its *wait records* in the database have the reason, the start and the end of each wait.
 @Suite("Tasks that wait for a network", .enabled(if: TestOrigin.address != nil, "the machine has another address"))
 struct NetworkTests {
     let store: TestStore
@@ -27,7 +27,7 @@ struct NetworkTests {
         ended(try eventsOfRound(host.session)[0])?.outcome.state == .succeeded
     }
 
-    /// The configuration of a session with a daily budget.
+    /// Returns the configuration of a session with this daily budget.
     private func budget(daily: UInt64) -> SessionConfiguration {
         var configuration = SessionConfiguration(identifier: "s")
         configuration.budget.daily = daily
@@ -201,7 +201,7 @@ struct NetworkTests {
         #expect(waits.map(\.reason) == [.budget])
     }
 
-    @Test("a task that is larger than its budget stays held while other handles read it, and is listed as held")
+    @Test("a task that is larger than its budget stays held while other hosts list it, and is listed as held")
     func sizeHintSeen() throws {
         let engine = try FakeConditionsEngine(store)
         defer { engine.stop() }
@@ -261,7 +261,8 @@ struct NetworkTests {
         let first = try host.waits(task, for: .budget)
         #expect(first.offset > 0 && first.offset < 2_000_000)
         #expect(first.reasonText?.hasPrefix("the transfer expects") == false)
-        // The rest of this budget is less than the missing bytes. The same can happen with the budget of a new day.
+        // The rest of this budget is less than the bytes that the download still needs. The same can happen with the
+        // budget of a new day.
         configuration.budget.daily = first.offset + 700_000
         _ = try answer(host.session.update(configuration))
         #expect(waitUntil { (try? host.info(task).offset) ?? 0 > first.offset + 300_000 })

@@ -4,7 +4,7 @@ import BackhaulWire
 import Glibc
 import Testing
 
-/// A peer on the socket of an engine. The peer can send any bytes at any time.
+/// A process that is connected to the engine's socket. It can send any bytes at any time.
 final class Peer {
     private let number: Int32
     private var reader = FrameReader()

@@ -3,8 +3,9 @@ import BackhaulModel
 import Glibc
 import Testing
 
-/// A *poll* is a command that reads events. Its *ticket* is the object with which the host reads the result of the
-/// command.
+/// A *poll* is a command that reads events. Its *ticket* is the object with which the host (the program that embeds the
+/// library) reads the result of the command. The engine *announces* events with a message (a *notice*), so that the
+/// host polls.
 @Suite("Events of a poll whose ticket is released")
 struct PollTicketTests {
     let store: TestStore

@@ -3,8 +3,9 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
-/// If a request has the same *idempotency key* as an earlier request, the engine returns the earlier task. The *round*
-/// of a session ends when all its tasks have ended.
+/// To *enqueue* a request is to store it as a task. If a request has the same *idempotency key* as an earlier request,
+/// the engine returns the earlier task. The *round* of a session ends when all its tasks have ended. A *part file* is
+/// the file to which a download writes.
 @Suite("Requests that are enqueued again")
 struct RepeatedEnqueueTests {
     let store: TestStore

@@ -1,8 +1,8 @@
 import BackhaulPlatform
 import Glibc
 
-/// A small HTTP/1.1 origin on loopback for the engine's tests. It serves byte arrays with ranges and validators, takes
-/// one request for each connection, and records the requests.
+/// A small HTTP/1.1 server on loopback for the engine's tests. It serves byte arrays with ranges and ETags, takes one
+/// request for each connection, and records the requests.
 final class TestOrigin: Sendable {
     struct ReceivedRequest: Sendable {
         var path: String
@@ -24,9 +24,9 @@ final class TestOrigin: Sendable {
         var authorization: String?
         var challenge = "Basic realm=\"staff\""
         var ignoresRange = false
-        /// The rate of the body, in bytes per second; nil for no limit.
+        /// The rate of the body, in bytes per second, or nil for no limit.
         var bytesPerSecond: Int?
-        /// The Location field of a response with status 302; nil for no redirect.
+        /// The Location field of a response with status 302, or nil for no redirect.
         var location: String?
     }
 

@@ -4,8 +4,8 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
-/// If a server is too slow, its tasks wait (they have a *hold*). After a pause, one task runs as the *slow probe*: it
-/// tests whether the server is still slow.
+/// If a server is too slow, its tasks wait: they are *held*, and the reason is a *hold*. After a pause, one task runs
+/// as the *slow probe*: it tests whether the server is still slow.
 @Suite("Servers that are too slow", .enabled(if: TestOrigin.address != nil, "the machine has another address"))
 struct ThroughputTests {
     let store: TestStore
@@ -107,7 +107,7 @@ struct ThroughputTests {
         _ = try answer(host.session.control(.cancel, TaskSelection()))
     }
 
-    @Test("tasks without constraints do not prevent the probe of their slow server")
+    @Test("other tasks for a slow server, which do not require a rate, do not prevent the probe of this server")
     func othersOfTheLane() throws {
         serveSlowly(origin)
         let engine = try FakeConditionsEngine(store)
@@ -130,7 +130,7 @@ struct ThroughputTests {
         #expect(probed > 0 && probed < paths.count - 1)
     }
 
-    @Test("a task with two holds is listed once: under the hold that is the task's present reason to wait")
+    @Test("a task with two holds is listed only under the hold that is the task's present reason to wait")
     func listedOnce() throws {
         serveSlowly(origin)
         let engine = try FakeConditionsEngine(store)

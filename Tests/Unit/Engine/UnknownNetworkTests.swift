@@ -3,7 +3,7 @@ import BackhaulEngine
 import BackhaulModel
 import Testing
 
-/// A network is *unknown* until all sources of conditions report the same network.
+/// A network is *unknown* until all sources (the kernel and NetworkManager) report the same network.
 @Suite("An unknown network", .enabled(if: TestOrigin.address != nil, "the machine has another address"))
 struct UnknownNetworkTests {
     let store: TestStore

@@ -1,7 +1,7 @@
 import BackhaulPlatform
 import Glibc
 
-/// A small HTTP/1.1 origin on loopback that takes request bodies. It takes one request for each connection, responds
+/// A small HTTP/1.1 server on loopback that takes request bodies. It takes one request for each connection, responds
 /// from a script, and records the requests.
 final class UploadOrigin: Sendable {
     struct Received: Sendable {
@@ -24,10 +24,10 @@ final class UploadOrigin: Sendable {
         var body: [UInt8] = []
         /// Whether the response is sent before the body is read.
         var isEarly = false
-        /// The number of bytes of the request's body after which the connection closes without a response; nil for no
-        /// limit.
+        /// The number of bytes of the request's body after which the connection closes without a response, or nil for
+        /// no limit.
         var breakAfter: Int?
-        /// Called on the connection's thread before the body is read.
+        /// A function that the connection's thread calls before it reads the body.
         var meanwhile: (@Sendable () -> Void)?
         var ignoresExpect = false
     }
@@ -74,8 +74,8 @@ final class UploadOrigin: Sendable {
 
     func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
 
-    /// Sets the responses for one path, in order. After the last of these responses, the origin sends the
-    /// default response.
+    /// Sets the responses for one path, in order. After the last of these responses, the server sends the default
+    /// response.
     func script(_ path: String, _ answers: [Response]) { state.change { $0.scripts[path] = answers } }
 
     var received: [Received] { state.withLock { $0.received } }

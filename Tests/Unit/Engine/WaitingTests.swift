@@ -5,7 +5,8 @@ import Testing
 
 /// A *consumer* is a handle (a host's reference to a session) that may read the session's events. Only one consumer at
 /// a time has this right. A consumer *yields* if it gives up this right because another consumer waits. To *attach* is
-/// to open an existing session. A *ticket* stands for a command whose result the host reads later.
+/// to open an existing session. To *create* a session is to open it, or to make it if it does not exist. A *producer*
+/// is a handle that adds tasks. A *ticket* stands for a command whose result the host reads later.
 @Suite("Consumers that wait for one another")
 struct WaitingTests {
     let store: TestStore
@@ -52,7 +53,7 @@ struct WaitingTests {
         let held = try session(holder.createSession(SessionConfiguration(identifier: "s"), .consume))
         let tickets = (0..<5).map { number in
             let ticket = (number.isMultiple(of: 2) ? other : holder).attachSession("s", .consume, waits: true)
-            // Without this wait, the engine could read the connection of a later ticket first.
+            // Without this wait, the engine could read the command of a later ticket first.
             #expect(waitUntil { (try? waiting()) == UInt32(number + 1) })
             return ticket
         }
@@ -77,7 +78,7 @@ struct WaitingTests {
         try session(holder.attachSession("s", .consume)).close()
     }
 
-    @Test("if a ticket is released while its session is granted, the session is free afterwards")
+    @Test("if a ticket is released while the engine grants the session, the session is free afterwards")
     func releaseAndGrant() throws {
         defer { close() }
         try session(holder.createSession(SessionConfiguration(identifier: "s"), .consume)).close()
@@ -110,7 +111,7 @@ struct WaitingTests {
         guard case .session(_, isNew: false) = try outcome(ticket) else { throw Unexpected() }
     }
 
-    @Test("when a session is removed, a waiting attach fails and a waiting create makes a new session")
+    @Test("when a session is removed, a command that waits to attach fails, and one that waits to create succeeds")
     func removed() throws {
         defer { close() }
         let held = try session(holder.createSession(SessionConfiguration(identifier: "s"), .consume))

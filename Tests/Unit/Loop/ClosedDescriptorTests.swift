@@ -17,7 +17,8 @@ private func waitsForTimer(_ thread: TestLoopThread) async -> Bool {
     return await waitLimit(ofThread: id) ?? 0 > 0
 }
 
-/// Each test runs in a separate process, and closes all descriptors of that process.
+/// The loop is an event loop on a thread of its own. A *job* is a closure that another thread gives to the loop. Each
+/// test runs in a separate process, and closes all descriptors of that process.
 @Suite("A program that closes all descriptors, even those of the library")
 struct ClosedDescriptorTests {
     @Test("a loop whose descriptors were closed reports an error, performs jobs and can be stopped")

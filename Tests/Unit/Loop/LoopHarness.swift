@@ -2,7 +2,8 @@ import BackhaulLoop
 import BackhaulPlatform
 import Glibc
 
-/// The context of a test's loop thread, with the objects that the test keeps there.
+/// The object with the state of a thread that runs an event loop. It keeps the objects that the test needs on this
+/// thread.
 final class LoopContext {
     let loop: Loop
     var kept: [AnyObject] = []

@@ -16,7 +16,7 @@ struct LoopThreadTests {
         #expect(seen.withLock { $0 } == Array(0..<1_000))
     }
 
-    @Test("a loop's thread performs jobs that were posted before the stop, and drops later jobs")
+    @Test("a loop's thread performs jobs that were posted before its stop, and drops later jobs")
     func stop() throws {
         let thread = try startLoop()
         let count = Lock(0)
@@ -36,7 +36,7 @@ struct LoopThreadTests {
         }
     }
 
-    @Test("when a loop's thread stops, its context is freed on that thread")
+    @Test("when a loop's thread stops, the loop's context is freed on that thread")
     func contextEnds() throws {
         final class Witness {
             let ended: Lock<Bool>
@@ -74,7 +74,7 @@ struct LoopThreadTests {
     }
 }
 
-/// A *watch* calls back when a descriptor is readable or writable.
+/// A *loop* is an event loop (epoll). A *watch* calls back when a descriptor is readable or writable.
 @Suite("A loop")
 struct LoopTests {
     @Test("a loop calls a timer one time after each start of the timer")
@@ -131,7 +131,7 @@ struct LoopTests {
         thread.stop()
     }
 
-    @Test("work that is deferred to the end of a loop iteration precedes the jobs of the next iteration")
+    @Test("work that is deferred to the end of a loop iteration is done before the jobs of the next iteration")
     func afterThisIteration() async throws {
         let thread = try startLoop()
         let seen = Lock<[String]>([])
@@ -214,7 +214,7 @@ struct LoopTests {
         two.close()
     }
 
-    @Test("if a descriptor's number is used again, the loop does not confuse the old watch with the new one")
+    @Test("if a closed descriptor's number is used again, the loop does not confuse the old and the new watch")
     func reusedNumber() async throws {
         let first = SocketPair()
         let thread = try startLoop()

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("System sleep")
 struct SleepTests {
-    @Test("a system sleep counts for timers: after it, due timers fire immediately, and later timers fire earlier")
+    @Test("timers count the time of a sleep: afterwards, due timers fire at once, and later timers fire earlier")
     func counts() async throws {
         let thread = try startLoop()
         let left: Int64 = await thread.event { context, done in
@@ -17,7 +17,7 @@ struct SleepTests {
             context.kept.append(due)
             context.loop.noticeSleep(Clock.bootMilliseconds - context.loop.timerClock + 4_000_000)
         }
-        // The range allows a minute for a slow machine.
+        // A slow machine may need up to a minute for this test.
         #expect((5_940_000...6_000_000).contains(left))
         thread.stop()
     }

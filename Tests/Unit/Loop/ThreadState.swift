@@ -15,8 +15,8 @@ private let waits = ["232", "281", "22"]
 func waitLimit(ofThread id: Int) async -> Int32? {
     for _ in 0..<100_000 {
         let words = readText("/proc/self/task/\(id)/syscall").split(separator: " ")
-        // The words are the call's number, descriptor, buffer, count and milliseconds. While the thread runs, the only
-        // word is "running".
+        // The words are the system call's number and its arguments: descriptor, buffer, count and milliseconds. While
+        // the thread runs, the only word is "running".
         if words.count > 4, waits.contains(String(words[0])),
             let limit = UInt64(words[4].dropFirst(2), radix: 16)
         {

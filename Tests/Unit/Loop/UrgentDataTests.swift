@@ -4,8 +4,8 @@ import Testing
 
 @Suite("Urgent data on descriptors")
 struct UrgentDataTests {
-    /// Returns both ends of a TCP connection. In the loop, urgent data of TCP (RFC 9293, section 3.8.5) causes the same
-    /// event as a trigger in /proc/pressure.
+    /// Returns both ends of a TCP connection. In an event loop, urgent data of TCP (RFC 9293, section 3.8.5) causes the
+    /// same event of epoll as a trigger in /proc/pressure.
     private static func connection() -> (near: Int32, far: Int32)? {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(listener) }
@@ -24,7 +24,7 @@ struct UrgentDataTests {
         }
     }
 
-    @Test("a watch for urgent data is notified of urgent data, and not of plain bytes")
+    @Test("a watch of a descriptor for urgent data is notified of urgent data, and not of plain bytes")
     func urgent() async throws {
         let ends = try #require(UrgentDataTests.connection())
         defer { for end in [ends.near, ends.far] { close(end) } }

@@ -1,7 +1,8 @@
 import BackhaulModel
 import Testing
 
-/// A *clock step* is a change of the wall clock by ten seconds or more, because a user or the network has set it.
+/// A *clock step* is a change of the wall clock by ten seconds or more, because a user or the network has set it. The
+/// *boot clock* counts the time since the boot. A machine without a battery for its clock shows 1970 after a boot.
 @Suite("Clock steps")
 struct ClockStepTests {
     private static let year2026: Int64 = 1_767_225_600_000
@@ -10,7 +11,7 @@ struct ClockStepTests {
         ClockReading(wall: wall, boot: boot, bootID: id)
     }
 
-    @Test("time that passes, or a clock that is adjusted slowly, is no clock step", arguments: [0, 9_000, -9_000])
+    @Test("elapsed time is no clock step, even if the clock is adjusted slowly", arguments: [0, 9_000, -9_000])
     func passes(slewed: Int64) {
         let day: Int64 = 86_400_000
         #expect(

@@ -5,15 +5,16 @@ import Testing
 @testable import BackhaulModel
 @testable import BackhaulStore
 
-/// An *activity* is work that repeats. The engine starts it one time in each of its *windows* of time. A *hold* is a
-/// demand on the system, such as external power, that the system does not meet now.
+/// An *activity* is work that repeats. The engine starts it one time in each of its *windows* of time. The *conditions*
+/// are facts about the system. A *hold* is a demand on the system, such as external power, that the system does not
+/// meet now. The *store* is the database with all activities and tasks.
 @Suite("The controller of activities")
 struct ActivityControllerTests {
     typealias Found = (open: [OpenActivity], next: Int64?)
 
     /// The facts that the controller gets from other parts of the engine.
     final class Surroundings {
-        /// The holds of the activities; nil until the conditions are read.
+        /// The holds of the activities, or nil until the conditions are read.
         var holds: [Hold]? = []
         var isEnding = false
     }
@@ -112,7 +113,7 @@ struct ActivityControllerTests {
         #expect(isBeingStarted())
     }
 
-    @Test("an activity does not start before its conditions are read; until then, `needs` has these conditions")
+    @Test("an activity does not start before its conditions are read, and until then `needs` contains these conditions")
     func needsConditions() throws {
         around.holds = nil
         activities.check()
@@ -176,7 +177,7 @@ struct ActivityControllerTests {
             log.withLock(\.self) == ["the activity sync-1 cannot start: no space; it is retried"])
     }
 
-    @Test("a failed start is retried immediately if the host sets an activity; a second failure is not logged")
+    @Test("if the host sets an activity, a failed start is retried immediately, and a second failure is not logged")
     func setAfterFailure() throws {
         activities.check()
         try find([activity()])

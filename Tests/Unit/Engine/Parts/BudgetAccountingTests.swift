@@ -5,8 +5,9 @@ import Testing
 @testable import BackhaulEngine
 @testable import BackhaulStore
 
-/// A *budget* is the bytes that may be moved in a day or month. A *hold* makes tasks wait, for example because a budget
-/// is used up. A *lane* is the tasks of one session for one server.
+/// A *budget* limits the bytes that may be moved in a day or month. A *hold* makes tasks wait, for example because a
+/// budget is used up. A *lane* is the tasks of one session for one server. A task that is larger than the rest of the
+/// budget is *delayed*, and all other tasks are *admitted*.
 @Suite("The accounting of budgets")
 struct BudgetAccountingTests {
     let fixture = ConditionsFixture()
@@ -106,7 +107,7 @@ struct BudgetAccountingTests {
         #expect(fixture.runtime.takeEffects().reloadedLater == [[1]])
     }
 
-    @Test("delayed tasks are evaluated once per loop iteration, and once more if a change occurs meanwhile")
+    @Test("delayed tasks are evaluated once per loop iteration, and again if a change occurs during the evaluation")
     func evaluates() throws {
         admission.reevaluateDelayed()
         admission.reevaluateDelayed()

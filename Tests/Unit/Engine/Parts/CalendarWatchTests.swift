@@ -5,8 +5,8 @@ import Testing
 @testable import BackhaulEngine
 @testable import BackhaulStore
 
-/// The *age calendar* is the clock that measures the age of tasks. A *clock step* is a change of the system's calendar
-/// clock, because a user or the network has set it.
+/// The *age calendar* is the clock that measures the age of tasks. The *store* is the database of the engine. A *clock
+/// step* is a change of the system's calendar clock, because a user or the network has set it.
 @Suite("The age calendar")
 struct CalendarWatchTests {
     let runtime = FakeRuntime()

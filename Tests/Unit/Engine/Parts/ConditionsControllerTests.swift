@@ -5,8 +5,9 @@ import Testing
 @testable import BackhaulEngine
 @testable import BackhaulStore
 
-/// A *hold* is a demand of tasks on the system, such as external power, that the system does not meet now. An
-/// *activity* is work that a host repeats.
+/// A *hold* is a demand of tasks on the system, such as external power, that the system does not meet now. A
+/// *condition* is a fact about the system, such as power. An *activity* is work that a host (a program that embeds the
+/// library) repeats.
 @Suite("The evaluation of holds")
 struct ConditionsControllerTests {
     let fixture = ConditionsFixture()
@@ -29,7 +30,7 @@ struct ConditionsControllerTests {
         #expect(!fixture.runtime.takeEffects().has(\.isConditionsChanged))
     }
 
-    @Test("for a long transfer, the engine reads heat and sleep, even while it loads other tasks")
+    @Test("during a long transfer, the engine reads heat and sleep, even while it loads other tasks")
     func lasting() {
         fixture.running.tasks = [fixture.base.task(1)]
         _ = conditions.note(ConditionsFixture.group)
@@ -43,7 +44,7 @@ struct ConditionsControllerTests {
         #expect(fixture.source.needs.isSuperset(of: [.heat, .sleep]))
     }
 
-    @Test("quiet hours hold tasks, and this hold depends on the calendar")
+    @Test("tasks wait in quiet hours, and this hold depends on the calendar")
     func quietHours() throws {
         fixture.configure { $0.constraints.quietHours = QuietHours(spans: [.init(begin: 0, end: 1_440)]) }
         #expect(conditions.note(ConditionsFixture.group).deferred.count == 1)

@@ -4,7 +4,8 @@ import Testing
 @testable import BackhaulEngine
 @testable import BackhaulStore
 
-/// The parts of the engine that make tasks wait for conditions. The loop and the conditions are fakes.
+/// The parts of the engine that make tasks wait for conditions, which are facts about the system, such as power. The
+/// event loop and the conditions are fakes.
 final class ConditionsFixture {
     let base = EngineFixture()
     let source = FakeConditionsSource()

@@ -3,7 +3,8 @@ import Testing
 
 @testable import BackhaulEngine
 
-/// A *condition* is one fact about the system, such as power or the network.
+/// A *condition* is one fact about the system, such as power or the network. The monitor reads conditions from a
+/// *source*. A condition is *pending* until the source has read it.
 @Suite("The monitor of conditions")
 struct ConditionsMonitorTests {
     let runtime = FakeRuntime()
@@ -37,7 +38,7 @@ struct ConditionsMonitorTests {
         #expect(runtime.takeEffects().isEmpty)
     }
 
-    @Test("conditions count as read when none of them is pending")
+    @Test("a set of conditions counts as read when none of the conditions is pending")
     func pending() {
         source.pending = .network
         monitor.need([.power, .network])
@@ -47,7 +48,7 @@ struct ConditionsMonitorTests {
         #expect(monitor.isRead([.power, .network]))
     }
 
-    @Test("a change of network is reported when all sources report the same new name")
+    @Test("a change of network is reported when the network is no longer pending")
     func otherNetwork() throws {
         monitor.need(.network)
         source.current.network = Reading(Network(name: "home", kind: .wifi), source: "test")
@@ -60,7 +61,7 @@ struct ConditionsMonitorTests {
         #expect(findings.isOtherNetwork && findings.network?.name == "office")
     }
 
-    @Test("the setting that a network is metered is passed to the source, even before the first reading")
+    @Test("the setting whether a network is metered is passed to the source, even before the first reading")
     func metered() {
         monitor.setMetered(["wlan": true])
         monitor.need(.network)

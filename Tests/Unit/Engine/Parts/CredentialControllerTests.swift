@@ -6,7 +6,8 @@ import Testing
 @testable import BackhaulStore
 
 /// A *challenge* is a demand to the host for a credential or a new URL. A *parked* task waits until the host has
-/// responded to a challenge. A *lane* is the tasks of one session for one server.
+/// responded to a challenge. A *lane* is the tasks of one session for one server. To *load* a lane is to read its next
+/// tasks from the store, which is the database.
 @Suite("Tasks and their credentials")
 struct CredentialControllerTests {
     let fixture = EngineFixture()
@@ -19,7 +20,7 @@ struct CredentialControllerTests {
             waitingTasks: 1)
     }
 
-    /// Lets another task of the lane get the status 401, and commits the challenge of this task.
+    /// Lets another task of the lane get the status 401, and stores the challenge of that task.
     private func meetChallenge() {
         let authChallenge = AuthenticationChallenge(space: space, schemes: .basic, scope: "/")
         _ = credentials.noteChallenge(authChallenge, fixture.task(8))

@@ -8,7 +8,7 @@ import Testing
 /// A task fails at its *deadline* if it has not ended. After its *latest start*, a task no longer waits for its preset
 /// demands on the system. A *held* task waits for a condition, such as external power. A *ready* task waits only for
 /// the right to run. A *clock step* is a change of the system's calendar clock. A *lane* is the tasks of one session
-/// for one server.
+/// for one server. To *load* a lane is to read its next tasks from the database.
 @Suite("Deadlines of waiting tasks")
 struct DeadlineControllerTests {
     let fixture = ConditionsFixture()
@@ -84,7 +84,7 @@ struct DeadlineControllerTests {
         #expect(deadlines.untilNext.map { $0 <= 60_000 } == true)
     }
 
-    @Test("at a latest start, the task's lane is loaded again and the next latest start is planned")
+    @Test("at the latest start of a task, the task's lane is loaded again and the next latest start is planned")
     func passed() throws {
         _ = deadlines.latestStart(at: Clock.wallMilliseconds - 1)
         deadlines.check()

@@ -4,6 +4,8 @@ import Testing
 
 @testable import BackhaulEngine
 
+/// The writer stores the *ends* (results) of tasks. It writes the ends of one iteration of the engine's event loop
+/// together.
 @Suite("The writer of tasks' ends")
 struct EndingWriterTests {
     let runtime = FakeRuntime()
@@ -17,7 +19,7 @@ struct EndingWriterTests {
             session: SessionID(rawValue: session), also: nil)
     }
 
-    /// Returns the tasks whose ends are in the store, one list for each transaction.
+    /// Returns the tasks whose ends are stored, in one list for each transaction.
     private func takeEnded() -> [[UInt64]] {
         runtime.takeEffects().compactMap { effect in
             if case .ended(let endings, _) = effect { endings.map(\.end.task.rawValue) } else { nil }

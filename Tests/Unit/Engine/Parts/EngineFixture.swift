@@ -4,7 +4,7 @@ import Testing
 @testable import BackhaulEngine
 @testable import BackhaulStore
 
-/// The scheduler and the parts that it uses, on one fake loop.
+/// The scheduler, which starts tasks, and the parts of the engine that it uses. They run on one fake event loop.
 final class EngineFixture {
     let runtime = FakeRuntime()
     let sessions = SessionTable()

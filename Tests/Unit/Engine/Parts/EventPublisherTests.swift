@@ -4,9 +4,9 @@ import Testing
 
 @testable import BackhaulEngine
 
-/// An *event* is a stored message for a host. An *announcement* is a message to a client that a session has new events.
-/// A *consumer* reads a session's events. Its *credit* is how many events the engine may send before the consumer
-/// demands them.
+/// An *event* is a stored message for a host. An *announcement* is a message that reports new events of a session to a
+/// client, a connected host. A *consumer* reads a session's events. Its *credit* is how many events the engine may send
+/// before the consumer demands them.
 @Suite("Announcements of events")
 struct EventPublisherTests {
     let runtime = FakeRuntime()
@@ -51,7 +51,7 @@ struct EventPublisherTests {
         #expect(client.notices.isEmpty)
     }
 
-    @Test("a consumer with credit gets the announced events, even if they must be read from the store")
+    @Test("a consumer with credit gets the announced events, even if they must be read from the database")
     func readsAhead() throws {
         let client = FakeClient(clients)
         client.attach(1, session)
@@ -67,7 +67,7 @@ struct EventPublisherTests {
         #expect(pushed.flatMap(\.self) == [event])
     }
 
-    @Test("after an event for a consumer in another process, the engine checks whether that process is stopped")
+    @Test("after an event for a consumer in another process, the engine checks whether SIGSTOP stopped the process")
     func stoppedConsumer() {
         let client = FakeClient(clients)
         client.attach(1, session)

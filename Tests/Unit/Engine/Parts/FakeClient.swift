@@ -4,7 +4,7 @@ import BackhaulStore
 
 @testable import BackhaulEngine
 
-/// A connected client. It stores the messages that it receives.
+/// A host that is connected to the engine. It stores the messages that it receives.
 final class FakeClient {
     let id = ConnectionID.next()
     let connection: ClientConnection

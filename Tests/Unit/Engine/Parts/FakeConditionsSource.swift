@@ -2,7 +2,8 @@ import BackhaulModel
 
 @testable import BackhaulEngine
 
-/// A source of conditions whose readings the test sets. A reading that is not pending is available immediately.
+/// A source from which the engine reads conditions, which are facts such as power. The test sets their values. A value
+/// that is not *pending* is available immediately.
 final class FakeConditionsSource: ConditionsSource {
     var current = Conditions()
     var pending: ConditionSet = []

@@ -6,8 +6,8 @@ import Testing
 
 @testable import BackhaulEngine
 
-/// A fake loop for the test of one part, without threads or a database. The test advances the time and returns the
-/// store's results.
+/// A fake event loop for the test of one part of the engine, without threads or a database. The test advances the time,
+/// and returns results in place of the database (the *store*).
 final class FakeRuntime: Runtime {
     private(set) var now: Int64 = 1_000_000
     /// The *effects* (actions that the engine should perform) that all callbacks have returned, in order.
@@ -62,7 +62,8 @@ final class FakeRuntime: Runtime {
         try storeReturns(Result<Value, Failure>.success(value))
     }
 
-    /// Ends the loop iteration as the loop does. A body that is added meanwhile runs at the end of the next iteration.
+    /// Ends the loop iteration as the loop does. A closure that is added meanwhile runs at the end of the next
+    /// iteration.
     func endIteration() {
         let bodies = afterwards
         afterwards = []

@@ -5,8 +5,10 @@ import Testing
 @testable import BackhaulStore
 
 /// The tasks of a *constraint group* belong to one session and have the same demands on the system (*constraints*). A
-/// group is *held* while the system does not meet these demands. A *probe* is a task that runs although its group is
-/// held, to test a server or the network. A *lane* is the tasks of one session for one server.
+/// *condition* is a fact about the system, such as power. A group is *held* while the system does not meet these
+/// demands. A *probe* is a task that runs although its group is held, to test a server or the network. A *lane* is the
+/// tasks of one session for one server. To *load* a lane is to read its next tasks from the store, which is the
+/// database. The loaded tasks are *ready*.
 @Suite("Constraint groups")
 struct HoldControllerTests {
     let fixture = ConditionsFixture()
@@ -67,7 +69,7 @@ struct HoldControllerTests {
         #expect(evaluate().deferred.isEmpty)
     }
 
-    @Test("a held constraint group holds a lane only while tasks of the group wait in the lane")
+    @Test("a held constraint group delays a lane only while tasks of the group wait in the lane")
     func holding() {
         needPower()
         fixture.source.current.externalPower = Reading(false)

@@ -3,7 +3,8 @@ import Testing
 
 @testable import BackhaulEngine
 
-/// The *linger* time is how long an engine without work waits before it exits.
+/// The *engine* runs tasks, either in a process of its own or *embedded* in another program. The *linger* time is how
+/// long an engine without work waits before it exits. An *activity* is work that repeats. The *store* is the database.
 @Suite("An engine without work")
 struct IdleMonitorTests {
     let runtime = FakeRuntime()
@@ -25,7 +26,7 @@ struct IdleMonitorTests {
         runtime.takeEffects().count { if case .releaseMemory = $0 { true } else { false } }
     }
 
-    @Test("an idle engine exits after its linger time if the store has no work")
+    @Test("an idle engine exits after its linger time if the store contains no work")
     func leavesWhenIdle() throws {
         let idle = idle()
         idle.mayBeIdle()

@@ -8,7 +8,8 @@ import Testing
 /// A *host* is a program that embeds the library. If a session needs its host, for example because all its tasks have
 /// ended, the engine *launches* the host: it starts the host's program. The program *attaches* a session when it opens
 /// the session by its identifier. It *completes* a session when it reports that it has processed the session's events.
-/// A *consumer* is a host that reads a session's events. A *stopped* consumer has received the signal SIGSTOP.
+/// A *consumer* is a host that reads a session's events. A *stopped* consumer has received the signal SIGSTOP. An
+/// *observer* only lists tasks.
 @Suite("Launches of an application's host")
 struct LaunchControllerTests {
     let fixture = LaunchFixture()
@@ -128,7 +129,7 @@ struct LaunchControllerTests {
         #expect(fixture.started == 2)
     }
 
-    @Test("if a program cannot be started, the failure counts as a launch, and the launch info has the error")
+    @Test("if a program cannot be started, the failure counts as a launch, and the launch state has the error")
     func cannotStart() throws {
         fixture.starter.failure = Failure(.internal, "no such file")
         try fixture.begin()
@@ -175,7 +176,7 @@ struct LaunchControllerTests {
             fixture.info.errorMessage == "the launched program attached no session within 60000 ms and was ended")
     }
 
-    @Test("a launch lasts while the attached program runs, even if the program is not connected")
+    @Test("after the program has attached a session, the launch lasts while the program runs, even if it disconnects")
     func attached() throws {
         try fixture.begin()
         let host = try fixture.connect(isLaunched: true)
@@ -248,7 +249,7 @@ struct LaunchControllerTests {
 
     // MARK: Stopped hosts
 
-    @Test("a host is launched if the consumer is stopped for longer than its session allows")
+    @Test("a host is launched if a consumer has been stopped for longer than its session allows")
     func stoppedConsumer() throws {
         fixture.launches.restore([fixture.launch])
         let host = try fixture.connect(5)

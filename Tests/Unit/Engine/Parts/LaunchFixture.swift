@@ -4,7 +4,8 @@ import BackhaulPlatform
 @testable import BackhaulModel
 @testable import BackhaulStore
 
-/// One application with a launch command, on a fake loop. The store's rows, the programs and the processes are fakes.
+/// One application with a *launch command*: the program that the engine starts (*launches*) if a session needs its
+/// host. The event loop, the store's rows, the programs and the processes are fakes.
 final class LaunchFixture {
     typealias StoredFacts = LaunchedApplication.StoredFacts
 
@@ -29,7 +30,7 @@ final class LaunchFixture {
         let runtime: FakeRuntime
         private(set) var started: [FakeProcess] = []
         private(set) var tokens: [LaunchToken] = []
-        /// The failure of all following starts; nil if the starts succeed.
+        /// The failure of all following starts, or nil if the starts succeed.
         var failure: Failure?
 
         init(_ runtime: FakeRuntime) { self.runtime = runtime }
@@ -102,7 +103,7 @@ final class LaunchFixture {
         try advance(milliseconds: 1_000)
     }
 
-    /// Completes all pending calls to the store.
+    /// Returns the results of all pending calls to the store.
     func replyFromStore() throws {
         repeat {
             while runtime.pendingStoreCalls > 0 {
@@ -164,8 +165,9 @@ final class LaunchFixture {
         try replyFromStore()
     }
 
-    /// Completes the host's session. Afterwards, the session needs its host only if `isWaiting` is true. If
-    /// `isRepeated` is true, the server has rejected the host's credentials.
+    /// Completes the host's session: the host states that it has processed the session's events. Afterwards, the
+    /// session needs its host only if `isWaiting` is true. If `isRepeated` is true, the server has rejected the host's
+    /// credentials.
     func complete(isRepeated: Bool = false, isWaiting: Bool = false) throws {
         isOutstanding = false
         if !isWaiting { waiting = [] }

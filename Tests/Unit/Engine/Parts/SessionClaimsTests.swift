@@ -5,8 +5,9 @@ import Testing
 @testable import BackhaulEngine
 @testable import BackhaulStore
 
-/// A *consumer* is a handle that may read the events of a session. Only one handle at a time has this right, the
-/// *claim*. A *yield* gives up the claim because another consumer waits for it.
+/// A *handle* is a program's reference to a session. A *consumer* is a handle that may read the session's events. Only
+/// one handle at a time has this right, the *claim*. A *yield* gives up the claim because another consumer waits for
+/// it.
 @Suite("Consumers that wait for a session")
 struct SessionClaimsTests {
     let runtime = FakeRuntime()
@@ -80,7 +81,7 @@ struct SessionClaimsTests {
         #expect(openings() == [first.address(1)])
     }
 
-    @Test("a consumer that stops waiting gets a failure; if the session is granted meanwhile, it is released again")
+    @Test("a consumer that stops waiting gets a failure, and a session that is granted meanwhile is released again")
     func givesUp() throws {
         let client = FakeClient(clients)
         claims.wait(opening(client))
@@ -89,7 +90,7 @@ struct SessionClaimsTests {
         #expect(client.replies == [.failed(SessionClaims.cancelledWait)])
         try runtime.storeReturns(opened())
         #expect(openings().isEmpty)
-        // The pending call to the store releases the handle.
+        // The pending call to the store (the database) releases the session.
         #expect(runtime.pendingStoreCalls == 1)
     }
 

@@ -2,6 +2,8 @@ import Testing
 
 @testable import BackhaulEngine
 
+/// The *store* is the engine's database. If the store cannot do some work, for example because the disk is full, the
+/// engine repeats the work later.
 @Suite("Work that the store could not do")
 struct StoreRetriesTests {
     final class CallCounter {
@@ -11,7 +13,7 @@ struct StoreRetriesTests {
     let runtime = FakeRuntime()
     let done = CallCounter()
 
-    @Test("work that the store could not do is repeated once and in order, a second after the first failure")
+    @Test("a second after the first failure, all work that the store could not do is repeated one time, in order")
     func repeats() {
         let retries = StoreRetries(runtime)
         retries.add { [done] in done.names.append("first") }

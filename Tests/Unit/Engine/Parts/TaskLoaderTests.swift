@@ -4,10 +4,11 @@ import Testing
 @testable import BackhaulEngine
 @testable import BackhaulStore
 
-/// A *slot* is the right of a task to run. A *ready* task is loaded and waits for a slot. A *held* task waits until the
-/// system meets a demand of the task, such as external power. The tasks of a *constraint group* belong to one session
-/// and have the same demands. A *wait record* is a row in the database with the reason, the start and the end of a
-/// wait. A *lane* is the tasks of one session for one server.
+/// To *load* tasks is to read them from the store, which is the database. A *slot* is the right of a task to run. A
+/// *ready* task is loaded and waits for a slot. A *held* task waits until the system meets a demand of the task, such
+/// as external power. The tasks of a *constraint group* belong to one session and have the same demands. A *wait
+/// record* is a row in the database with the reason, the start and the end of a wait. A *lane* is the tasks of one
+/// session for one server.
 @Suite("Tasks that are loaded before they get slots")
 struct TaskLoaderTests {
     let fixture = ConditionsFixture()
@@ -41,14 +42,15 @@ struct TaskLoaderTests {
         #expect(effects.deferred == [.constraintGroup(ConditionsFixture.group)])
     }
 
-    @Test("after a task has left a held constraint group, the group's wait record ends before the task starts")
+    @Test("if a task moves from a held constraint group to another group, the wait record ends before the task starts")
     func left() throws {
         let (preset, past) = (ConstraintsID(rawValue: 6), ConstraintsID(rawValue: 7))
         fixture.holds.add([stated(preset) { $0.requiresExternalPower = true }, stated(past) { _ in }])
         fixture.source.current.externalPower = Reading(false)
         _ = try load(fixture.base.task(1, stating: preset), waiting: [preset])
         try fixture.runtime.storeReturns(WaitID(rawValue: 1))
-        // The task's latest start has passed, so it has other constraints.
+        // The task's latest start has passed. From that time on, the task has fewer constraints, so it belongs to
+        // another group.
         _ = fixture.holds.beginLoad(of: LaneID(rawValue: 2))
         fixture.scheduler.tasksWait(in: [lane], reload: true)
         _ = try load(fixture.base.task(1, stating: past), waiting: [past])

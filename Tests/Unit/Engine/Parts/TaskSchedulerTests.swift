@@ -5,7 +5,9 @@ import Testing
 @testable import BackhaulEngine
 @testable import BackhaulStore
 
-/// A *lane* is the tasks of one session for one server. A *slot* is the right of a task to run.
+/// A *lane* is the tasks of one session for one server. To *load* a lane is to read its next tasks from the store,
+/// which is the database. A *slot* is the right of a task to run. A *delayed* task waits until a stored time. A *manual
+/// retry* is a command to run waiting tasks now.
 @Suite("The scheduler")
 struct TaskSchedulerTests {
     let fixture = EngineFixture()
@@ -45,7 +47,7 @@ struct TaskSchedulerTests {
         #expect(scheduler.next(room: 100).started == [2])
     }
 
-    @Test("the scheduler runs once at the end of a loop iteration, even if it is planned twice")
+    @Test("the scheduler runs one time at the end of a loop iteration, even if two runs are planned")
     func once() {
         scheduler.plan()
         scheduler.plan()
@@ -75,7 +77,7 @@ struct TaskSchedulerTests {
         #expect(fixture.runtime.takeEffects().isToStart)
     }
 
-    @Test("after a call of `reloadLater`, the scheduler starts to load the lane again a second later")
+    @Test("a second after a call of `reloadLater`, the scheduler starts to load the lane again")
     func reloadsLater() throws {
         load(1...1)
         scheduler.reloadLater([lane.id])

@@ -25,8 +25,8 @@ struct ThroughputControllerTests {
         fixture.running.tasks = [fixture.base.task(1)]
     }
 
-    /// Measures one second in which the task transfers `bytes`. The value nil means that something other than the
-    /// network delays the task, such as the disk.
+    /// Measures one second in which the task transfers `bytes`. The value nil means that the network is not the reason
+    /// for a delay of the task. The reason is, for example, the disk.
     private func measure(_ bytes: UInt64?, began: Int64? = nil) -> Bool {
         fixture.runtime.advance(milliseconds: 1_000)
         let sample = ThroughputController.Sample(
@@ -46,7 +46,7 @@ struct ThroughputControllerTests {
         #expect(fixture.holds.slow[key] != nil)
     }
 
-    @Test("a lane is not held if its transfers are young or fast, or if they do not wait for the network")
+    @Test("a lane is not held if its transfers are new or fast, or if they do not wait for the network")
     func notSlow() {
         #expect(!measure(100, began: fixture.runtime.now))
         #expect(!measure(100_000))

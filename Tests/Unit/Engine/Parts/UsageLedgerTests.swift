@@ -4,8 +4,8 @@ import Testing
 @testable import BackhaulEngine
 @testable import BackhaulStore
 
-/// The *usage ledger* counts the transferred bytes for each network. A *budget* is the bytes that may be moved in a day
-/// or month.
+/// The *usage ledger* counts the transferred bytes for each network. A *budget* limits the bytes that may be moved in a
+/// day or month.
 @Suite("The usage ledger")
 struct UsageLedgerTests {
     let runtime = FakeRuntime()
@@ -37,7 +37,7 @@ struct UsageLedgerTests {
         #expect(runtime.pendingStoreCalls == 1)
     }
 
-    @Test("if 1 MiB that counts against a budget is unsaved, the usage ledger is saved at once, one save at a time")
+    @Test("when 1 MiB that counts against a budget is unsaved, the usage ledger is saved, one save at a time")
     func savesAtOnce() throws {
         add(1 << 20, hasBudget: true)
         add(1 << 20, hasBudget: true)

@@ -29,7 +29,7 @@ struct WaitJournalTests {
         #expect(runtime.pendingStoreCalls == 1)
     }
 
-    @Test("if a wait ends before its record is stored, the record ends as soon as it is stored")
+    @Test("if a wait ends before its record is stored, the record ends immediately after it is stored")
     func endsEarly() throws {
         let (row, _) = journal.begin(scope, hold)
         journal.end(row)
@@ -55,7 +55,7 @@ struct WaitJournalTests {
         #expect(runtime.pendingStoreCalls == 0)
     }
 
-    @Test("an earlier engine's wait record ends after five seconds if no task waits; its duplicate ends immediately")
+    @Test("an earlier engine's wait record ends after five seconds without a wait, and a duplicate record ends at once")
     func endsInherited() {
         journal.inherit([inherited(7), inherited(8)])
         #expect(runtime.pendingStoreCalls == 1)

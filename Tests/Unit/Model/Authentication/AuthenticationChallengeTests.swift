@@ -2,8 +2,9 @@ import Testing
 
 @testable import BackhaulModel
 
-/// A *challenge* is a demand for a credential. A *protection space* is the origin and realm in which a credential is
-/// valid. Its *scope* is the directory of URLs in which requests probably need the same credential.
+/// A *challenge* is a server's or a proxy's demand for a credential, such as a password. A *protection space* is where
+/// a credential is valid: an origin (scheme, host name and port) and a realm. Its *scope* is a directory of the server.
+/// URLs in this directory probably need the same credential.
 @Suite("The challenge of a 401 or 407 response")
 struct AuthenticationChallengeTests {
     private func authChallenge(
@@ -90,7 +91,7 @@ struct AuthenticationChallengeTests {
         #expect(authChallenge()?.schemes == .other)
     }
 
-    @Test("a 407 response from a proxy is a challenge; a 407 without a proxy is none, and a 403 is none")
+    @Test("a 407 response from a proxy is a challenge, but a 407 without a proxy and a 403 are no challenges")
     func proxy() {
         let asked = authChallenge("Basic realm=\"p\"", status: 407, proxy: "http://proxy:3128")
         #expect(asked?.space == ProtectionSpace(kind: .proxy, origin: "http://proxy:3128", realm: "p"))

@@ -2,9 +2,10 @@ import Testing
 
 @testable import BackhaulModel
 
-/// The *host* is the program that uses the library. A *lane* is the tasks of one session for one origin. After *default
-/// handling* of a challenge, a task continues without a credential. A *refresh* is a demand to the host for new headers
-/// or a new URL of a request.
+/// The *host* is the program that uses the library. A *task* is an upload or download, and an *attempt* is one run of
+/// it. A *lane* is the tasks of one session for one origin. A *challenge* is a demand for a credential. If the host
+/// chooses *default handling* of a challenge, a task continues without a credential. A *refresh* is a demand to the
+/// host for new headers or a new URL of a request.
 @Suite("Expired credentials, default handling and refreshes")
 struct CredentialLifetimeTests {
     private static let origin = "https://example.org:443"
@@ -44,7 +45,7 @@ struct CredentialLifetimeTests {
         }
     }
 
-    @Test("an expired credential is not sent; until there is a new credential, tasks that need it start no attempt")
+    @Test("an expired credential is not sent, and tasks that need it wait until there is a new credential")
     mutating func tooOld() throws {
         let asked = try authChallenge()
         credentials.noteChallenge(asked, in: Self.origin)
@@ -84,7 +85,7 @@ struct CredentialLifetimeTests {
         #expect(decision == .openChallenge(failures: 1, replacing: ChallengeID(rawValue: 4)))
     }
 
-    @Test("after default handling, a task ignores a later challenge; other tasks wait for that challenge")
+    @Test("after default handling, a task ignores a later challenge, but other tasks wait for that challenge")
     mutating func without() throws {
         credentials.noteChallenge(try authChallenge(), in: Self.origin)
         credentials.commitChallenge(space, challenge: ChallengeID(rawValue: 1))
@@ -112,7 +113,7 @@ struct CredentialLifetimeTests {
         return options
     }
 
-    @Test("a refresh is due when a request expires, or after a 401 or 403 (for headers: only from the task's origin)",
+    @Test("a refresh is due when a request expires, or after a 401 or 403 (for headers, only from the task's origin)",
         arguments: [
         (RefreshKind.none, 401, Self.origin, false), (.headers, 401, Self.origin, true),
         (.headers, 403, Self.origin, true), (.headers, 403, "https://cdn:443", false),
@@ -127,7 +128,7 @@ struct CredentialLifetimeTests {
         #expect(!RefreshPolicy.isDue(options(kind), now: 100))
     }
 
-    @Test("all tasks of an origin share a refresh of headers; a refresh of a URL is for one task")
+    @Test("all tasks of an origin share a refresh of headers, but a refresh of a URL is for one task")
     func spaces() {
         #expect(headers == RefreshPolicy.space(.headers, of: TaskID(rawValue: 8), origin: Self.origin))
         #expect(address != RefreshPolicy.space(.url, of: TaskID(rawValue: 8), origin: Self.origin))
@@ -135,7 +136,7 @@ struct CredentialLifetimeTests {
         #expect(headers.failure.status == .authenticationRequired)
     }
 
-    @Test("while a refresh of headers is open, tasks wait; then one task tests the new headers alone")
+    @Test("tasks wait while a refresh of headers is open, and afterwards only one task tests the new headers")
     mutating func refreshed() {
         let asked = AuthenticationChallenge(refreshing: headers)
         #expect(credentials.wait(forRefresh: headers, isDue: false) == nil)
@@ -171,7 +172,7 @@ struct CredentialLifetimeTests {
         #expect(decision == .openChallenge(failures: 0, replacing: nil))
     }
 
-    @Test("a refreshed header field replaces the field of the same name; a declined refresh changes no field")
+    @Test("a refreshed header field replaces the field of the same name, but a declined refresh changes no field")
     func laid() {
         var request = Request(url: "https://a/old")
         request.headers = [HeaderField("authorization", "old"), HeaderField("Accept", "x")]

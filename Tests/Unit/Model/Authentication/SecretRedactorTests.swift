@@ -2,6 +2,7 @@ import Testing
 
 @testable import BackhaulModel
 
+/// A *redactor* replaces secrets, such as passwords, in the parts of a response that are stored.
 @Suite("Secrets in responses are not stored")
 struct SecretRedactorTests {
     private func secrets(_ responses: ChallengeResponse...) -> SecretRedactor {

@@ -2,9 +2,9 @@ import Testing
 
 @testable import BackhaulModel
 
-/// A *lane* is the tasks of one session for one origin (scheme, host name and port). The *host* is the program that
-/// uses the library. It gives the credential for a challenge, or refuses the challenge. If a *server* refuses a
-/// credential, it sends the challenge again.
+/// A *lane* is the tasks of one session for one origin (scheme, host name and port). A *challenge* is a demand for a
+/// credential, such as a password. The *host* is the program that uses the library. It gives the credential for a
+/// challenge, or refuses the challenge. If a *server* refuses a credential, it sends the challenge again.
 @Suite("A session's credentials")
 struct SessionCredentialsTests {
     private static let origin = "https://example.org:443"
@@ -69,7 +69,7 @@ struct SessionCredentialsTests {
         #expect(!credentials.runsOneTask("https://other.org:443"))
     }
 
-    @Test("a refused credential is dropped, and several refusals of it count as one failure")
+    @Test("a credential that the server refuses is dropped, and several refusals of it count as one failure")
     mutating func dropped() throws {
         let asked = try authChallenge()
         credentials.storeResponse(challenge(1, asked), secret)
@@ -94,7 +94,7 @@ struct SessionCredentialsTests {
         expect(decision(asked, sent: first), .resend)
     }
 
-    @Test("if the host refuses a challenge, requests that were in progress also get this refusal")
+    @Test("if the host refuses a challenge, the refusal also applies to requests that were in progress")
     mutating func refused() throws {
         let asked = try authChallenge()
         for _ in 0..<2 { credentials.noteChallenge(asked, in: Self.origin) }
@@ -106,7 +106,7 @@ struct SessionCredentialsTests {
         expect(decision(asked, sent: nil), .openChallenge(failures: 0, replacing: nil))
     }
 
-    @Test("a task waits if its URL is in the directory of an open challenge; other tasks may run")
+    @Test("a task waits if its URL is in the directory of an open challenge, and other tasks may run")
     mutating func scope() throws {
         let asked = try authChallenge()
         credentials.noteChallenge(asked, in: Self.origin)
@@ -140,7 +140,7 @@ struct SessionCredentialsTests {
         #expect(credentials.credential(proxy: Self.origin) == nil)
     }
 
-    @Test("a proxy's credential is sent only to this proxy; a proxy's challenge applies only to lanes that got it")
+    @Test("a proxy's credential is sent only to this proxy, and a proxy's challenge applies only to lanes that got it")
     mutating func proxies() throws {
         let asked = try authChallenge(proxy: "http://proxy:3128")
         credentials.noteChallenge(asked, in: Self.origin)
@@ -186,7 +186,7 @@ struct SessionCredentialsTests {
         #expect(waits(for: "https://example.org/", in: Self.origin)?.rawValue == 2)
     }
 
-    @Test("if a proxy refused a good credential in lane B, another refusal in lane B does not drop the next one")
+    @Test("after a proxy refused a good credential in lane B, its refusals in lane B do not drop the next credential")
     mutating func contrary() throws {
         let (asked, first) = try serve()
         credentials.noteChallenge(asked, in: other)

@@ -1,7 +1,8 @@
 import BackhaulModel
 import Testing
 
-/// The *command budget* limits the commands that have no reply yet.
+/// Several collections have a limited size. A *command* is a message from a client to the engine. The *command budget*
+/// limits the commands that have no reply yet. An *enqueue* is a command that stores requests as tasks.
 @Suite("Bounded collections")
 struct BoundsTests {
     private func reading(_ task: UInt64, _ offset: UInt64 = 0) -> Progress {
@@ -38,7 +39,7 @@ struct BoundsTests {
         #expect(!budget.isSpent)
     }
 
-    @Test("if several commands have the same sequence number, each reply releases the budget of one command")
+    @Test("if several commands have the same sequence number, each reply releases one command's part of the budget")
     func repeatedSequence() {
         var budget = CommandBudget()
         for _ in 0..<3 { budget.take(7, .sessions, size: 10) }
@@ -55,7 +56,7 @@ struct BoundsTests {
         Enqueued(task: TaskID(rawValue: task), disposition: disposition)
     }
 
-    @Test("a list of enqueue results returns its items, and the number of applied items before the first other item")
+    @Test("a list of enqueue results returns its items, and the number of applied items at its start")
     func results() {
         let items = [
             item(5), item(6), item(9), item(8, .existing), item(9, .existing), item(0, .notApplied),

@@ -59,7 +59,7 @@ struct ActivityWindowTests {
         #expect(next(current, at: now)?.begin == start + 96 * Self.hour)
     }
 
-    @Test("if a window of an activity is open after missed windows, the activity waits for its conditions")
+    @Test("if a window of an activity is open after missed windows, the activity still waits for its conditions")
     func missedAndOpen() {
         let window = ActivityWindow(begin: start, toleranceMilliseconds: 7_200_000)
         let now = start + 49 * Self.hour

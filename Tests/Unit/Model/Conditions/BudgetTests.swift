@@ -1,7 +1,7 @@
 @testable import BackhaulModel
 import Testing
 
-/// A *budget* is the bytes that may be moved in a day or month. *Usage* is the bytes that were moved.
+/// A *budget* limits the bytes that may be moved in a day or month. *Usage* is the bytes that were moved.
 @Suite("Days and months of budgets")
 struct BudgetPeriodTests {
     static let hour: Int64 = 3_600_000
@@ -14,7 +14,7 @@ struct BudgetPeriodTests {
         (period.endMilliseconds - period.beginMilliseconds) / Self.hour
     }
 
-    @Test("a budget's day lasts from midnight to midnight, and has 23 or 25 hours at a daylight saving change")
+    @Test("a budget's day lasts from midnight to midnight, which is 23 or 25 hours at a daylight saving change")
     func daylightSaving() {
         #expect(hours(day(Berlin.spring)) == 23)
         #expect(hours(day(Berlin.autumn)) == 25)
@@ -41,7 +41,7 @@ struct BudgetPeriodTests {
         #expect(hours(period) == 23)
     }
 
-    @Test("if a day has two midnights, it is one day of a budget, and the next day follows without a gap")
+    @Test("a day with two midnights is one day of a budget, and the next day follows without a gap")
     func twoMidnights() {
         // On 18 February 2018 in São Paulo, 00:00 becomes 23:00 of the day before (from UTC-2 to UTC-3).
         let back: Int64 = 1_518_919_200_000
@@ -84,7 +84,7 @@ struct BudgetPeriodTests {
         #expect(text(period.nextDay) == next)
     }
 
-    @Test("the December of a budget ends with the year")
+    @Test("if a budget's month is December, the next month begins in the next year")
     func december() {
         let period = BudgetPeriod.month(at: 1_798_000_000_000, startsOn: 1, localOffsetMilliseconds: Berlin.offset)
         #expect(period.days.count == 31)
@@ -92,6 +92,7 @@ struct BudgetPeriodTests {
     }
 }
 
+/// *Usage* is the bytes that sessions have moved over networks.
 @Suite("Byte usage")
 struct ByteUsageTests {
     private let one = SessionID(rawValue: 1)
@@ -144,7 +145,7 @@ struct ByteUsageTests {
         #expect(usage.takeRemoved().isEmpty)
     }
 
-    @Test("a changed entry of usage is returned one time to be saved, and returned again if this save fails")
+    @Test("a changed entry of usage is returned one time for a save, and is returned again if this save fails")
     func unsaved() {
         var usage = ByteUsage()
         usage.add(5, network: "Home", session: one, day: 1)
@@ -167,7 +168,7 @@ struct ByteUsageTests {
         #expect(usage.used(on: "Home", in: month) == .max)
     }
 
-    @Test("each budget of a session and of its network is compared with the usage in that budget's own period")
+    @Test("each budget of a session and of its network is compared with the usage in the period of this budget")
     func budgets() {
         var usage = ByteUsage()
         usage.add(3, network: "Home", session: one, day: today.firstDay)

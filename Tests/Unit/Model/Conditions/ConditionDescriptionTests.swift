@@ -1,8 +1,8 @@
 import BackhaulModel
 import Testing
 
-/// A *condition* is a fact about the system, such as power, heat or network. Its *source* is where the value was
-/// read. An improved condition is used only after it has lasted for its *settling period*.
+/// A *condition* is a fact about the system, such as power, heat or network. Its *source* is where the value was read.
+/// An improvement of a condition is used only after it has lasted for the *settling period*.
 @Suite("Texts of conditions in listings")
 struct ConditionDescriptionTests {
     private func texts(_ conditions: Conditions, _ bytesPerSecond: UInt64? = nil) -> [ConditionKind: String] {
@@ -62,7 +62,7 @@ struct ConditionDescriptionTests {
         #expect(texts(conditions)[.externalPower] == "on battery until better has lasted 10 s")
     }
 
-    @Test("each condition is listed with the time at which its value last changed; a new source is no change")
+    @Test("a listing shows when the value of each condition last changed, and a new source does not count as a change")
     func since() {
         var conditions = Conditions.onTheRoad
         let first = ConditionDescriptions.since([:], from: nil, to: conditions, now: 1)

@@ -1,9 +1,9 @@
 import BackhaulModel
 import Testing
 
-/// Simulates a task over some time, and records when the task runs and why it waits. The readings pass through the
-/// filter of conditions. The simulation evaluates the task at each change of the situation, and at the times that the
-/// filter and the decision return.
+/// Simulates a task over some time, and records when the task runs and why it waits. A filter delays improvements of
+/// *conditions*, which are facts such as power or heat. The simulation decides whether the task runs at each change of
+/// the situation, and at the times that the filter and the last decision have returned.
 struct Scenario {
     /// A change of the situation, and its time in milliseconds after the start.
     typealias Change = (at: Int64, change: (inout Situation) -> Void)
@@ -117,7 +117,7 @@ struct ConditionScenarioTests {
         #expect(history == ["21:40:00 runs", "21:41:00 heat", "21:43:30 runs"])
     }
 
-    @Test("a task with the preset overnight runs at night; after its latest start, it also runs by day")
+    @Test("a task with the preset overnight runs only at night, but after its latest start it also runs by day")
     func overnight() {
         var scenario = Scenario()
         scenario.situation.session.preset = .overnight

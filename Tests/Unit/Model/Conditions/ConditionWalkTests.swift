@@ -59,7 +59,7 @@ struct ConditionWalkTests {
         #expect(walk.moved[5] > 200_000 * 3_000)
     }
 
-    @Test("if an uplink works again for only one of three origins, probes find this origin within 15 minutes",
+    @Test("if an uplink works again for only one of three servers, probes find this server within 15 minutes",
         arguments: [0, 1, 2])
     func uplink(alive: Int) {
         let origins = ["a", "b", "c"].map { Origin(scheme: "https", server: "\($0).example", port: 443) }

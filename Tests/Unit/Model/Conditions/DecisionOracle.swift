@@ -1,7 +1,7 @@
 import BackhaulModel
 
-/// A second, simple implementation of `DeferralDecision`. It returns the reasons that hold a task. The two
-/// implementations share only value types.
+/// A second, simple implementation of `DeferralDecision`. It returns the reasons why a task must wait: demands of the
+/// task and its session on the system, such as external power. The two implementations share only value types.
 enum DecisionOracle {
     static func reasons(_ row: Situation) -> Set<WaitReason> {
         var reasons: Set<WaitReason> = []
@@ -55,8 +55,8 @@ enum DecisionOracle {
         return reasons
     }
 
-    /// The values of a field that the session and the task state, without their presets. These values also apply after
-    /// the latest start.
+    /// The values that the session and the task state for a field, without those of a *preset* (a name for several
+    /// demands). Stated values also apply after the task's *latest start*, when presets no longer apply.
     private static func stated<Value>(_ row: Situation, _ field: (Constraints) -> Value?) -> [Value] {
         [field(row.session), field(row.task.stated)].compactMap(\.self)
     }

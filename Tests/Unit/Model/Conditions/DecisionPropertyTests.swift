@@ -1,12 +1,13 @@
 import BackhaulModel
 import Testing
 
-/// A *hold* is a demand of a task on the system (such as external power) that the system does not meet now, with a
-/// sentence that explains why. A *constraint* is such a demand. The *needed conditions* of a task are the facts about
-/// the system that the task's constraints concern.
+/// A *constraint* is a demand of a task on the system, such as external power. A *hold* is a constraint that the system
+/// does not meet now, with a sentence that explains why. The *needed conditions* of a task are the facts about the
+/// system that the task's constraints concern.
 @Suite("Properties of every decision")
 struct DecisionPropertyTests {
-    /// Checks a property for random rows, and records the first row for which it is false.
+    /// Checks a property for random rows of constraints and facts, and records the first row for which the property is
+    /// false.
     private func everyRow(
         _ seed: UInt64, _ location: SourceLocation = #_sourceLocation, _ isTrue: (Situation, inout Random) -> Bool
     ) {
@@ -50,7 +51,7 @@ struct DecisionPropertyTests {
         }
     }
 
-    @Test("when its latest start passes, a task gets no additional hold")
+    @Test("when the latest start of a task passes, the task gets no additional hold")
     func pastLatestStart() {
         everyRow(23) { row, _ in
             var (before, after) = (row, row)
@@ -60,7 +61,7 @@ struct DecisionPropertyTests {
         }
     }
 
-    @Test("each condition that would stop a running task also holds a task that is already held")
+    @Test("each condition that stops a running task also holds a task that is already held")
     func heldIsStickier() {
         everyRow(24) { row, _ in
             var free = row

@@ -21,7 +21,7 @@ struct ConditionsFilterTests {
         return conditions
     }
 
-    @Test("the first reading of a condition is used at once", arguments: [true, false, nil])
+    @Test("the filter uses the first reading of a condition at once", arguments: [true, false, nil])
     func first(value: Bool?) {
         var filter = ConditionsFilter()
         let seen = filter.take(power(value), now: 5)
@@ -29,7 +29,7 @@ struct ConditionsFilterTests {
         #expect(seen.nextCheck == nil)
     }
 
-    @Test("a worse reading of power is used at once; a better reading is used after ten seconds")
+    @Test("the filter uses a worse reading of power at once, and a better reading after ten seconds")
     func power() {
         var filter = ConditionsFilter()
         _ = filter.take(onPower, now: 0)
@@ -104,7 +104,7 @@ struct ConditionsFilterTests {
             filter.take(onPower, now: 200_001).conditions.externalPower.settling?.durationMilliseconds == 10_000)
     }
 
-    @Test("when a condition is needed again, its old reading has no effect")
+    @Test("when a condition is read again after a time without readings, its old reading has no effect")
     func forgotten() {
         var filter = ConditionsFilter()
         _ = filter.take(onBattery, now: 0)
@@ -112,7 +112,7 @@ struct ConditionsFilterTests {
         #expect(filter.take(onPower, now: 3_600_000).conditions == onPower)
     }
 
-    @Test("while a reading is pending, the old value is kept and a settling period continues")
+    @Test("while a reading has not arrived, the filter keeps the old value, and a settling period continues")
     func pending() {
         var filter = ConditionsFilter()
         #expect(filter.take(power(nil), pending: .power, now: 0).conditions == power(nil))
@@ -123,8 +123,8 @@ struct ConditionsFilterTests {
         #expect(filter.take(power(nil), pending: .power, now: 31_000).conditions == onPower)
     }
 
-    /// Simulates an hour in which power is alternately present for `good` and absent for `bad` milliseconds. Returns
-    /// the largest number of changes of the filtered reading within five minutes.
+    /// Simulates an hour in which power is present for `good` milliseconds, then absent for `bad` milliseconds, and so
+    /// on. Returns the largest number of changes of the filtered reading within five minutes.
     private func changes(inFor good: Int64, outFor bad: Int64) -> Int {
         var filter = ConditionsFilter()
         var times: [Int64] = []
@@ -158,7 +158,7 @@ struct ConditionsFilterTests {
         }
     }
 
-    @Test("the settling period grows after three changes, up to five minutes; a time without changes resets it")
+    @Test("the settling period grows to at most five minutes after three changes, and a time without changes resets it")
     func doubles() {
         var filter = ConditionsFilter()
         var now: Int64 = 0

@@ -4,7 +4,8 @@ import Testing
 /// A *hold* is a demand of a task on the system (such as external power) that the system does not meet now, with a
 /// sentence that explains why. A *preset* is a name for several demands. *Discretionary* is a preset: external power,
 /// an unmetered network, a cool machine and a fast link. After its *latest start*, a task ignores presets. A *launched
-/// host* is a program that the engine has started because sessions need it.
+/// host* is a program that the engine has started because sessions need it. A session's or task's *stated* field is one
+/// that the host has set. The *uplink* is the route to other networks.
 @Suite("Holds and their sentences")
 struct HoldTests {
     @Test("unknown conditions hold no task")
@@ -41,7 +42,7 @@ struct HoldTests {
         #expect(situation.sentences == ["the machine is on battery, and the transfer waits for external power"])
     }
 
-    @Test("a session's stated field overrides its preset, even if the field is less strict")
+    @Test("a stated field of a session overrides the session's preset, even if the field is less strict")
     func fieldBesidePreset() {
         let situation = Situation {
             $0.session = Constraints(.discretionary) { $0.requiresExternalPower = false }
@@ -197,7 +198,7 @@ struct HoldTests {
             ])
     }
 
-    @Test("if no kind of network is permitted by both a session and its task, the task's hold has no end time")
+    @Test("if a session and its task permit no common kind of network, the task's hold has no end time")
     func excluded() {
         let situation = Situation {
             $0.session.networks = .wifi
@@ -220,7 +221,7 @@ struct HoldTests {
         #expect(situation.holds.isEmpty)
     }
 
-    @Test("until an origin has responded, a login portal or a dead uplink holds the tasks that need the uplink",
+    @Test("until a server has responded, a login portal or a dead uplink holds the tasks that need the uplink",
         arguments: [
         ConnectivityState.portal, .limited,
     ])
@@ -242,7 +243,7 @@ struct HoldTests {
         #expect(situation.reasons == [.sleep])
     }
 
-    @Test("during a settling period, the sentence of a hold names the improvement")
+    @Test("if an improvement of a condition must still last for some time, the hold's sentence names the improvement")
     func settling() {
         let situation = Situation {
             $0.session.preset = .discretionary

@@ -1,6 +1,8 @@
 @testable import BackhaulModel
 import Testing
 
+/// *Quiet hours* are hours in which tasks (uploads and downloads) wait. A *budget* limits the bytes that may be moved
+/// in a day or month.
 @Suite("Quiet hours in local time")
 struct QuietHoursTimeTests {
     static let minute: Int64 = 60_000
@@ -12,7 +14,7 @@ struct QuietHoursTimeTests {
 
     /// The minute of the week in local time, counted from Monday 00:00.
     private func wall(_ unix: Int64) -> Int {
-        // The reference is Monday, 5 January 1970, 00:00.
+        // Minutes are counted from Monday, 5 January 1970, 00:00, which is four days after Unix time 0.
         let local = (unix + Berlin.offset(unix)) / Self.minute - 4 * 1_440
         return Int(local % 10_080)
     }

@@ -1,6 +1,7 @@
 import BackhaulModel
 
-/// The values of each column of the table of decisions, at and around the limits.
+/// The table of decisions says for each *row* (constraints of a task, and facts about the system) whether the task must
+/// wait. This type has the values for each column of the table, at and around the limits.
 enum Column {
     static let answers: [Bool?] = [nil, true, false]
     static let presets: [ConstraintPreset?] = [nil, .discretionary, .overnight]

@@ -1,7 +1,8 @@
 import BackhaulModel
 import Testing
 
-/// Has a watch of throughput. A test reports to the watch how many bytes each lane transfers in each second.
+/// A simulated link with a watch of *throughput*, which is the bytes per second that the network delivers. A test
+/// reports to the watch how many bytes each lane (the tasks of one session for one server) transfers in each second.
 struct SlowLink {
     typealias Watch = ThroughputWatch<String>
     static let terms = Watch.Terms(
@@ -11,7 +12,7 @@ struct SlowLink {
 
     var watch = Watch()
     var now: Int64 = 1_000_000
-    /// The times at which `take` has reported a change of the holds.
+    /// The times at which `take` has reported that lanes must wait or may run again.
     var changes: [Int64] = []
 
     init() {}
@@ -142,7 +143,7 @@ struct ThroughputTests {
         #expect(pauses == [300, 600, 1_200, 2_400, 3_600, 3_600])
     }
 
-    @Test("if a lane is slow again soon after a probe, its next pause is longer; a long fast time resets the pause")
+    @Test("if a lane is slow again soon after a probe, its next pause is longer, but a long fast time resets the pause")
     func relapse() {
         var link = SlowLink()
         link.pass(60, SlowLink.sample(0))
@@ -159,7 +160,7 @@ struct ThroughputTests {
         #expect(until - (link.changes.last ?? 0) == 300_000)
     }
 
-    @Test("a slow probe that ends with a response releases its lane; a failed probe is repeated after a pause")
+    @Test("a slow probe that ends with a response releases its lane, and a failed probe is repeated after a pause")
     func endedProbe() {
         var link = SlowLink()
         link.pass(60, SlowLink.sample(0))

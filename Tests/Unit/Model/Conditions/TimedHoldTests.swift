@@ -2,12 +2,12 @@ import BackhaulModel
 import Testing
 
 /// A *hold* is a demand of a task on the system that the system does not meet now, with a sentence that explains why.
-/// *Quiet hours* are hours in which tasks wait. A *budget* is the bytes that may be moved in a day or month.
+/// *Quiet hours* are hours in which tasks wait. A *budget* limits the bytes that may be moved in a day or month.
 @Suite("Holds until a time")
 struct TimedHoldTests {
     private func date(_ hold: Hold?) -> Int64? { hold?.nextCheckMilliseconds }
 
-    @Test("the sentence about quiet hours has the times at which they begin and end")
+    @Test("the sentence about quiet hours has the times at which the quiet hours begin and end")
     func quiet() {
         let situation = Situation { $0.session.quietHours = QuietHours("21:00-06:30") }
         #expect(situation.sentences == ["the transfer is in its quiet hours 21:00-06:30, until 06:30 tomorrow"])
@@ -40,7 +40,7 @@ struct TimedHoldTests {
         #expect(date(situation.holds.first) == nil)
     }
 
-    @Test("the sentence about a spent budget has its size, its network, and the first day of the next month")
+    @Test("the sentence about a used-up budget has the budget's size, its network, and the first day of the next month")
     func budget() {
         let situation = Situation { $0.budgets = [.monthOfHotspot()] }
         #expect(
@@ -58,7 +58,7 @@ struct TimedHoldTests {
         #expect(date(situation.holds.first) == nil)
     }
 
-    @Test("the holds of a task are ordered by the time that they last")
+    @Test("the holds of a task are ordered by their remaining time")
     func order() {
         let situation = Situation {
             $0.session = Constraints(.discretionary) { $0.quietHours = QuietHours("21:00-06:30") }
@@ -77,7 +77,7 @@ struct TimedHoldTests {
             situation.reasons == [.budget, .quietHours, .budget, .power, .metered, .portal, .heat, .sleep])
     }
 
-    @Test("the holds next change when quiet hours begin or end, or when the period of a budget ends")
+    @Test("the next change of the holds is when quiet hours begin or end, or when the period of a budget ends")
     func nextChange() {
         var situation = Situation()
         #expect(DeferralDecision.nextChange(situation.effective, situation.facts) == nil)
@@ -87,7 +87,7 @@ struct TimedHoldTests {
         #expect(DeferralDecision.nextChange(situation.effective, situation.facts) == situation.now + 20 * 60_000)
     }
 
-    @Test("if a task expects more bytes than are left of its monthly budget, the task waits for the next month")
+    @Test("if a task expects more bytes than the rest of its monthly budget, the task waits for the next month")
     func fits() {
         let budget = BudgetUsage.monthOfHotspot(used: 4_000_000_000)
         #expect(DeferralDecision.fits(1_000_000_000, [budget]) == nil)

@@ -3,7 +3,9 @@ import Testing
 
 /// An *uplink* is the route from the local network to other networks. A *portal* is a server of the network that
 /// responds in place of other servers until the user logs in. While there is a portal or the uplink is dead, tasks that
-/// need the uplink are held. An *uplink probe* is one of these tasks that tests the uplink.
+/// need the uplink are *held*: they wait, and a sentence explains why. An *uplink probe* is one of these tasks. It
+/// runs, and so it tests the uplink. An *origin* is a server (scheme, host name and port). A *manual retry* is a
+/// command to run waiting tasks now.
 @Suite("Portals and dead uplinks")
 struct UplinkTests {
     private static func origin(_ name: String, _ scheme: String = "https") -> Origin {
@@ -36,7 +38,7 @@ struct UplinkTests {
                         + "retries after a pause", nextCheckMilliseconds: 60_000))
     }
 
-    @Test("if the only two origins in use fail, the uplink counts as dead; one failed origin is never enough")
+    @Test("if the only two origins in use fail, the uplink counts as dead, but one failed origin is never enough")
     func fewOrigins() {
         var watch = UplinkWatch()
         #expect(watch.take(a, .unreachable, originsInUse: 1, now: 0) == false)
@@ -113,7 +115,7 @@ struct UplinkTests {
         #expect(watch.state == .open)
     }
 
-    @Test("a 511 from origin A means a portal; after a response from origin B, a 511 from A is ignored")
+    @Test("a 511 response from origin A means a portal, but after a response from origin B, a 511 from A is ignored")
     func networkAuthenticationRequired() {
         var watch = UplinkWatch()
         #expect(watch.take(a, .portal, originsInUse: 5, now: 0) == true)
@@ -145,7 +147,7 @@ struct UplinkTests {
         #expect(tried == [a, b, c, a, b, c, a, b])
     }
 
-    @Test("if no task starts for an uplink probe, another origin is probed one second later; the pause does not grow")
+    @Test("if no task starts for an uplink probe, another origin is probed a second later, and the pause does not grow")
     func givenBack() {
         var watch = dead()
         #expect(watch.probe(among: [a, b], now: 12_000) == a)
@@ -155,7 +157,7 @@ struct UplinkTests {
         #expect(watch.nextProbe(now: 13_000) == 33_000)
     }
 
-    @Test("a manual retry probes the uplink at once, and the pauses keep growing")
+    @Test("a manual retry starts an uplink probe at once, and does not reset the pause")
     func atOnce() {
         var watch = dead()
         watch.probeNow(now: 3_000)

@@ -2,9 +2,9 @@ import BackhaulModel
 import Testing
 
 /// A download writes its bytes to a *part file*. A *checkpoint* is what the database records about the part file:
-/// length, ETag or Last-Modified (the *validators*), and checksums. *Seal*: to write and sync the rest of the part
-/// file. *Place*: to give the file its final name. A *finish intent* is the record of the sealed file, stored before
-/// the file is placed. A *tick* is an event that comes once a second.
+/// length, ETag or Last-Modified (the *validators*), and checksums. To *seal* the part file is to write and sync the
+/// rest of it. To *place* the file is to give it its final name. A *finish intent* is the record of the sealed file,
+/// stored before the file is placed. A *tick* is an event that comes once a second.
 @Suite("A successful download")
 struct DownloadCompletionTests {
     @Test("Before the task ends, the file is sealed, its finish intent is recorded, and the file is placed")
@@ -50,7 +50,7 @@ struct DownloadCompletionTests {
         #expect(attempt.machine.madeProgress)
     }
 
-    @Test("Each time many bytes are written, they are synced before the next tick")
+    @Test("When many bytes have been written, they are synced without waiting for the next tick")
     func syncs() {
         var attempt = DownloadScript(limits: .wide)
         attempt.after(.start, .head(head(200, "Content-Length: 9000", "ETag: \"a\"")), .received(count: 1_000))
@@ -97,7 +97,7 @@ struct DownloadCompletionTests {
         attempt.expect(.appended(length: 401))
     }
 
-    @Test("If a small chunk pauses a transfer, the transfer resumes when all bytes are written")
+    @Test("If a small chunk of bytes pauses a transfer, the transfer resumes when all bytes are written")
     func backPressureBelowFlush() {
         var attempt = DownloadScript()
         attempt.after(.start, .head(endless), .received(count: 100), .received(count: 100), .received(count: 100))

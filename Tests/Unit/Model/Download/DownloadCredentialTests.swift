@@ -1,8 +1,9 @@
 import BackhaulModel
 import Testing
 
-/// A *challenge* is a demand for a credential, in a response with the status 401 or 407. A download writes its bytes to
-/// a *part file*. The *conclusion* of an attempt is the last action: it commits the end of the attempt.
+/// A *challenge* is a demand for a credential, in a response with the status 401 or 407. The *host*, the program that
+/// uses the library, gives the credential or refuses the challenge. A download writes its bytes to a *part file*. An
+/// *attempt* is one run of the download. Its *conclusion* is the last action, which stores the result of the attempt.
 @Suite("A download that receives a challenge")
 struct DownloadCredentialTests {
     private let authChallenge = AuthenticationChallenge(challenge)
@@ -29,7 +30,7 @@ struct DownloadCredentialTests {
         attempt.expect(.concluded, .closePart)
     }
 
-    @Test("If the challenge of a download is refused, the download fails and leaves no part file")
+    @Test("If the host refuses the challenge of a download, the download fails and leaves no part file")
     func refused() throws {
         let authChallenge = try #require(authChallenge)
         var attempt = DownloadScript(from: .kept(500), asks: true)

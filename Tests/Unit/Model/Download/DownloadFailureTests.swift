@@ -1,11 +1,11 @@
 import BackhaulModel
 import Testing
 
-/// A download writes its bytes to a *part file*. A *checkpoint* is what the database records about the part file:
-/// length, ETag or Last-Modified (the *validators*), and checksums.
+/// A download writes its bytes to a *part file*. An *attempt* is one run of the download. A *checkpoint* is what the
+/// database records about the part file: length, ETag or Last-Modified (the *validators*), and checksums.
 @Suite("A failed download")
 struct DownloadFailureTests {
-    @Test("Received bytes are written and synced before a failed attempt ends")
+    @Test("Before a failed attempt ends, the received bytes are written and synced")
     func connectionLost() {
         var attempt = DownloadScript()
         attempt.after(.start, .head(whole), .received(count: 70))
@@ -16,7 +16,7 @@ struct DownloadFailureTests {
         #expect(attempt.machine.madeProgress)
     }
 
-    @Test("If bytes arrive during a sync, another sync follows before a failed attempt ends")
+    @Test("If bytes arrive during a sync, they are synced before the failed attempt ends")
     func syncUnderWay() {
         var attempt = DownloadScript()
         attempt.after(.start, .head(whole), .received(count: 70), .tick, .received(count: 20))
@@ -91,7 +91,7 @@ struct DownloadFailureTests {
         attempt.expect(.discarded, .conclude(.failed(failure), nil))
     }
 
-    @Test("The body of a response with an error status is read for a limited time")
+    @Test("The body of a response with an error status is read only for a limited time")
     func drippingErrorBody() {
         var limits = DownloadMachine.BufferLimits.small
         limits.errorTicks = 2
@@ -128,8 +128,9 @@ struct DownloadFailureTests {
     }
 }
 
-/// A download writes its bytes to a *part file*. *Seal*: to write and sync the rest of the part file. *Place*: to give
-/// the file its final name. A *finish intent* is the record of the sealed file, stored before the file is placed.
+/// A download writes its bytes to a *part file*. To *seal* the part file is to write and sync the rest of it. To
+/// *place* the file is to give it its final name. A *finish intent* is the record of the sealed file, stored before the
+/// file is placed.
 @Suite("Disk failures of a download")
 struct DiskFailureTests {
     @Test("If a sync fails, the part file is cut to its last synced length")
@@ -143,7 +144,7 @@ struct DiskFailureTests {
         attempt.expect(.concluded, .closePart)
     }
 
-    @Test("If the last sync of a suspended task fails, the part file is cut to its last synced length")
+    @Test("If the last sync of a task that the host suspends fails, the part file is cut to its last synced length")
     func failedLastSync() {
         var attempt = DownloadScript(from: .kept(500))
         attempt.after(.start, .opened(length: 500), .head(rest), .received(count: 100), .stop)

@@ -2,8 +2,8 @@ import BackhaulModel
 import Testing
 
 /// A download writes its bytes to a *part file*. A *checkpoint* is what the database records about the part file:
-/// length, ETag or Last-Modified (the *validators*), and checksums. *Seal*: to write and sync the rest of the part
-/// file.
+/// length, ETag or Last-Modified (the *validators*), and checksums. To *seal* the part file is to write and sync the
+/// rest of it. The kernel's *boot id* changes at each boot.
 @Suite("A resumed download")
 struct DownloadResumeTests {
     @Test("Without a reboot, a download resumes after the last written byte")
@@ -23,7 +23,7 @@ struct DownloadResumeTests {
         attempt.expect(.opened(length: 500), .startTransfer(offset: 500, ifRange: "\"a\""))
     }
 
-    @Test("If a response has the known entity tag but another length, the task restarts and keeps the known values")
+    @Test("If a response has the recorded ETag but another length, the task restarts and keeps the recorded values")
     func contradiction() {
         var attempt = DownloadScript(from: .kept(400))
         attempt.after(.start, .opened(length: 500))
@@ -52,7 +52,7 @@ struct DownloadResumeTests {
         attempt.expect(.start, .openPart(isSameBoot: false, syncedOffset: 500))
     }
 
-    @Test("A download without an entity tag resumes with Last-Modified")
+    @Test("A download without an ETag resumes with Last-Modified")
     func byDate() {
         var attempt = DownloadScript(from: .kept(500, tag: nil, date: monday))
         attempt.after(.start)
@@ -91,7 +91,7 @@ struct DownloadResumeTests {
         attempt.expect(.transferComplete, .releaseSlot, .seal(size: 1_000))
     }
 
-    @Test("Bytes of a changed file are written only after the old checkpoint has been removed durably")
+    @Test("Bytes of a changed file are written only after the old checkpoint has been removed from the database")
     func changedFile() {
         var attempt = DownloadScript(from: .kept(500))
         attempt.after(.start, .opened(length: 500))
@@ -122,7 +122,7 @@ struct DownloadResumeTests {
         attempt.expect(.forgotten, .restartPart, .releaseSlot, .seal(size: 0))
     }
 
-    @Test("If the server sends a range of another representation, the task starts again from byte 0")
+    @Test("If the server sends a range of a changed file, the task starts again from byte 0")
     func mixture() {
         let other = head(206, "Content-Range: bytes 500-999/1000", "ETag: \"b\"")
         var attempt = DownloadScript(from: .kept(500))
@@ -135,7 +135,7 @@ struct DownloadResumeTests {
         #expect(!attempt.machine.madeProgress)
     }
 
-    @Test("If a range is shorter than requested, its bytes are kept, and the next attempt requests the rest")
+    @Test("If a range is shorter than requested, its bytes are kept, and the next run of the task requests the rest")
     func slice() {
         var attempt = DownloadScript(from: .kept(500))
         attempt.after(.start, .opened(length: 500))
@@ -147,7 +147,7 @@ struct DownloadResumeTests {
         #expect(attempt.machine.madeProgress)
     }
 
-    @Test("Only bytes beyond the furthest offset of earlier attempts count as progress")
+    @Test("Only bytes beyond the furthest offset of all earlier runs of the task count as progress")
     func furthest() {
         for (count, isProgress) in [(400, false), (401, true)] {
             var machine = DownloadMachine(

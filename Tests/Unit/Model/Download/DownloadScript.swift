@@ -1,8 +1,8 @@
 import BackhaulModel
 import Testing
 
-/// The state machine of a download under test. Each line of a test passes one event to the machine, and states the
-/// expected actions.
+/// The state machine of a download, which a test checks. The machine handles events, and returns actions. Each line of
+/// a test passes one event to the machine, and states the expected actions.
 struct DownloadScript {
     private(set) var machine: DownloadMachine
 
@@ -52,7 +52,7 @@ extension DownloadMachine.BufferLimits {
 }
 
 extension Checkpoint {
-    /// Returns a checkpoint of a file. By default, the checkpoint's validator is the entity tag "a".
+    /// Returns a *checkpoint*: what the database records about a partial file. By default, its ETag is "a".
     static func kept(
         _ synced: UInt64, of size: UInt64? = 1_000, tag: String? = "\"a\"", date: String? = nil, boot: String = "boot"
     ) -> Checkpoint {

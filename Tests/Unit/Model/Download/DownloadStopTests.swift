@@ -1,10 +1,10 @@
 import BackhaulModel
 import Testing
 
-/// A download writes its bytes to a *part file*. *Seal*: to write and sync the rest of the part file. *Place*: to give
-/// the file its final name. A *finish intent* is the record of the sealed file, stored before the file is placed. The
-/// *conclusion* of an attempt is the last action: it commits the end of the attempt. A *slot* is the right of a task to
-/// run.
+/// A download writes its bytes to a *part file*. To *seal* the part file is to write and sync the rest of it. To
+/// *place* the file is to give it its final name. A *finish intent* is the record of the sealed file, stored before the
+/// file is placed. An *attempt* is one run of the download. Its *conclusion* is the last action, which stores the
+/// result of the attempt. A *slot* is the right of a task to run.
 @Suite("A download after a crash, a cancel, a stop or a timeout")
 struct DownloadStopTests {
     // MARK: After a crash with a finish intent
@@ -116,7 +116,7 @@ struct DownloadStopTests {
         attempt.expect(.discarded, .conclude(.stopped, nil))
     }
 
-    @Test("If a task is cancelled while its last bytes are synced, no part file is left")
+    @Test("If a task is cancelled during the sync of its last bytes, no part file is left")
     func cancelledWhileSaving() {
         var attempt = DownloadScript()
         attempt.after(.start, .head(whole), .received(count: 70), .transferFailed(.lost, isTransient: true))

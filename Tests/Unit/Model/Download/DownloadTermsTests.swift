@@ -2,9 +2,9 @@ import BackhaulModel
 import Testing
 
 /// A download writes its bytes to a *part file*. A *checkpoint* is what the database records about the part file:
-/// length, ETag or Last-Modified (the *validators*), and checksums. A *finish intent* is the record of the sealed file,
-/// stored before the file is placed. A *known representation* is what the library knows about a file that it has
-/// downloaded earlier: its validators, URL and size.
+/// length, ETag or Last-Modified (the *validators*), and checksums. To *seal* the part file is to write and sync the
+/// rest of it. A *finish intent* is the record of the sealed file, stored before the file gets its final name. A *known
+/// representation* is what the library knows about a file that it has downloaded earlier: its validators, URL and size.
 @Suite("Checksum, size and other terms of a download")
 struct DownloadTermsTests {
     private let right = Checksum(.sha256, [UInt8](repeating: 1, count: 32))
@@ -78,7 +78,7 @@ struct DownloadTermsTests {
         200, "Content-Length: 1000", "ETag: \"a\"", "Repr-Digest: sha-256=:\(zeros):")
     private let zero = Checksum(.sha256, [UInt8](repeating: 0, count: 32))
 
-    @Test("a digest from the server is stored in the checkpoint; after a crash, it is compared with the file")
+    @Test("a digest from the server is stored in the checkpoint, and is compared with the file even after a crash")
     func serversDigest() {
         var attempt = DownloadScript()
         attempt.after(.start)
@@ -143,7 +143,7 @@ struct DownloadTermsTests {
         attempt.expect(.transferComplete, .releaseSlot, .seal(size: 900))
     }
 
-    @Test("a second wrong size ends the task")
+    @Test("if the size is wrong a second time, the task ends")
     func sizeAgain() {
         var attempt = DownloadScript(terms: terms { ($0.expectedSize, $0.hadMismatch) = (900, true) })
         attempt.after(.start)
@@ -156,7 +156,7 @@ struct DownloadTermsTests {
         #expect(failure.status == .sizeMismatch)
     }
 
-    @Test("a file that is too large is not downloaded; a file of unknown length is downloaded up to the limit")
+    @Test("a file that is too large is not downloaded, and a file of unknown length is downloaded up to the limit")
     func maximum() {
         let wanted = terms { $0.maximumSize = 900 }
         var attempt = DownloadScript(terms: wanted)
@@ -198,7 +198,7 @@ struct DownloadTermsTests {
 
     // MARK: Only if changed
 
-    @Test("if a representation is known, the request has a condition; after a 304 response, the file stays unchanged")
+    @Test("if a representation is known, the request has a condition, and a 304 response leaves the file unchanged")
     func unchanged() {
         var attempt = DownloadScript(terms: terms { $0.isOnlyIfChanged = true })
         attempt.expect(.start, .findKnownRepresentation)

@@ -1,9 +1,10 @@
 import BackhaulModel
 import Testing
 
-/// The state machine of a download handles events, and returns actions. The *conclusion* of an attempt is the last
-/// action: it commits the end of the attempt. A *slot* is the right of a task to run. A *finish intent* is
-/// the record of a complete file, and a *checkpoint* is the record of a partial file.
+/// The state machine of a download handles events, and returns actions. An *attempt* is one run of the download. Its
+/// *conclusion* is the last action, which stores the result of the attempt. A *slot* is the right of a task to run; it
+/// is released when the transfer is over. A *finish intent* is the record of a complete file, and a *checkpoint* is the
+/// record of a partial file.
 @Suite("Any two events in any phase of a download")
 struct EveryEventTests {
     typealias Event = DownloadMachine.Event
@@ -74,7 +75,7 @@ struct EveryEventTests {
         }
     }
 
-    @Test("a download ignores the result of an action that the download has not returned")
+    @Test("a download ignores the result of an action that it has not returned before")
     func unasked() {
         var attempt = DownloadScript(from: .kept(500))
         attempt.after(.start, .opened(length: 0))

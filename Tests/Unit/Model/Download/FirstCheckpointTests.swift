@@ -25,7 +25,7 @@ struct FirstCheckpointTests {
         #expect(!attempt.machine.madeProgress)
     }
 
-    @Test("Old buffered bytes of a slow small file are written, and then the file's checkpoint is recorded")
+    @Test("If bytes of a slow small file stay in memory for long, they are written, and then a checkpoint is recorded")
     func aged() {
         var limits = Self.limits
         limits.aged = 50
@@ -55,7 +55,7 @@ struct FirstCheckpointTests {
         attempt.expect(.appended(length: 400))
     }
 
-    @Test("If a slow small file has many unrecorded bytes, its transfer pauses until its checkpoint is recorded")
+    @Test("If a slow small file has many unrecorded bytes, the transfer pauses until a checkpoint is recorded")
     func slowTooLate() {
         var attempt = DownloadScript(limits: Self.limits)
         attempt.after(.start, .head(head(200, "Content-Length: 900", "ETag: \"a\"")), .received(count: 350))

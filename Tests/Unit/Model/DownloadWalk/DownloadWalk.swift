@@ -1,9 +1,10 @@
 import BackhaulModel
 
-/// Simulates one download from its enqueue to its end, with crashes, power losses and faults. The download's state
-/// machine returns actions. As in an engine, these actions become operations of disk, store and transport. The
-/// simulation performs the operations one at a time, in random order. Bytes are written to a *part file*. At the end,
-/// this file gets its final name.
+/// Simulates one download from its start to its end, with crashes, power losses and faults. An *attempt* is one run of
+/// the download, and its last action is the *conclusion*. The download's state machine returns actions. As in the
+/// library, these actions become operations of the disk, of the database (the *store*) and of the connection to the
+/// server. The simulation performs the operations one at a time, in random order. Bytes are written to a *part file*.
+/// At the end, this file gets its final name.
 struct DownloadWalk {
     /// The task's row in the simulated store.
     struct Row {
@@ -23,7 +24,7 @@ struct DownloadWalk {
     }
 
     private(set) var problems: [String] = []
-    /// The log of all events and actions, for a seed that has failed.
+    /// The log of all events and actions. It is written only to show how a seed has failed.
     private(set) var trace: [String] = []
     private(set) var row = Row()
     private(set) var disk = SimulatedDisk()
@@ -101,14 +102,14 @@ struct DownloadWalk {
         problems.append("the attempt does not end")
     }
 
-    /// Whether a failed sync has lost bytes and the part file is not cut yet. Only at this time is a crash unsafe, so
-    /// the simulation does not crash then.
+    /// Whether a failed sync has lost bytes and the part file is not cut yet. A crash at this time would leave a wrong
+    /// file, so the simulation does not crash then.
     private var isBeforeCut: Bool {
         disk.hasLostBytes
             && (!diskQueue.isEmpty || results.contains { if case .diskFailed = $0 { true } else { false } })
     }
 
-    /// Whether the end of an attempt after a disk failure is not committed yet.
+    /// Whether the end of an attempt after a disk failure still waits for its commit in the store.
     private var isAfterFailure: Bool {
         storeQueue.contains {
             if case .conclude(.retry(let failure, _, _, _), _) = $0 { failure == .broken } else { false }
@@ -324,12 +325,12 @@ struct DownloadWalk {
         while !diskQueue.isEmpty { performDisk() }
         while !storeQueue.isEmpty { performStore() }
         for event in results + [.tick, .cancel, .stop, .concluded, .discarded, .transferComplete] { handle(event) }
-        // If the task was cancelled after the attempt had ended, the machine does not remove the part file. The engine
-        // does this.
+        // If the host cancels the task after the end of the attempt, the engine removes the part file, not the state
+        // machine.
         if row.wasCancelled, disk.part != nil, conclusionCameFirst { mayLeavePart = true }
     }
 
-    /// Whether the attempt had ended before the host cancelled.
+    /// Whether the attempt had ended before the host cancelled the task.
     private var conclusionCameFirst: Bool { results.contains(.cancel) }
 
     private mutating func checkFinal() {

@@ -2,10 +2,12 @@ import BackhaulModel
 import Glibc
 import Testing
 
+/// Each test runs random simulations of one download. A *seed* is a number that determines all random choices of a
+/// simulation.
 @Suite("A download with crashes, power losses, faults and changes of its file")
 struct DownloadWalkTests {
     /// The number of seeds that the test runs for each argument. The argument is the first of these seeds. The
-    /// environment variable BACKHAUL_WALKS sets the number.
+    /// environment variable BACKHAUL_WALKS can change this number.
     static let seedsEach = getenv("BACKHAUL_WALKS").flatMap { UInt64(String(cString: $0)) } ?? 150
 
     @Test(

@@ -1,7 +1,8 @@
 import BackhaulModel
 
-/// A simulated directory with one part file and one final name. After a power loss, unsynced bytes are missing or
-/// garbage. After a failed sync, unsynced bytes may be garbage. Operations are performed one after the other.
+/// A simulated directory for one download. The download writes to the *part file*, which is renamed to its final name
+/// at the end. After a power loss, unsynced bytes are missing or garbage. After a failed sync, unsynced bytes may be
+/// garbage. Operations are performed one after the other.
 struct SimulatedDisk {
     enum Operation {
         case checkSealedFile(FinishIntent)
@@ -21,7 +22,7 @@ struct SimulatedDisk {
         var bytes: [UInt8]
         /// The bytes that are durable on the disk.
         var durable: [UInt8] = []
-        /// Whether the file's name is durable on the disk.
+        /// Whether the file's name would exist after a power loss.
         var isNamed = false
     }
 
@@ -125,8 +126,8 @@ struct SimulatedDisk {
         part?.isNamed = true
     }
 
-    /// Replaces unsynced bytes by garbage. If the kernel cannot write a page, it marks the page as clean, so a reader
-    /// later gets the bytes of the disk.
+    /// Replaces unsynced bytes by garbage. If the kernel cannot write a page, it still marks the page as clean, and may
+    /// later read other bytes from the disk.
     private mutating func loseUnsynced(of file: File) {
         let kept = file.bytes.indices.prefix { $0 < file.durable.count && file.bytes[$0] == file.durable[$0] }.count
         for index in kept..<file.bytes.count { part?.bytes[index] = 0xEE }
@@ -162,7 +163,7 @@ struct SimulatedDisk {
 
     mutating func losePower(_ random: inout Random) {
         close()
-        // A rename that was not synced may or may not have reached the disk.
+        // A power loss may undo a rename that was not synced.
         if let old = partBeforeRename, final?.isNamed == false, random.once(in: 2) {
             final = nil
             part = old

@@ -1,6 +1,7 @@
 import BackhaulModel
 
-/// A simulated server. The server's file changes, and its requests are redirected to two nodes. As faults, the server
+/// A simulated server. The server's file changes, and requests are redirected to two nodes. A *representation* is the
+/// bytes of the file on one node at one time. The *validators* are the ETag and Last-Modified. As faults, the server
 /// closes connections, ignores ranges or If-Range, and sends other ranges, fewer bytes or more bytes than requested. A
 /// client can detect each fault, because the headers match the bytes, and a response without validators obeys If-Range.
 struct SimulatedServer {
@@ -81,8 +82,8 @@ struct SimulatedServer {
         _ file: Representation, _ offset: Int, leavesOut: Bool, _ isGood: Bool, _ random: inout Random
     ) -> [Delivery] {
         var lines = validatorLines(file.version)
-        // A response that obeys If-Range may omit Last-Modified. If the response omits the entity tag, a client must
-        // not append the body of this response.
+        // A response that obeys If-Range may omit Last-Modified. But if the response omits the ETag, a client must not
+        // append the body of this response to its file.
         if leavesOut, random.once(in: 4) { lines.removeAll { !$0.hasPrefix("Date") } }
         let size = file.bytes.count
         guard offset < size else {

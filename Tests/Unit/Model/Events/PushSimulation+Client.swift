@@ -7,7 +7,8 @@ struct PushClient {
     var returnedThrough = EventID.zero
     var pending: [Int: PushSimulation.Command] = [:]
     var lastNumber = 0
-    /// Whether the connected engine has replied to the attach command, so that the client can send commands.
+    /// Whether the connected engine has replied to the command that opens the session. After this reply, the client can
+    /// send commands.
     var isReady = false
     /// Whether the session's descriptor is readable.
     var isReadable: Bool { known > returnedThrough }
@@ -32,11 +33,12 @@ struct PushHost {
     /// The events whose acknowledgement has succeeded.
     var acknowledgedIDs: Set<EventID> = []
     var acknowledgedThrough = EventID.zero
-    /// Whether the host polls from the start until there are no more events, even if the descriptor is not readable.
+    /// Whether the host reads all events again from the start, even if the descriptor is not readable.
     var startsOver = false
 }
 
-/// Simulates `ClientState`, `SessionClient` and a host.
+/// Simulates `ClientState`, `SessionClient` and a host. The host *polls* (reads events) and *acknowledges* events that
+/// it has processed.
 extension PushSimulation {
     mutating func connect() {
         client.lastNumber += 1
@@ -93,7 +95,7 @@ extension PushSimulation {
         guard case .acknowledge(let acknowledgement) = client.pending.removeValue(forKey: number) else { return }
         if failed {
             client.cache.failedToAcknowledge(acknowledgement)
-            // After the failure the host polls again from the start.
+            // After the failure, the host polls again from the start.
             host.acknowledged = []
             host.cursor = .zero
             host.startsOver = true
@@ -150,7 +152,7 @@ extension PushSimulation {
     }
 
     mutating func acknowledge() {
-        // Sometimes the host acknowledges events that only an earlier process has seen.
+        // Sometimes the host acknowledges events that an earlier process of the host has read.
         let all = random.once(in: 4) ? store.events.map(\.id) : host.seen.sorted()
         // Sometimes the host acknowledges the same events again.
         let ids = random.once(in: 8) ? all : all.filter { !host.acknowledged.contains($0) }

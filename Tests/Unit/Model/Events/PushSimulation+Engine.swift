@@ -1,6 +1,6 @@
 import BackhaulModel
 
-/// The simulated store, which has the committed events of one session.
+/// The simulated store (the database), which has the committed events of one session.
 struct PushStore {
     var events: [Event] = []
     var newest = EventID.zero
@@ -25,9 +25,10 @@ struct PushStore {
     }
 }
 
-/// The state of the simulated engine, which has one consumer.
+/// The state of the simulated engine. Its one *consumer* is a client that reads the session's events.
 struct PushEngine {
-    /// The credit of the consumer, which limits the pushed events. Nil if the consumer is not attached yet.
+    /// The credit of the consumer, which limits the events that the engine sends without a demand. It is nil until the
+    /// consumer has opened the session.
     var credit: PushCredit?
     var isReadingAhead = false
     /// Whether the consumer reads more slowly than the engine sends.

@@ -1,9 +1,10 @@
 import BackhaulModel
 import Testing
 
-/// The *engine* is the process that runs the tasks. An *event* is its stored message for the client. The engine
-/// *pushes* an event if it sends the event before the client polls. The *credit*, which the client sets, limits the
-/// pushed events. A *cursor* is the id of an event: a poll returns the events after it. A *gap* is a missing event.
+/// The *engine* is the process that runs the tasks. An *event* is its stored message for the client, the program that
+/// uses the library. A *poll* is a command of the client that reads events. The engine *pushes* an event if it sends
+/// the event before the client polls. The *credit*, which the client sets, limits the pushed events. The *store* is the
+/// engine's database. A *cursor* is the id of an event: a poll returns the events after it. A *gap* is a missing event.
 @Suite("Events that the engine pushes within a credit")
 struct PushTests {
     private func event(_ number: UInt64, _ bytes: Int = 0) -> Event {
@@ -25,7 +26,7 @@ struct PushTests {
         #expect(simulation.violations.prefix(3) == [])
     }
 
-    @Test("the random steps include polls of pushed events, polls of stored events, and failed acknowledgements")
+    @Test("the random steps include polls that return pushed events or stored events, and failed acknowledgements")
     func anyOrderHasAll() {
         var (byPush, byStore, refusals) = (0, 0, 0)
         for seed in 0..<20 {
@@ -70,7 +71,7 @@ struct PushTests {
         #expect(!credit.canPush)
     }
 
-    @Test("the engine limits a credit to the events and bytes that a handle may buffer")
+    @Test("the engine reduces a large credit to the events and bytes that a session's client may buffer")
     func bounds() {
         var credit = PushCredit(newest: .zero)
         credit.grant(EventCredit(after: .zero, events: .max, bytes: .max))
@@ -98,7 +99,7 @@ struct PushTests {
         #expect(other.count < 10)
     }
 
-    @Test("a poll returns pushed events only if they follow the poll's cursor; other polls go to the store")
+    @Test("a poll returns pushed events only if they follow the poll's cursor, and other polls go to the store")
     func cursors() {
         var cache = EventCache()
         cache.pushed([event(1), event(2)], after: .zero, through: id(2))

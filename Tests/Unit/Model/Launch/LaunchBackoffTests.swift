@@ -1,9 +1,9 @@
 import BackhaulModel
 import Testing
 
-/// A *host* is a process that uses the library. The engine *launches* a host if a session needs it. The *backoff* is
-/// the delay until the next launch. It grows with the count of launches. A host *completes* a session if it states that
-/// it has processed the session's events.
+/// A *host* is a process that uses the library. The engine *launches* a host if a session (a named collection of tasks)
+/// needs it. The *backoff* is the delay until the next launch. It grows with the count of launches. A host *completes*
+/// a session if it states that it has processed the session's events.
 @Suite("Launch backoff")
 struct LaunchBackoffTests {
     @Test("the delay until the next launch doubles up to its limit", arguments: [
@@ -21,7 +21,7 @@ struct LaunchBackoffTests {
         #expect(LaunchPolicy(command).delay(after: .max) == Int64(UInt32.max))
     }
 
-    @Test("the delay before the next launch begins at each launch, and begins again when the launched host ends")
+    @Test("the delay until the next launch begins at each launch, and starts again when the launched host ends")
     func counts() {
         var backoff = LaunchBackoff()
         backoff.launched(now: 1_000, .usual)

@@ -1,10 +1,10 @@
 import BackhaulModel
 import Testing
 
-/// A *host* is a process that uses the library. The engine *launches* a host if a session needs it. A host *attaches* a
-/// session when it opens the session, and *completes* the session when it states that it has processed the events. A
-/// host *covers* a session if no other host must be started for the session. A launch *fails* if its host ends while a
-/// session still needs a host.
+/// A *host* is a process that uses the library. The engine *launches* a host if a session (a named collection of tasks)
+/// needs it. A host *attaches* a session when it opens the session, and *completes* the session when it states that it
+/// has processed the events. A host *covers* a session if no other host must be started for the session. A launch
+/// *fails* if its host ends while a session still needs a host.
 @Suite("The decision to launch")
 struct LaunchDecisionTests {
     typealias Living = LaunchDecision.Living
@@ -41,7 +41,7 @@ struct LaunchDecisionTests {
         #expect(next(.waiting { $0.backoff = LaunchBackoff(launches: launches, dueAt: nil) }) == expected)
     }
 
-    @Test("when no session needs its host any more, the launches are over")
+    @Test("when no session needs its host any more, the series of launches is over")
     func forgets() {
         #expect(next(.waiting { ($0.isNeeded, $0.backoff) = (false, LaunchBackoff(launches: 8, dueAt: 5)) }) == .over)
         #expect(next(.waiting { ($0.isNeeded, $0.hasLaunch) = (false, true) }) == .over)

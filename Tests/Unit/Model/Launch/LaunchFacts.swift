@@ -1,7 +1,8 @@
 import BackhaulModel
 
 extension LaunchPolicy {
-    /// The default policy: delays of 60, 120, 240… seconds, and at most 8 launches.
+    /// The default policy for launches of a *host*, a program that uses the library. The delays are 60, 120, 240…
+    /// seconds, and there are at most 8 launches.
     static var usual: LaunchPolicy { LaunchPolicy(LaunchCommand(program: "/usr/bin/photos")) }
 }
 

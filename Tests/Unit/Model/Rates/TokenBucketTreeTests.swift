@@ -1,8 +1,9 @@
 import BackhaulModel
 import Testing
 
-/// A *rate limit* is the highest permitted number of bytes per second for a task, a session, or all tasks together.
-/// Each limit has a *token bucket*: a transfer takes tokens for its bytes, and waits while the bucket is empty.
+/// A *rate limit* is the highest permitted number of bytes per second for a task, a session, or all tasks together. A
+/// *session* is a named collection of tasks. Each limit has a *token bucket*: a transfer takes tokens for its bytes,
+/// and waits while the bucket is empty.
 @Suite("Rate limits")
 struct TokenBucketTreeTests {
     typealias Budget = TokenBucketTree<String, Int>
@@ -21,8 +22,8 @@ struct TokenBucketTreeTests {
 
         init(chunkSize: Int = 16_384) { self.chunkSize = chunkSize }
 
-        /// Transfers chunks for the tasks. Tasks 10 to 19 belong to session "1", tasks 20 to 29 to session "2", and so
-        /// on. In a millisecond, a task transfers at most `chunksPerMillisecond` chunks.
+        /// Transfers chunks for the tasks. Tasks 10 to 19 belong to session "1", tasks 20 to 29 belong to session "2",
+        /// and so on. In a millisecond, a task transfers at most `chunksPerMillisecond` chunks.
         mutating func run(_ tasks: [Int], milliseconds: Int64, chunksPerMillisecond: Int = 64) {
             let end = now + milliseconds
             while now < end {
@@ -62,7 +63,7 @@ struct TokenBucketTreeTests {
         #expect(budget.isUnlimited)
     }
 
-    @Test("over three seconds, a transfer differs from its rate limit by at most a tenth",
+    @Test("over three seconds, the rate of a transfer differs from its rate limit by at most a tenth",
         arguments: [100_000, 1_000_000, 50_000_000])
     func accuracy(_ rate: UInt64) {
         for level in [Budget.Level.engine, .session("1"), .task(10)] {

@@ -1,6 +1,7 @@
 import BackhaulModel
 import Testing
 
+/// A directory can have several paths, for example because of symbolic links. The library stores the known paths.
 @Suite("Directories with several paths")
 struct DirectoryAliasesTests {
     private func destination(_ path: String, device: UInt64 = 1, inode: UInt64 = 2) -> Destination {

@@ -1,8 +1,8 @@
 import BackhaulModel
 import Testing
 
-/// One row: a change of a valid request. `refusal` is a part of the error message. It is nil if the changed request is
-/// valid.
+/// A case of a test: a change of a valid request. `refusal` is a part of the expected error message, or nil if the
+/// changed request is valid.
 struct RequestRow: CustomTestStringConvertible {
     var testDescription: String
     var change: @Sendable (inout Request) -> Void
@@ -39,6 +39,8 @@ struct RequestRow: CustomTestStringConvertible {
 
 private func text(_ count: Int) -> String { String(repeating: "x", count: count) }
 
+/// A *request* is the description of an upload or download. Its *key* is a text by which a repeated request is
+/// recognized.
 @Suite("The check of a request")
 struct RequestCheckTests {
     @Test("the check of a request refuses a URL, key, user data, priority or mode outside its bounds", arguments: [

@@ -1,8 +1,8 @@
 import BackhaulModel
 import Testing
 
-/// A *challenge* is a demand for a credential, and the response of the program that uses the library is checked here. A
-/// *refresh* is a challenge that demands new headers or a new URL of a request.
+/// A *challenge* is a demand for a credential. A *refresh* is a challenge that demands new headers or a new URL of a
+/// request. The program that uses the library responds to challenges, and these tests check its responses.
 @Suite("The checks of responses to challenges")
 struct ResponseCheckTests {
     private func failure(_ response: ChallengeResponse) -> Failure? {
@@ -89,7 +89,7 @@ struct ResponseCheckTests {
         #expect(failure(reserved, for: .refresh, [])?.status == .invalidArgument)
     }
 
-    @Test("An expired response to a challenge is refused, and a response without a credential cannot be stored")
+    @Test("An expired response to a challenge is refused, and a response that has no credential cannot be stored")
     func lives() {
         let headers = ChallengeResponse.headers([HeaderField("Authorization", "Bearer secret")])
         func failure(_ response: ChallengeResponse, _ life: CredentialLifetime) -> Failure? {

@@ -24,8 +24,8 @@ struct SessionCheckTests {
         #expect(passes { () throws(Failure) in try SessionCheck.checkSession(identifier) } == isGood)
     }
 
-    /// One row: a change of a valid configuration. `field` is the field that the error message names. It is nil if the
-    /// changed configuration is valid.
+    /// A case of a test: a change of a valid configuration. `field` is the field that the error message must name, or
+    /// nil if the changed configuration is valid.
     struct Row: CustomTestStringConvertible {
         var testDescription: String
         var field: String?

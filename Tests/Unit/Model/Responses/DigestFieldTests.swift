@@ -12,7 +12,7 @@ struct DigestFieldTests {
         DigestField(head(200, lines: lines.map { "Repr-Digest: \($0)" }), "Repr-Digest").preferred
     }
 
-    @Test("a digest is read from a dictionary; other algorithms and parameters are ignored")
+    @Test("a digest is read from a structured field of type dictionary; other algorithms and parameters are ignored")
     func wellFormed() {
         #expect(read("sha-256=:\(Self.zeros32):") == sha256)
         #expect(read("sha-512=:\(Self.zeros64):") == sha512)
@@ -71,7 +71,7 @@ struct DigestFieldTests {
         #expect(digest(head(206, content)) == nil)
     }
 
-    @Test("Repr-Digest is used only if the response is a representation of the requested resource")
+    @Test("Repr-Digest is used only if the response contains the requested resource")
     func otherAnswers() {
         #expect(digest(head(404, repr)) == nil)
         #expect(digest(head(404, content)) == sha512)

@@ -1,7 +1,8 @@
 import BackhaulModel
 import Testing
 
-/// The part file before the request: no bytes or 500 bytes, with or without a checkpoint.
+/// The *part file*, to which a download writes, before the request. It has no bytes or 500 bytes. There may be a
+/// *checkpoint*: what the database records about the part file.
 struct ExistingPart {
     var offset: UInt64
     var checkpoint: Checkpoint?
@@ -12,7 +13,8 @@ struct ExistingPart {
     static let dated = bytes(of: 1000, Validator(lastModified: monday))
     static let datedOfUnknownSize = bytes(of: nil, Validator(lastModified: monday))
     static let unvalidated = bytes(of: 1000, Validator())
-    /// The part file after two responses have contradicted each other. It has no bytes, but it has a checkpoint.
+    /// The part file after two responses of the server have contradicted each other. It has no bytes, but there is a
+    /// checkpoint.
     static let promised = ExistingPart(
         offset: 0,
         checkpoint: Checkpoint(
@@ -29,7 +31,7 @@ struct ExistingPart {
     }
 }
 
-/// What the task does with the response.
+/// What the download does with the response.
 enum ExpectedPlan: Equatable {
     case appends(of: UInt64, through: UInt64)
     case startsOver(size: UInt64?)
@@ -53,7 +55,7 @@ enum ExpectedPlan: Equatable {
     }
 }
 
-/// One row of a table: the part file before the request, the response, and what the task does with the response.
+/// A case of a test: the part file before the request, the response, and what the download does with the response.
 struct ResponseCase: CustomTestStringConvertible {
     var kept: ExistingPart
     var status: Int32
