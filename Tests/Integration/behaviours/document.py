@@ -7,9 +7,17 @@ _TRANSPORTS = {"h1": "1.1", "h2": "2", "forward": "proxy", "tunnel": "tunnel"}
 
 _HEAD = """# HTTP: what servers do, and how tasks end
 
-This page shows what a task does for each behaviour of a server. Each row is one case. The text before the colon says
-what the server does. The text after the colon says what the task does. *The host* is the program that embeds the
-library.
+A *task* is one download or upload. This page shows what a task does for each behaviour of a server. Each row is one
+case. The text before the colon says what the server does. The text after the colon says what the task does, or what the
+result is.
+
+Words in the rows ([glossary](glossary.md)):
+
+- The *host* is the program that embeds the library. The *engine* is the process that runs the tasks.
+- A *session* is a named collection of tasks. An *attempt* is one run of a task. The *backoff* is the delay before the
+  next attempt.
+- An *event* is a stored message for the host, for example that a task has ended.
+- A *challenge* is a demand that the host must respond to, such as a demand for a password.
 
 The link in a row leads to the file that defines the row. `scripts/test behaviours` runs each row over its transports:
 
@@ -21,14 +29,14 @@ The link in a row leads to the file that defines the row. `scripts/test behaviou
 A row omits a transport for one of three reasons:
 
 - The protocol does not have the behaviour. For example, HTTP/2 has no chunks.
-- A proxy that follows the standard changes the messages. For example, the proxy sends its own response, repeats the
-  request, or corrects an error.
+- A proxy that follows the standard would change the messages of the case. For example, the proxy would send its own
+  response, repeat the request, or correct an error.
 - The row takes long. Such a row runs without a proxy.
 
-*Drops* means that the server drops the connection inside the body. In the section on ranges, most servers first drop a
-connection. The row then says how the server responds to the next request. *Fails with the status* means that the task
-ends with `BH_HTTP_STATUS` and the server's status. In the last three sections, most cases come from the tests of other
-projects. The source of the case names the test.
+*Drops* means that the server breaks the connection inside the body. In most rows of the section on ranges, the server
+first drops the connection, and then responds to the next request. The row describes this response. *Fails with the
+status* means that the task ends with `BH_HTTP_STATUS` and the server's status. In the last three sections, most cases
+come from the tests of other projects. The column *source* names the test.
 
 This page is generated from `Tests/Integration/behaviours`. Change the rows there, then run
 `scripts/document-behaviours`.

@@ -48,7 +48,7 @@ ROWS = [
         source="RFC 9110, 13.1.5: If-Range needs a strong validator"),
     Row("range-no-validator", "sends no validator, then drops the connection: the download starts over",
         first(whole(FILE), etag=None), GOOD, asked=ANEW),
-    Row("range-fresh-last-modified", "sends no ETag, and a Last-Modified of the same second as Date, then drops the "
+    Row("range-fresh-last-modified", "sends no ETag, but a Last-Modified of the same second as Date, then drops the "
         "connection: the download starts over",
         {"file": (lambda seen: _fresh().with_changes(drop_after=CUT), lambda seen: _fresh())}, GOOD, asked=ANEW,
         source="RFC 9110, 8.8.2.2: a date of the same second is a weak validator"),
