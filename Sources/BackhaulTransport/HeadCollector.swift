@@ -85,7 +85,7 @@ struct HeadCollector {
     /// or HTTP/3.
     private static func isVersion(_ word: some BidirectionalCollection<UInt8>) -> Bool {
         let version = word.dropFirst("HTTP/".utf8.count)
-        if version.starts(with: "1.".utf8) { return version.count == 3 && (0x30...0x39).contains(version.last ?? 0) }
+        if version.starts(with: "1.".utf8) { return version.count == 3 && version.last?.isDigit == true }
         return version.elementsEqual("2".utf8) || version.elementsEqual("3".utf8)
     }
 
@@ -126,7 +126,7 @@ extension HeadCollector {
     /// `Int64.max` if Retry-After is a number of more than 18 digits; otherwise nil. libcurl ignores such a number.
     var uncountableRetryAfter: Int64? {
         guard let digits = value("Retry-After")?.utf8, digits.count > 18,
-            digits.allSatisfy({ (0x30...0x39).contains($0) })
+            digits.allSatisfy(\.isDigit)
         else { return nil }
         return .max
     }
