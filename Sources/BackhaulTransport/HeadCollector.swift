@@ -57,11 +57,13 @@ struct HeadCollector {
         } else if content.first == 0x20 || content.first == 0x09 {
             unfold(content)
         } else if let colon = content.firstIndex(of: 0x3A) {
+            let name = content[..<colon]
             let value = HeadCollector.trim(content[content.index(after: colon)...])
-            let field = ResponseField(String(decoding: content[..<colon], as: UTF8.self), value)
-            let name = ResponseField(String(field.name.prefix { $0 != " " && $0 != "\t" }), [])
-            if name.name.utf8.count < field.name.utf8.count, name.isFraming { hasInvalidFraming = true }
-            fields.append(field)
+            if let blank = name.firstIndex(where: { $0 == 0x20 || $0 == 0x09 }) {
+                let field = ResponseField(String(decoding: name[..<blank], as: UTF8.self), [])
+                if field.isFraming { hasInvalidFraming = true }
+            }
+            fields.append(ResponseField(String(decoding: name, as: UTF8.self), value))
         }
         return .more
     }
