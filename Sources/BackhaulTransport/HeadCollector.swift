@@ -57,11 +57,13 @@ struct HeadCollector {
         } else if content.first == 0x20 || content.first == 0x09 {
             unfold(content)
         } else if let colon = content.firstIndex(of: 0x3A) {
+            let name = content[..<colon]
             let value = HeadCollector.trim(content[content.index(after: colon)...])
-            let field = ResponseField(String(decoding: content[..<colon], as: UTF8.self), value)
-            let name = ResponseField(String(field.name.prefix { $0 != " " && $0 != "\t" }), [])
-            if name.name.utf8.count < field.name.utf8.count, name.isFraming { hasInvalidFraming = true }
-            fields.append(field)
+            if let blank = name.firstIndex(where: { $0 == 0x20 || $0 == 0x09 }) {
+                let field = ResponseField(String(decoding: name[..<blank], as: UTF8.self), [])
+                if field.isFraming { hasInvalidFraming = true }
+            }
+            fields.append(ResponseField(String(decoding: name, as: UTF8.self), value))
         }
         return .more
     }
@@ -85,7 +87,7 @@ struct HeadCollector {
     /// or HTTP/3.
     private static func isVersion(_ word: some BidirectionalCollection<UInt8>) -> Bool {
         let version = word.dropFirst("HTTP/".utf8.count)
-        if version.starts(with: "1.".utf8) { return version.count == 3 && (0x30...0x39).contains(version.last ?? 0) }
+        if version.starts(with: "1.".utf8) { return version.count == 3 && version.last?.isDigit == true }
         return version.elementsEqual("2".utf8) || version.elementsEqual("3".utf8)
     }
 
@@ -126,7 +128,7 @@ extension HeadCollector {
     /// `Int64.max` if Retry-After is a number of more than 18 digits; otherwise nil. libcurl ignores such a number.
     var uncountableRetryAfter: Int64? {
         guard let digits = value("Retry-After")?.utf8, digits.count > 18,
-            digits.allSatisfy({ (0x30...0x39).contains($0) })
+            digits.allSatisfy(\.isDigit)
         else { return nil }
         return .max
     }

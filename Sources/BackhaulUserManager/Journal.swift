@@ -1,3 +1,4 @@
+internal import BackhaulModel
 internal import BackhaulPlatform
 
 /// Writes messages to the system's journal, one at a time.
@@ -70,9 +71,6 @@ public struct Journal: Sendable {
 
     private static func isFieldName(_ name: String) -> Bool {
         guard let first = name.utf8.first, name.utf8.count <= 64, first != UInt8(ascii: "_") else { return false }
-        return name.utf8.allSatisfy { byte in
-            byte == UInt8(ascii: "_") || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
-                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-        } && !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first)
+        return !first.isDigit && name.utf8.allSatisfy { $0 == UInt8(ascii: "_") || $0.isUppercase || $0.isDigit }
     }
 }

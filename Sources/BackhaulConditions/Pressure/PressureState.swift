@@ -39,7 +39,7 @@ enum PressureResource: String, CaseIterable, Sendable {
             guard fields.first == "some", let field = fields.first(where: { $0.hasPrefix("avg10=") }) else { continue }
             let digits = field.dropFirst("avg10=".count)
             // `Double` also accepts signs, exponents, hexadecimal digits and names of special values.
-            guard digits.utf8.allSatisfy({ $0 == UInt8(ascii: ".") || UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }),
+            guard digits.utf8.allSatisfy({ $0 == UInt8(ascii: ".") || $0.isDigit }),
                 let number = Double(digits)
             else { continue }
             return UInt8(min(number, 100))

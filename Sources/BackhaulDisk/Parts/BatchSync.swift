@@ -1,3 +1,4 @@
+internal import BackhaulModel
 internal import BackhaulPlatform
 internal import Glibc
 
@@ -66,7 +67,7 @@ struct BatchSyncSupport: Sendable {
     static func dirtyBytes(in text: ArraySlice<UInt8>) -> UInt64? {
         let label = Array("Dirty:".utf8)
         guard let line = text.split(separator: 0x0A).first(where: { $0.starts(with: label) }) else { return nil }
-        let digits = line.dropFirst(label.count).drop { $0 == 0x20 }.prefix { (0x30...0x39).contains($0) }
+        let digits = line.dropFirst(label.count).drop { $0 == 0x20 }.prefix(while: \.isDigit)
         return UInt64(String(decoding: digits, as: UTF8.self)).flatMap { kibibytes in
             let (bytes, overflow) = kibibytes.multipliedReportingOverflow(by: 1_024)
             return overflow ? nil : bytes

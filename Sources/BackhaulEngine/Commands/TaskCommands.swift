@@ -13,11 +13,12 @@ struct TaskCommands {
     func enqueue(_ requests: [Request], into session: SessionID) throws(Failure) {
         var checked: [(Request, Origin)] = []
         checked.reserveCapacity(requests.count)
+        let configuration = engine.base.sessions[session]
         var intake = RequestIntake()
         for (index, request) in requests.enumerated() {
             do {
                 checked.append((request, try intake.check(request)))
-                if let session = engine.base.sessions[session] { try RequestCheck.check(request, in: session) }
+                if let configuration { try RequestCheck.check(request, in: configuration) }
                 if let destination = request.destination { try engine.base.files.checkIsOutside(destination) }
             } catch {
                 var failure = error

@@ -145,8 +145,14 @@ final class CredentialController {
         return (wait, effects)
     }
 
+    /// Whether `wait(before:)` is necessary. Most sessions have no credentials and no challenges.
+    private func mayHaveToWait(_ task: StoredTask) -> Bool {
+        credentials[task.session] != nil || task.request.hasOptions && task.request.options.refresh != .none
+    }
+
     /// Returns the tasks that may start. The other tasks wait in the store for their challenges.
     func admit(_ tasks: [StoredTask]) -> (startable: [StoredTask], effects: [EngineEffect]) {
+        guard tasks.contains(where: mayHaveToWait) else { return (tasks, []) }
         var startable: [StoredTask] = []
         var parked: [SessionCredentials.PendingChallenge: [StoredTask]] = [:]
         var effects: [EngineEffect] = []

@@ -129,18 +129,18 @@ extension TransferRunner {
 
     /// The attempt for listings; nil if no request was sent.
     func storedAttempt(_ next: AttemptNext, failure: Failure? = nil, nextAttemptMilliseconds: Int64 = 0) -> Attempt? {
-        let exchange = attempt.exchange
-        guard exchange.requests > 0 else { return nil }
+        // The record is large, so it is not copied as a whole.
+        guard attempt.exchange.requests > 0 else { return nil }
         var stored = Attempt(task: attempt.task.id, number: attempt.requests, next: next)
         stored.nextAttemptMilliseconds = nextAttemptMilliseconds
         stored.failure = failure
         stored.httpStatus = head?.status ?? 0
-        stored.offset = exchange.requestOffset
+        stored.offset = attempt.exchange.requestOffset
         stored.endOffset = file?.offset ?? 0
-        stored.metrics = exchange.metrics
-        stored.metrics.responseBodyBytes = max(exchange.metrics.responseBodyBytes, receivedInAttempt)
+        stored.metrics = attempt.exchange.metrics
+        stored.metrics.responseBodyBytes = max(stored.metrics.responseBodyBytes, receivedInAttempt)
         let request = attempt.task.request
-        let url = head?.finalURL ?? attempt.authentication.secrets.redacted(exchange.metrics.url)
+        let url = head?.finalURL ?? attempt.authentication.secrets.redacted(stored.metrics.url)
         // If the attempt used the request's own URL, the URL is stored only if the next request may have another URL.
         let isRequests = url == request.url && request.options.refresh != .url
         stored.metrics.url = isRequests ? "" : url

@@ -82,9 +82,8 @@ public struct QuietHours: Hashable, Sendable {
     }
 
     private static func number(_ tens: UInt8, _ ones: UInt8) -> UInt16? {
-        let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
-        guard digits.contains(tens), digits.contains(ones) else { return nil }
-        return UInt16(tens - digits.lowerBound) * 10 + UInt16(ones - digits.lowerBound)
+        guard tens.isDigit, ones.isDigit else { return nil }
+        return UInt16(tens - UInt8(ascii: "0")) * 10 + UInt16(ones - UInt8(ascii: "0"))
     }
 
     /// Reads "sat", "mon-fri" or "fri-mon".

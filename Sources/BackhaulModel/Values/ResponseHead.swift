@@ -89,7 +89,3 @@ public struct ResponseField: Equatable, Sendable {
             || self.name.utf8.elementsEqual(name.utf8, by: { $0.asciiLowercase == $1.asciiLowercase })
     }
 }
-
-extension UInt8 {
-    var asciiLowercase: UInt8 { self >= 0x41 && self <= 0x5A ? self + 0x20 : self }
-}

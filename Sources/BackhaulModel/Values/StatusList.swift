@@ -27,7 +27,7 @@ public struct StatusList: Equatable, Sendable {
     }
 
     private static func status(_ digits: ArraySlice<UInt8>) -> Int32? {
-        guard digits.count == 3, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        guard digits.count == 3, digits.allSatisfy(\.isDigit) else { return nil }
         let status = digits.reduce(0) { $0 * 10 + Int32($1 - 0x30) }
         return (100...599).contains(status) ? status : nil
     }

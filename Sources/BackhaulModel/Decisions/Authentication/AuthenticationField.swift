@@ -113,10 +113,7 @@ struct AuthenticationField {
     }
 
     private static func isToken68Byte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-        default: "-._~+/".utf8.contains(byte)
-        }
+        byte.isLetter || byte.isDigit || "-._~+/".utf8.contains(byte)
     }
 }
 

@@ -18,9 +18,6 @@ enum PinnedKeys {
     }
 
     private static func isBase64(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "+"), UInt8(ascii: "/"): true
-        default: false
-        }
+        byte.isLetter || byte.isDigit || "+/".utf8.contains(byte)
     }
 }

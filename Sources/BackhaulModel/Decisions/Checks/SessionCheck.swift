@@ -8,9 +8,7 @@ public enum SessionCheck {
             throw invalid(
                 "the application identifier has \(bytes.count) bytes; 1 to \(Limits.identifierSize) are allowed")
         }
-        let isAlphanumeric = { (byte: UInt8) in
-            (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
-        }
+        let isAlphanumeric = { (byte: UInt8) in byte.isLetter || byte.isDigit }
         guard bytes.first.map(isAlphanumeric) == true,
             bytes.allSatisfy({ isAlphanumeric($0) || ".-_".utf8.contains($0) })
         else {

@@ -35,7 +35,7 @@ enum ContentLength: Equatable {
     /// Returns nil if the text is empty, or has a character that is not a decimal digit. A number of more than 64 bits
     /// becomes the largest `UInt64`, which is refused later as too large.
     private static func number(_ text: Substring) -> UInt64? {
-        guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        guard !text.isEmpty, text.utf8.allSatisfy(\.isDigit) else { return nil }
         return UInt64(text) ?? .max
     }
 }

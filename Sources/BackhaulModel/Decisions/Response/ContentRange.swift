@@ -28,7 +28,7 @@ public struct ContentRange: Equatable, Sendable {
 
     /// Accepts digits only: Swift's initializer would accept a sign.
     static func number(_ text: Substring) -> UInt64? {
-        guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        guard !text.isEmpty, text.utf8.allSatisfy(\.isDigit) else { return nil }
         return UInt64(text)
     }
 }

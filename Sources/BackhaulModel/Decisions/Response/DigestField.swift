@@ -10,7 +10,9 @@ struct DigestField {
     /// The result is empty if the field is missing or malformed. If any part of the field is malformed, the whole field
     /// is ignored (RFC 8941, section 4.2).
     init(_ head: ResponseHead, _ name: String) {
-        let bytes = Array(head.allBytes(name).joined(separator: ", ".utf8))
+        let values = head.allBytes(name)
+        guard !values.isEmpty else { return }
+        let bytes = Array(values.joined(separator: ", ".utf8))
         guard bytes.count <= Self.longest, let text = ResponseField(name, bytes).text else { return }
         var reader = StructuredFieldReader(text)
         guard let members = reader.dictionary() else { return }

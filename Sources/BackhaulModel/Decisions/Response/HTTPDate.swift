@@ -15,8 +15,8 @@ struct HTTPDate: Comparable {
         guard bytes.count == Self.pattern.count,
             zip(bytes, Self.pattern).allSatisfy({ byte, expected in
                 switch expected {
-                case UInt8(ascii: "?"): (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
-                case UInt8(ascii: "0"): (0x30...0x39).contains(byte)
+                case UInt8(ascii: "?"): byte.isLetter
+                case UInt8(ascii: "0"): byte.isDigit
                 default: byte == expected
                 }
             }),

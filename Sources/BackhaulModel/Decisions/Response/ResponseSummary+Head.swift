@@ -14,10 +14,7 @@ extension ResponseSummary {
     /// the header is left out.
     static let headersSize = 16_384
 
-    static func isChosen(_ name: String) -> Bool {
-        let name = name.lowercased()
-        return chosen.contains { $0.lowercased() == name }
-    }
+    static func isChosen(_ field: ResponseField) -> Bool { chosen.contains { field.isNamed($0) } }
 
     /// This initializer removes `secrets` from the headers that are not in `chosen`. The caller removes secrets from
     /// the chosen headers with `SecretRedactor.redacted(head)`.
@@ -30,7 +27,7 @@ extension ResponseSummary {
             head.plainText(name).flatMap { $0.utf8.count <= Self.valueSize ? HeaderField(name, $0) : nil }
         }
         var size = headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count }
-        for field in head.fields where !Self.isChosen(field.name) {
+        for field in head.fields where !Self.isChosen(field) {
             let value = secrets.redacted(field.plainText)
             let next = size + field.name.utf8.count + value.utf8.count
             guard next <= Self.headersSize else { continue }

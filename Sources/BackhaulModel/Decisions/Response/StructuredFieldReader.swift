@@ -54,8 +54,8 @@ struct StructuredFieldReader {
         case UInt8(ascii: "?"):
             rest = rest.dropFirst()
             return take("0") || take("1") ? .other : nil
-        case UInt8(ascii: "-"), 0x30...0x39: return number() ? .other : nil
-        case UInt8(ascii: "*"), 0x41...0x5A, 0x61...0x7A:
+        case UInt8(ascii: "-"), _ where first.isDigit: return number() ? .other : nil
+        case UInt8(ascii: "*"), _ where first.isLetter:
             rest = rest.drop { RequestCheck.isTokenByte($0) || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "/") }
             return .other
         default: return nil
@@ -72,9 +72,9 @@ struct StructuredFieldReader {
     }
 
     private mutating func key() -> String? {
-        let isFirst = { (byte: UInt8) in (0x61...0x7A).contains(byte) || byte == UInt8(ascii: "*") }
+        let isFirst = { (byte: UInt8) in byte.isLowercase || byte == UInt8(ascii: "*") }
         guard let first = rest.first, isFirst(first) else { return nil }
-        let end = rest.firstIndex { !(isFirst($0) || (0x30...0x39).contains($0) || "_-.".utf8.contains($0)) }
+        let end = rest.firstIndex { !(isFirst($0) || $0.isDigit || "_-.".utf8.contains($0)) }
         defer { rest = rest[(end ?? rest.endIndex)...] }
         return String(decoding: rest[..<(end ?? rest.endIndex)], as: UTF8.self)
     }
@@ -105,11 +105,11 @@ struct StructuredFieldReader {
     private mutating func number() -> Bool {
         _ = take("-")
         let before = rest.count
-        rest = rest.drop { (0x30...0x39).contains($0) }
+        rest = rest.drop(while: \.isDigit)
         guard rest.count < before else { return false }
         guard take(".") else { return before - rest.count <= 15 }
         let point = rest.count
-        rest = rest.drop { (0x30...0x39).contains($0) }
+        rest = rest.drop(while: \.isDigit)
         return (1...3).contains(point - rest.count)
     }
 

@@ -1,0 +1,26 @@
+/// Classes of ASCII characters. Protocols such as HTTP define them for bytes, and `Character` also accepts other digits
+/// and letters of Unicode.
+extension UInt8 {
+    /// Whether the byte is a decimal digit.
+    public var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+
+    /// Whether the byte is a letter from A to Z.
+    public var isUppercase: Bool { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) }
+
+    var isLowercase: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self) }
+
+    var isLetter: Bool { isUppercase || isLowercase }
+
+    /// The letter in lower case; every other byte unchanged.
+    var asciiLowercase: UInt8 { isUppercase ? self + 0x20 : self }
+
+    /// The value of a hexadecimal digit; nil for every other byte.
+    var hexadecimalValue: UInt8? {
+        switch self {
+        case _ where isDigit: self - UInt8(ascii: "0")
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
+        default: nil
+        }
+    }
+}
