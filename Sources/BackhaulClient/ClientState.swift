@@ -104,8 +104,9 @@ struct ClientState: Sendable {
     }
 
     private func transmit(_ sequence: UInt64, _ command: Command) {
-        // Commands that wait for a session do not count here: they may wait for a long time, and the engine stores no
-        // reply for them.
+        // The client has all replies up to the number `repliedThrough`, so the engine may forget these replies. A
+        // command that waits for a session does not lower this number, because the command may wait for a long time,
+        // and the engine stores no reply for it.
         let repliedThrough = (pending.lazy.filter { !$0.value.command.waits }.map(\.key).min() ?? sequence) - 1
         transport?.send(.command(sequence: sequence, repliedThrough: repliedThrough, command))
     }
@@ -232,8 +233,8 @@ struct ClientState: Sendable {
         updateDescriptors()
     }
 
-    /// Ends the handle, because the launch (the start of a program by the engine) for which the handle was attached is
-    /// over.
+    /// Ends the handle, because its host has completed the session. This function is called only if the engine started
+    /// the host because of this session.
     mutating func completed(_ handle: HandleID) {
         sessions[handle]?.end(
             Failure(.completed, "the session was completed, which ended this handle; attach it again"))

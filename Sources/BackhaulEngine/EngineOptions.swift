@@ -7,8 +7,8 @@ public struct EngineOptions: Sendable {
     /// How long an idle daemon (an engine in its own process) waits before it exits, in milliseconds. Nil for an engine
     /// inside another program (an embedded engine), which ends with this program.
     public var lingerMilliseconds: Int64?
-    /// How long the engine waits for the first message (hello) of a program that connects to its socket, and for the
-    /// rest of a message (frame) that has arrived in part, in milliseconds.
+    /// How long the engine waits for the messages of a program that has connected to its socket, in milliseconds.
+    /// `hello`: the limit for the first message. `frame`: the limit for the rest of a message that has arrived in part.
     public var timeoutMilliseconds: (hello: Int64, frame: Int64) = (10_000, 30_000)
     /// The places from which the engine reads the system's conditions (such as power and network): /sys, /proc and the
     /// address of the system bus.

@@ -3,10 +3,11 @@ internal import CCurl
 
 /// Checks how much of a request's body was sent, and whether the body may be sent again.
 extension Transfer {
-    /// Rewinds the body of a request, such as a POST, that must not be repeated after the server has acted on it. If
-    /// the server may have acted on the request, this function returns false and does not rewind the body. In two cases
-    /// the server has not acted on the request: it has refused the request (REFUSED_STREAM, RFC 9113, section 8.7), or
-    /// it has responded with 401 or 407. If the connection is new, libcurl repeats a request only in these two cases.
+    /// Rewinds the body of a request, such as a POST, that must not be repeated after the server has acted on it.
+    /// libcurl rewinds the body before it repeats a request. If the server may have acted on the request, this function
+    /// returns false and does not rewind the body. In two cases the server has not acted on the request: it has refused
+    /// the request (REFUSED_STREAM, RFC 9113, section 8.7), or it has responded with 401 or 407. If the request was the
+    /// first on its connection, libcurl repeats the request only in these two cases. So the function returns true.
     func rewindWhatWasRefused() -> Bool {
         guard timing.isFirstOnConnection || isHoldingHead, !headIsWhole else { return false }
         wasNotProcessed()
@@ -29,8 +30,9 @@ extension Transfer {
         return easy.reason.isEmpty || easy.reason == String(cString: curl_easy_strerror(result))
     }
 
-    /// Whether a response has arrived over HTTP/2 before the whole body was sent. libcurl 7.88.1 does not report
-    /// whether the stream has ended. After a 2xx response, libcurl continues to send the body.
+    /// Whether a response has arrived over HTTP/2 before the whole body was sent. The transport reads this property
+    /// when the request time-out has passed, because libcurl 7.88.1 does not report whether the stream has ended. After
+    /// a 2xx response, libcurl continues to send the body.
     var hasStoppedAfterResponse: Bool { headIsWhole && isHTTP2 && !isBodySent }
 
     /// Sets `hasUndrainedBody` if the kernel still has a part of the body when a response over HTTP/1.x has arrived.

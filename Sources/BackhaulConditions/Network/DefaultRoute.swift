@@ -9,8 +9,9 @@ enum DefaultRoute {
         var type: Int?
     }
 
-    /// Returns the interface, or nil if no route leads to other networks. The kernel chooses the route, because there
-    /// may be rules for several routing tables, such as the rules of a VPN. No packet is sent.
+    /// Returns the interface, or nil if no route leads to other networks. There may be several routing tables, and
+    /// rules that choose between them, such as the rules of a VPN. So this function does not read the tables, but asks
+    /// the kernel for the route. No packet is sent.
     static func find() -> Result<Link?, SystemError> {
         for family in [AF_INET, AF_INET6] {
             var route = bhl_route()

@@ -32,7 +32,8 @@ struct SessionCommands {
         }
     }
 
-    /// Opens a session for a handle. The handle is valid after the reply. The client may repeat the command.
+    /// Opens a session. The client (an open application in a host) has chosen the handle, by which its later commands
+    /// name the session. The handle is valid after the reply. The client may send this command again.
     private func open(
         _ handle: HandleID, _ role: Role, _ identifier: String, waits: Bool, _ body: @escaping OpenSession
     ) {

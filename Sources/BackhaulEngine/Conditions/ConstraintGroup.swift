@@ -62,7 +62,7 @@ struct Held {
 /// The tasks that a hold stops.
 enum HeldTasks: Equatable {
     case constraintGroup(ConstraintGroup)
-    /// - excludesProbes: true if the lane was slow before. In this case, the task that tests the lane's speed
-    /// continues.
+    /// - excludesProbes: true if the lane group was already held because it is slow. In this case, the running task
+    /// that tests the speed continues.
     case laneGroup(LaneGroup, excludesProbes: Bool)
 }

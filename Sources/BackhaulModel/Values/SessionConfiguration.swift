@@ -15,9 +15,9 @@ public struct SessionConfiguration: Equatable, Sendable {
     public var resourceTimeoutMilliseconds: UInt64 = 604_800_000
     /// The absolute path of a file with PEM certificates to trust instead of the system's certificates.
     public var caFile: String?
-    /// Whether the engine launches the application when all tasks of this session have ended (a finished *round*), or
-    /// when a challenge of this session is open. The *engine* runs the tasks. To *launch* is to start the application's
-    /// program. A *challenge* is a demand for a credential, for example.
+    /// Whether the *engine*, which runs the tasks, *launches* the application: it starts the application's program. The
+    /// engine launches it when all tasks of this session have ended (a finished *round*), or when a challenge of this
+    /// session is open. A *challenge* is a demand to the application, for example for a credential.
     public var sendsLaunchEvents = true
     /// Whether a 401 or 407 response becomes a challenge, so that the host (the program that uses the library) can give
     /// a credential. If not, the task fails.
@@ -54,7 +54,8 @@ public struct SessionConfiguration: Equatable, Sendable {
     /// origin is still slow.
     public var slowPauseMilliseconds: UInt32 = 300_000
     /// Whether the tasks that a launched host adds get the preset `discretionary`. A launched host is a program that
-    /// the engine has started.
+    /// the engine has started. With this preset, a task waits for external power, an unmetered network, a cool machine
+    /// and a link that is not slow.
     public var isDiscretionaryIfLaunched = false
     /// How many bytes the session may move on each network in a day and in a month.
     public var budget = ByteBudget()

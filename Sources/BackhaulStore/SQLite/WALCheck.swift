@@ -7,8 +7,9 @@ internal import Glibc
 ///
 /// SQLite reads a log up to the first frame that does not match its checksum, because a power loss may have cut the
 /// last transaction there. SQLite ignores the rest of the log without an error. But a transaction begins only after the
-/// previous transaction is synced. So if the log from that frame on has the ends of two transactions, the frame was
-/// complete on the disk and was damaged later.
+/// previous transaction is synced. So a power loss can damage only the last transaction in the log. If two transactions
+/// end at or after the frame that does not match, the frame was not in the last transaction. So the frame was complete
+/// on the disk, and was damaged later.
 struct WALCheck {
     private static let headerSize = 32
     private static let frameHeaderSize = 24

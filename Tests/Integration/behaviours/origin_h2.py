@@ -1,5 +1,5 @@
-"""A scripted HTTP/2 server over TLS. A script is a part of a row, which is one case of the table of HTTP behaviours.
-The library h2 does the framing."""
+"""A scripted HTTP/2 server over TLS. The table of HTTP behaviours has one row for each test case. The script of a row
+says how the server responds. The library h2 does the framing."""
 
 import select
 

@@ -72,7 +72,7 @@ def test_a_program_that_starts_a_child_and_exits_counts_as_one_launch(
     assert len(server.log) == 1
 
 
-def test_the_daemon_exits_although_a_child_of_a_launched_host_keeps_its_service_active(
+def test_the_daemon_exits_although_a_child_of_a_launched_host_keeps_the_service_of_the_host_active(
         manager, backhaul, launched, server):
     unit = launched("sleep 600 &\nwork\n")
     until(lambda: backhaul.json("service", "status", code=3)["state"] in (None, "inactive"), "the daemon's leaving")

@@ -4,8 +4,9 @@ import BackhaulPlatform
 import Glibc
 import Testing
 
-/// A *handle* is a host's reference to a session. A handle can *watch* the progress of the session's tasks. An
-/// *observer* is a handle that only reads tasks and progress.
+/// A *host* is a program that uses the library. A *session* is a named collection of tasks. A *handle* is a host's
+/// reference to a session. A handle can *watch* the progress of the session's tasks. An *observer* is a handle that
+/// only reads tasks and progress.
 @Suite("Progress of tasks, as a host receives it")
 struct ProgressTests {
     let store: TestStore
@@ -42,7 +43,7 @@ struct ProgressTests {
         #expect(!isReadable(descriptor))
     }
 
-    @Test("a task that is retried later is reported as waiting at its offset")
+    @Test("if a task waits for a retry, its last progress has the state `waiting` and the reached offset")
     func waits() throws {
         defer { application.close() }
         origin.serve("/b", .init(bytes: pattern(3_000_000), entityTag: "\"b\"", breakAfter: 2_000_000, breaks: 9))

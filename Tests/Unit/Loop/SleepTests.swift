@@ -5,7 +5,7 @@ import Testing
 
 @Suite("System sleep")
 struct SleepTests {
-    @Test("timers count the time of a sleep: afterwards, due timers fire at once, and later timers fire earlier")
+    @Test("a system sleep reduces the remaining time of each timer, and a timer that is then due fires at once")
     func counts() async throws {
         let thread = try startLoop()
         let left: Int64 = await thread.event { context, done in

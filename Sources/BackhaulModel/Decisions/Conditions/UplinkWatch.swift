@@ -70,7 +70,8 @@ public struct UplinkWatch: Sendable {
     static let firstPause: Int64 = 10_000
     static let maximumPause: Int64 = 300_000
     static let emptyProbeDelay: Int64 = 1_000
-    /// For how many milliseconds the status 511 of an origin is ignored after another origin has responded.
+    /// For how many milliseconds the status 511 of an origin is ignored. This time begins when a proper response from
+    /// any origin comes after the status 511, because this response shows that there is no portal.
     static let portalDisbeliefMilliseconds: Int64 = 600_000
 
     public private(set) var state = State.open
@@ -143,9 +144,10 @@ public struct UplinkWatch: Sendable {
     /// Whether all origins beyond the uplink are held. Then one origin at a time may be tested.
     public var isHeld: Bool { state != .open || !isProven && (system == .portal || system == .limited) }
 
-    /// Chooses the origin that may start a task as the uplink probe now; nil if no origin may start one now. It is the
-    /// origin whose last probe is the oldest. The next probe may follow after a pause of 10 s. The pause doubles with
-    /// each probe, up to 5 min. `origins`: the origins with a task that could start now if its origin were not held.
+    /// Chooses the origin that may start a task as the uplink probe now. This is the origin whose last probe is the
+    /// oldest. Returns nil if no origin may start a probe now. The next probe may follow after a pause of 10 s. The
+    /// pause doubles with each probe, up to 5 min. `origins`: the origins with a task that could start now if its
+    /// origin were not held.
     public mutating func probe(among origins: [Origin], now: Int64) -> Origin? {
         guard isHeld, now >= probeAt else { return nil }
         // The portal could respond in place of an origin without TLS, and the portal's page would become the file.
@@ -181,8 +183,8 @@ public struct UplinkWatch: Sendable {
     public func nextProbe(now: Int64) -> Int64? { isHeld && probeAt > now ? probeAt : nil }
 
     /// The hold (the reason why tasks wait) that the failures of origins have caused; nil if they have caused none.
-    /// `unix`: the Unix time in milliseconds at `now`. If the hold is caused by a report of the system,
-    /// `DeferralDecision` returns it.
+    /// `unix`: the Unix time in milliseconds at `now`. If a report of the system causes a hold, `DeferralDecision`
+    /// returns this hold.
     public func hold(now: Int64, unix: Int64) -> Hold? {
         let servers = origins == 1 ? "a server" : "\(origins) servers in a row"
         let sentence: String
@@ -217,8 +219,8 @@ public struct UplinkWatch: Sendable {
         probedAt = [:]
     }
 
-    /// Whether another origin has redirected to a different place. A portal redirects all origins to one place, so two
-    /// different places are no sign of a portal.
+    /// Whether an origin other than `origin` has redirected to a place other than `target`. A portal redirects all
+    /// origins to one place, so redirects to different places are no sign of a portal.
     private func leadsElsewhere(_ target: Origin, than origin: Origin) -> Bool {
         symptoms.contains { other, symptom in
             if case .redirected(let former) = symptom.ending, other != origin { former != target } else { false }

@@ -6,8 +6,9 @@ extension DownloadMachine {
         return intent.map { checkSealedFile($0) } ?? checkDestinationFile()
     }
 
-    /// Checks whether the sealed file (a complete and synced file) exists. `expiry`: set if the task has reached its
-    /// deadline. If the sealed file does not exist, the task then fails with this failure.
+    /// Checks whether the sealed file (a complete and synced file) exists. `expiry`: a failure if the task has reached
+    /// its deadline, otherwise nil. If `expiry` is set and the sealed file does not exist, the task fails with
+    /// `expiry`.
     mutating func checkSealedFile(_ intent: FinishIntent, expiry: Failure? = nil) -> [Action] {
         state = .preparing(.checkingSealedFile(intent, expiry: expiry))
         return [.checkSealedFile(intent)]
@@ -81,8 +82,9 @@ extension DownloadMachine {
     mutating func opened(_ length: UInt64) -> [Action] {
         guard case .preparing(.opening(let checkpoint)) = state else { return [] }
         if checkpoint.isMetadataOnly { return request(from: 0) }
-        // If the file is shorter than the synced bytes, longer than the whole file, or longer than the bytes that are
-        // trusted, it is not the file that an earlier attempt has written.
+        // In three cases, the part file is not the file that an earlier attempt has written. It is shorter than the
+        // synced bytes. It is longer than the whole file on the server. Or the machine has rebooted, and the part file
+        // is longer than the synced bytes, although the file was truncated to these bytes.
         guard length > 0, length >= checkpoint.syncedOffset,
             length == checkpoint.syncedOffset || isSameBoot(checkpoint), length <= checkpoint.size ?? .max
         else { return forget(.partFile) }

@@ -1,11 +1,12 @@
 import BackhaulModel
 import Testing
 
-/// A *hold* is a demand of a task on the system (such as external power) that the system does not meet now, with a
-/// sentence that explains why. A *preset* is a name for several demands. *Discretionary* is a preset: external power,
-/// an unmetered network, a cool machine and a fast link. After its *latest start*, a task ignores presets. A *launched
-/// host* is a program that the engine has started because sessions need it. A session's or task's *stated* field is one
-/// that the host has set. The *uplink* is the route to other networks.
+/// A *hold* is a reason why a task waits: the task has a demand on the system (such as external power) that the system
+/// does not meet now. Each hold has a sentence that explains the reason. A *preset* is a name for several demands.
+/// *Discretionary* is a preset: external power, an unmetered network, a cool machine and a fast link. After its *latest
+/// start*, a task ignores presets. A *host* is a program that uses the library. A *launched host* is a host that the
+/// engine has started because sessions need it. A session's or task's *stated* field is one that the host has set. The
+/// *uplink* is the route to other networks.
 @Suite("Holds and their sentences")
 struct HoldTests {
     @Test("unknown conditions hold no task")
@@ -33,7 +34,7 @@ struct HoldTests {
             ])
     }
 
-    @Test("a battery whose charge is unknown causes no hold")
+    @Test("if the charge is unknown, a task that requires external power waits only for external power")
     func noPercentage() {
         let situation = Situation {
             $0.session.requiresExternalPower = true
@@ -243,7 +244,7 @@ struct HoldTests {
         #expect(situation.reasons == [.sleep])
     }
 
-    @Test("if an improvement of a condition must still last for some time, the hold's sentence names the improvement")
+    @Test("until external power has been back for 10 s, the task stays held, and the sentence says this")
     func settling() {
         let situation = Situation {
             $0.session.preset = .discretionary

@@ -1,8 +1,9 @@
 import BackhaulModel
 import Testing
 
-/// A *hold* is a demand of a task on the system that the system does not meet now, with a sentence that explains why.
-/// *Quiet hours* are hours in which tasks wait. A *budget* limits the bytes that may be moved in a day or month.
+/// A *hold* is a reason why a task waits: the task has a demand on the system that the system does not meet now. Each
+/// hold has a sentence that explains the reason. *Quiet hours* are hours in which tasks wait. A *budget* limits the
+/// bytes that may be moved in a day or month.
 @Suite("Holds until a time")
 struct TimedHoldTests {
     private func date(_ hold: Hold?) -> Int64? { hold?.nextCheckMilliseconds }
@@ -58,7 +59,7 @@ struct TimedHoldTests {
         #expect(date(situation.holds.first) == nil)
     }
 
-    @Test("the holds of a task are ordered by their remaining time")
+    @Test("the holds of a task are ordered: the hold that usually lasts longest comes first")
     func order() {
         let situation = Situation {
             $0.session = Constraints(.discretionary) { $0.quietHours = QuietHours("21:00-06:30") }
