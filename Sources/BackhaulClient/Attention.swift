@@ -15,8 +15,8 @@ struct Attention: Sendable {
 
     private var known: [ByteString: Status] = [:]
 
-    /// The sessions to report, as they were before the client requested their present state from the engine, which runs
-    /// the tasks.
+    /// The sessions to report at one moment: immediately before the client requests a listing of the sessions from the
+    /// engine, which runs the tasks.
     struct Unreported: Sendable {
         /// The newest known event of each session, by identifier.
         fileprivate var newest: [ByteString: EventID]

@@ -44,7 +44,8 @@ enum DaemonProcess {
         service.environment = DaemonEnvironment.current
         service.workingDirectory = "/"
         // If the store cannot be served (exit code 1) or the command line is wrong (exit code 2), a restart does not
-        // help. The next client gets these errors.
+        // help. So after these exit codes the manager does not restart the daemon. The next client that needs the
+        // daemon starts it again, and gets the error.
         service.restart = .init(
             delayMilliseconds: 1_000, attempts: 5, startLimitIntervalMilliseconds: 60_000,
             restartPreventExitCodes: [1, 2])

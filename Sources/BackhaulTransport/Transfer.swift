@@ -25,7 +25,7 @@ public final class Transfer {
         /// The head of a 401 or 407 response is buffered, because libcurl may repeat the request and get another head.
         case holdingHead
         /// The body of a redirect is read and dropped, so that the connection can be reused. The size of that body is
-        /// limited, and it is read only until `until` (milliseconds of the boot clock).
+        /// limited, and its reading ends at the time `until` (milliseconds of the boot clock).
         case redirecting(to: [UInt8], skipped: Int, until: Int64)
         case receiving
         case refused
@@ -55,10 +55,10 @@ public final class Transfer {
     var pendingCertificateFile: CertificateFile?
     /// The number of bytes in the socket's send queue at the last check.
     var lastUnsent: Int32?
-    /// Whether the kernel still had bytes of the body when the response began or ended.
+    /// Whether the kernel still had unsent bytes of the request's body when the response began or ended.
     var hasUndrainedBody = false
     /// Set when the response is complete before the server has taken the whole body of the request. The transfer then
-    /// waits for the server, at most until `until` (milliseconds of the boot clock).
+    /// waits for the server, at most until the time `until` (milliseconds of the boot clock).
     var pendingDrain: (socket: ConnectionSocket, until: Int64)?
     private(set) var isOverHTTP2 = false
     /// Whether the next request of this hop must use a new connection.

@@ -26,7 +26,8 @@ struct OptionTable {
         try connection.run(Self.removeOfActivity, .number(activity.rawValue))
     }
 
-    /// Inserts an empty row for each task in the temporary table `selected` that has no row.
+    /// Takes the tasks in the temporary table `selected`. For each of these tasks without a row in `request_options`,
+    /// inserts an empty row.
     func makeForSelected() throws(Failure) { try connection.run(Self.makeForSelected) }
 
     func setRateOfSelected(_ rate: UInt64?) throws(Failure) { try connection.run(Self.setRate, .bits(rate)) }

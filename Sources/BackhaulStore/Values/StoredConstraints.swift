@@ -1,6 +1,7 @@
 public import BackhaulModel
 
-/// A row with the constraints of single tasks of a session: their demands on the system, such as external power.
+/// A row of *constraints*, which are demands on the system, such as external power. All tasks of a session that state
+/// the same constraints share one row.
 public struct StoredConstraints: Equatable, Sendable {
     public var id: ConstraintsID
     public var session: SessionID
@@ -21,8 +22,8 @@ public struct EnqueuedTasks: Equatable, Sendable {
     public var lanes: Set<LaneID> = []
     /// When the next delayed task is due, in milliseconds of the boot clock; nil if no new task is delayed.
     public var nextDue: Int64?
-    /// The next latest start of a task, in Unix milliseconds; nil if no new task has a latest start. After its *latest
-    /// start*, a preset such as `discretionary` does not delay a task.
+    /// The earliest of the *latest starts* of tasks, in Unix milliseconds; nil if no new task has a latest start. After
+    /// the latest start of a task, no preset (such as `discretionary`) delays the task.
     public var nextLatestStart: Int64?
 
     public init(
@@ -42,7 +43,7 @@ public struct RestatedTasks: Equatable, Sendable {
     public var tasks: [TaskID: ConstraintsID] = [:]
     /// The rows of the new constraints.
     public var constraints: [ConstraintsID: StoredConstraints] = [:]
-    /// The next latest start of a task, in Unix milliseconds. It may be in the past.
+    /// The earliest of the latest starts of tasks, in Unix milliseconds. This time may be in the past.
     public var next: Int64?
 }
 

@@ -1,4 +1,5 @@
-// A fork waits while another thread computes a type or a global value of Swift. fork_gate.c says why.
+// The Swift runtime computes types and global values at their first use. If a thread forks during such a computation in
+// another thread, the fork waits until the computation ends. fork_gate.c says why.
 
 #ifndef BHL_FORK_GATE_H
 #define BHL_FORK_GATE_H

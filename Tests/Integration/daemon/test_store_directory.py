@@ -44,7 +44,7 @@ def test_a_removed_or_replaced_socket_is_created_again(host, store, act, hosting
     assert two.engine().process_id == one.engine().process_id
 
 
-def test_a_log_message_asks_for_the_removal_of_a_directory_at_the_path_of_the_socket(host, store):
+def test_if_a_directory_replaces_the_socket_a_log_message_asks_to_remove_the_directory(host, store):
     one = host()
     one.session()
     (store / "engine.socket").unlink()

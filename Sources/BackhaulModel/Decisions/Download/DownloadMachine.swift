@@ -25,8 +25,8 @@ public struct DownloadMachine: Sendable {
 
     /// Makes the state machine of one attempt. `intent`: set if the file was sealed before a crash. The file then
     /// exists as part file or under its final name. `furthest`: the offset that earlier attempts have reached.
-    /// `policy`: decides which lasting failures are concluded as `retry`. `RetryDecision` later decides whether a retry
-    /// follows.
+    /// `policy`: has the rules for retries. If it demands a retry after a lasting failure (a status or a bad response),
+    /// the attempt is concluded with `retry`. `RetryDecision` later decides whether the retry takes place.
     public init(
         checkpoint: Checkpoint?, intent: FinishIntent?, bootID: String, terms: DownloadTerms = DownloadTerms(),
         furthest: UInt64 = 0, policy: TransferPolicy = TransferPolicy(SessionConfiguration(identifier: "")),
@@ -75,7 +75,7 @@ public struct DownloadMachine: Sendable {
     }
 }
 
-/// The properties that the runner reads.
+/// The properties that the runner reads. The *runner* is the object that performs the actions.
 extension DownloadMachine {
     /// How many bytes of the file have come; they are in the buffer or on disk.
     public var offset: UInt64 { counters.offset }

@@ -4,7 +4,8 @@ public struct EventCredit: Equatable, Sendable {
     /// The client buffers only events after this event. The client's polls have returned the earlier events, or the
     /// client does not want them.
     public var after: EventID
-    /// The maximum number of events, and of bytes, that the client takes after `after`.
+    /// The maximum number of events that the client takes after the event in `after`. The next property is the maximum
+    /// number of bytes of these events.
     public var events: UInt32
     public var bytes: UInt32
 
@@ -71,14 +72,14 @@ public struct PushCredit: Equatable, Sendable {
     }
 
     public struct Push: Equatable, Sendable {
-        /// `events` has all unacknowledged events after `after` and up to `through`.
+        /// `events` has all unacknowledged events that follow the event `after`, up to the event `through`.
         public var after: EventID
         public var through: EventID
         public var events: [Event]
     }
 
     /// Returns the events to push; nil if no event fits, or if earlier events must be read from the store first.
-    /// `events`: all unacknowledged events of the session after `after` and up to `through`.
+    /// `events`: all unacknowledged events of the session that follow the event `after`, up to the event `through`.
     public mutating func push(_ events: [Event], after: EventID, through: EventID) -> Push? {
         advance(newest: through)
         guard let credit, after <= cursor, through > cursor, !isFull else { return nil }

@@ -13,7 +13,8 @@ public struct LaunchBackoff: Equatable, Sendable {
     }
 
     /// Notes a launch, and starts the delay now. When the launched host has ended, `ended` starts the delay again. If
-    /// the engine crashes before the host ends, the delay that starts now prevents a second launch at once.
+    /// the engine crashes before the host ends, the delay that starts now still applies in the next engine. So the next
+    /// engine does not launch the host again immediately.
     public mutating func launched(now: Int64, _ policy: LaunchPolicy) {
         launches = launches == .max ? .max : launches + 1
         dueAt = now + policy.delay(after: launches)

@@ -38,7 +38,7 @@ extension Schedule {
             && state.running < width(of: state, limits) && hasConnection(state)
     }
 
-    /// Gives a slot of the lane to a task that was not loaded. The slot counts until it is released.
+    /// Gives a slot of the lane to a task that was not loaded. The slot counts against the limits until it is released.
     public mutating func takeSlot(_ lane: Lane, of session: Session, to origin: Origin? = nil) {
         let isNew = register(lane, of: session, to: origin)
         change(lane) { lane in

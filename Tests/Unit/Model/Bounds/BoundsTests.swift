@@ -56,7 +56,7 @@ struct BoundsTests {
         Enqueued(task: TaskID(rawValue: task), disposition: disposition)
     }
 
-    @Test("a list of enqueue results returns its items, and the number of applied items at its start")
+    @Test("a list of enqueue results returns its items, and counts the items before the first one that was not applied")
     func results() {
         let items = [
             item(5), item(6), item(9), item(8, .existing), item(9, .existing), item(0, .notApplied),

@@ -94,7 +94,7 @@ struct DownloadTermsTests {
         attempt.expect(.sealed(.sealed, wrong), .discardPart)
     }
 
-    @Test("a range with another digest or content coding is not appended to the part file")
+    @Test("a range is not appended to the part file if its digest or content coding differs from that of the part file")
     func otherRepresentation() {
         var kept = Checkpoint.kept(500)
         kept.facts = RepresentationMetadata(digest: wrong, contentEncoding: "gzip")
@@ -147,7 +147,7 @@ struct DownloadTermsTests {
     func sizeAgain() {
         var attempt = DownloadScript(terms: terms { ($0.expectedSize, $0.hadMismatch) = (900, true) })
         attempt.after(.start)
-        // The transfer stops at once, because the body is not the text of an error.
+        // The transfer stops at once. The body is the file, so it is not read as the text of an error.
         attempt.expect(.head(whole), .stopTransfer, .releaseSlot, .discardPart)
         guard case .failed(let failure)? = conclusion(&attempt, .discarded) else {
             Issue.record("the task has not failed")
@@ -219,7 +219,7 @@ struct DownloadTermsTests {
         attempt.expect(.transferComplete, .releaseSlot, .discardPart)
     }
 
-    @Test("if the file changed, or a 304 is for another URL, the request is repeated without a condition")
+    @Test("if the existing file changed, or a 304 is for another URL, the request is repeated without a condition")
     func changedMeanwhile() {
         var attempt = DownloadScript(terms: terms { $0.isOnlyIfChanged = true })
         attempt.after(.start, .knownRepresentationFound(.known), .head(head(304)))

@@ -2,7 +2,8 @@ import BackhaulModel
 import Testing
 
 /// A *slot* is the right of a task to run. A task does not start before its *earliest start*. After its *latest start*,
-/// its presets (named sets of demands on the system, such as external power) do not delay it.
+/// its presets (named sets of demands on the system, such as external power) do not delay it. The C header expresses
+/// the change of a start as a number.
 @Suite("Rescheduled starts")
 struct RescheduleTests {
     private func decide(
@@ -59,12 +60,12 @@ struct RescheduleTests {
         #expect(throws: Failure.self) { try RescheduleDecision.check(Rescheduling(earliest: .to(2), latest: .to(1))) }
     }
 
-    @Test("each code of a start in the C header is decoded", arguments: [-1, 0, 1, Limits.time])
+    @Test("each valid number for the change of a start is decoded", arguments: [-1, 0, 1, Limits.time])
     func codes(_ code: Int64) {
         #expect(StartChange(code: code)?.code == code)
     }
 
-    @Test("a number that is no code of a start is refused", arguments: [-2, .min, Limits.time + 1, .max])
+    @Test("an invalid number for the change of a start is refused", arguments: [-2, .min, Limits.time + 1, .max])
     func noCodes(_ code: Int64) {
         #expect(StartChange(code: code) == nil)
     }

@@ -21,8 +21,8 @@ class TaskInfo:
     #: The reason why the task does not run.
     reason: Reason
     reason_text: str | None
-    #: The time, in Unix milliseconds, at which the engine starts the next attempt or checks again the condition for
-    #: which the task waits. 0 if there is no such time.
+    #: The time of the next attempt, in Unix milliseconds. If the task waits for a condition, this is the time of the
+    #: next check of the condition. 0 if there is no such time.
     next_attempt_ms: int
     url: str
     #: The path at which the file is placed. None if the task is an upload, or if the file stays in the store.
@@ -58,8 +58,8 @@ class TaskInfo:
     #: The latest start in Unix milliseconds. After this time, no preset (such as "discretionary") delays the task. 0 if
     #: the task has no latest start.
     latest_start_ms: int
-    #: The largest number of bytes that the task will receive and send, as the request states it. None if it is not
-    #: known.
+    #: The largest number of bytes that the task will receive, as the request states it. None if the request does not
+    #: state the number. The next field is the largest number of bytes that the task will send.
     expected_bytes_received: int | None
     expected_bytes_sent: int | None
     #: The task's own constraints (demands on the system), from its request or from ``set_constraints``. None if the
