@@ -69,9 +69,9 @@ def prepare(row, files, server, tls, folder):
 def run(contender, job, files, server, environment):
     """Times one run from fork to exit. wait4(2) waits for the exit without polling, and returns the processor times."""
     command = [os.fspath(word) for word in contender.command(job)]
-    # The sync comes before the memory is touched. A sync may take seconds, and meanwhile the balloon driver could take
-    # the memory again. The sync is short only after a contender that has synced its files itself. So in the opposite
-    # order, the memory would be ready only for a contender that runs after such a contender.
+    # The sync comes before the memory is touched, because a sync may take seconds. In the opposite order, the balloon
+    # driver could take the memory again during a long sync. The sync is short if the previous contender has synced its
+    # files itself, and long otherwise. So the memory would be ready for some contenders, and not ready for others.
     os.sync()
     touch_memory(min(files.bytes, 2 << 30))
     log = job.scratch / "output"

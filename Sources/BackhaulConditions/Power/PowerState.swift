@@ -34,8 +34,9 @@ struct PowerState: Equatable, Sendable {
         batteryPercent = PowerState.level(supplies, folder)
     }
 
-    /// Returns whether the machine has external power. The first rule that applies decides: a UPS is discharging; mains
-    /// or a port is online; mains is offline; the status of the batteries. Offline mains counts only if there is a
+    /// Returns whether the machine has external power. The first rule that applies decides. If a UPS is discharging,
+    /// there is no external power. If mains or a port is online, there is external power. If mains is offline, there is
+    /// no external power. Otherwise the status of the batteries decides. Offline mains counts only if there is a
     /// battery, because a machine without a battery has another supply. An offline port counts only if no other rule
     /// decides, because most ports are unused.
     private static func externalPower(_ supplies: [PowerSupply], _ folder: String) -> Reading<Bool> {

@@ -11,7 +11,7 @@ internal import Glibc
 struct BatchSyncDecision {
     /// The smallest batch that is synced together.
     static let minimumFiles = 4
-    /// If syncfs(2) is out of use, its use begins again when the other programs have at most this many bytes of dirty
+    /// If syncfs(2) is not in use, its use begins again when the other programs have at most this many bytes of dirty
     /// pages.
     static let lowerLimit: UInt64 = 8 << 20
     /// If syncfs(2) is in use, its use ends when the other programs have more than this many bytes of dirty pages.

@@ -3,7 +3,8 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// The commands that list conditions, such as power and network, and holds, which are the reasons for which tasks wait.
+/// The commands that list conditions and holds. A *condition* is a state of the system, such as its power source. A
+/// *hold* is a reason for which tasks wait.
 struct ConditionCommands {
     let call: CommandCall
     private var engine: EngineLoop { call.engine }

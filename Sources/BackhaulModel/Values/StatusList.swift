@@ -1,4 +1,5 @@
-/// A list of HTTP statuses and ranges of statuses, such as "200-299,404": `accepted_statuses` and `retry_statuses`.
+/// A list of HTTP statuses and ranges of statuses, such as "200-299,404". The settings `accepted_statuses` and
+/// `retry_statuses` are such lists.
 public struct StatusList: Equatable, Sendable {
     public private(set) var ranges: [ClosedRange<Int32>]
 

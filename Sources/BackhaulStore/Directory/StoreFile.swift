@@ -16,8 +16,8 @@ extension StoreDirectory {
                 throw fileFailure(name)
             }
         }
-        // The sync lets the new folders survive a power loss. The folder `bodies` has the only copy of each consumed
-        // file.
+        // The sync lets the new folders survive a power loss. A consumed file is a file that was moved into the store
+        // for an upload. The folder `bodies` has the only copy of this file.
         if areNew, fsync(descriptor.number) != 0 { throw fileFailure("folders") }
     }
 

@@ -64,10 +64,11 @@ public struct LaunchOperations {
         try tables.launches.hasListed(application)
     }
 
-    /// If the consumer has the launch's token, and the launch lists the session, records that the launched host has
-    /// attached (opened) the session. The *consumer* is the handle that may read the session's events. The *token* is
-    /// the value of BACKHAUL_LAUNCH. Returns the application, or nil if nothing was recorded. The row gets the
-    /// consumer's process. If the launched process only starts the host, the consumer's process is another one.
+    /// Records that the launched host has attached (opened) a session, and returns the application. Does this only if
+    /// the consumer has the token of the launch, and the launch lists the session. Otherwise returns nil. The
+    /// *consumer* is the handle that may read the session's events. The *token* is the value of BACKHAUL_LAUNCH. The
+    /// row of the launch gets the consumer's process in place of the process that the engine started. These two
+    /// processes differ if the started process itself starts the host.
     func recordAttached(_ session: SessionID, by consumer: ConsumerIdentity) throws(Failure) -> String? {
         guard let token = consumer.launch else { return nil }
         return try tables.launches.attach(consumer.process, to: session, by: token)

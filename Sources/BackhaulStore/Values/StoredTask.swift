@@ -6,8 +6,8 @@ public struct StoredTask: Equatable, Sendable {
     public var session: SessionID
     public var lane: LaneID
     public var round: UInt64
-    /// The request as it was enqueued, but with the current priority, and with the new URL or headers that the host
-    /// (the program that embeds the library) has given (`refreshed`).
+    /// The request as it was enqueued, with two changes. The priority is the current one. If the host (the program that
+    /// embeds the library) has given a new URL or new headers (`refreshed`), the request has these values.
     public var request: Request
     public var origin: Origin
     /// The number in the name of the task's part file, to which the download writes.
@@ -58,9 +58,9 @@ public struct AttemptProgress: Equatable, Sendable {
     public var bytesReceived: UInt64
     /// The greatest offset of the part file that was ever durable.
     public var furthestOffset: UInt64
-    /// Whether this attempt made bytes durable that no earlier attempt had.
+    /// Whether this attempt made more bytes of the file durable than any earlier attempt.
     public var madeProgress: Bool
-    /// The attempt as it is listed if the process ends now.
+    /// The record of this attempt with its values up to now. If the engine is killed, listings show this record.
     public var attempt: Attempt?
 
     public init(
@@ -97,7 +97,7 @@ public struct AttemptRecord: Equatable, Sendable {
     public var checkpoint: Checkpoint?
     /// The greatest offset of the part file that was ever durable. A value below the stored one has no effect.
     public var furthestOffset: UInt64 = 0
-    /// The attempt to record; nil when no request was sent.
+    /// The record of the attempt for listings; nil when no request was sent.
     public var attempt: Attempt?
 
     public init(

@@ -6,8 +6,8 @@ internal import Glibc
 /// that embeds the library) has closed a socket by mistake, the socket's number may belong to another file now. This
 /// table does not close that file.
 ///
-/// Unsafe: libcurl has a pointer to this object until its last connection is closed. The `CurlStack`, which owns this
-/// object, closes all connections before it is freed.
+/// Unsafe: libcurl has a pointer to this object until the last connection is closed. A `CurlStack` owns this object
+/// through its `EasyHandlePool`. The stack closes all connections before this object is freed.
 final class SocketTable {
     private var sockets: [Int32: ConnectionSocket] = [:]
     /// The sockets that have carried a request, by their ports.
@@ -26,7 +26,7 @@ final class SocketTable {
         let number = socket(family, type | Int32(SOCK_CLOEXEC.rawValue), networkProtocol)
         guard number >= 0 else { return number }
         // libcurl 7.88.1 connects to several addresses at the same time, and uses the socket that connects first. It
-        // closes the sockets that connect later without a call of CURLOPT_CLOSESOCKETFUNCTION.
+        // closes the sockets that connect later, and does not call CURLOPT_CLOSESOCKETFUNCTION for them.
         let isReplaced = sockets[number] != nil
         forget(number)
         let socket = ConnectionSocket(Descriptor(owning: number))

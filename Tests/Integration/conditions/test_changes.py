@@ -211,7 +211,7 @@ def test_a_change_of_the_network_ends_the_pause_of_a_slow_transfer(simulation):
 
 
 @pytest.mark.parametrize("simulation", ["latest_start_of_a_sessions_task"], indirect=True)
-def test_a_preset_does_not_delay_a_task_after_its_latest_start_but_a_stated_constraint_does(simulation):
+def test_after_its_latest_start_a_task_still_waits_for_a_constraint_but_not_for_a_preset(simulation):
     assert simulation is TaskState.WAITING
 
 

@@ -1,5 +1,6 @@
-"""Runs as plain values. A run is a list of steps over one transport. A step is one task, with the server's response and
-the junk that the server sends. Junk is bytes that belong to no request."""
+"""Describes the runs of the tests as plain values. A run is a list of steps over one transport, such as TLS 1.3. A step
+is one task (a download or upload), with the server's response and the junk that the server sends. Junk is bytes that
+belong to no request."""
 
 import random
 from dataclasses import dataclass, replace
@@ -29,12 +30,12 @@ FRAMINGS = {
 #: after the task has ended.
 WITH, BEHIND, IDLE = POINTS = ("with", "behind", "idle")
 
-#: A kind of injection that is no junk: between two responses, the server sends a TLS 1.3 record that the protocol
-#: allows.
+#: The kind of an injection (see `Injection`) that is no junk. Between two responses, the server sends a TLS 1.3 record
+#: that the protocol allows.
 CERTIFICATE_REQUEST = "question"
 
-#: The points at which junk is sent on a new connection: when it is accepted; with the server's last message of a TLS
-#: handshake; before or after the response to CONNECT, in the same send call.
+#: The points at which junk is sent on a new connection: when the server accepts the connection; with the server's last
+#: message of a TLS handshake; before or after the response to CONNECT, in the same send call.
 ACCEPT, HANDSHAKE, BEFORE_TUNNEL, BEHIND_TUNNEL = ("accept", "handshake", "before-tunnel", "behind-tunnel")
 EARLY_POINTS = {
     PLAIN: (ACCEPT,), FORWARD: (ACCEPT,), TLS12: (HANDSHAKE,), TLS13: (HANDSHAKE,),
@@ -45,7 +46,7 @@ ALWAYS = 1_000
 
 @dataclass(frozen=True)
 class Injection:
-    """Junk at one point of a step."""
+    """Junk, or a record of the kind CERTIFICATE_REQUEST, that the server sends at one point of a step."""
 
     point: str
     kind: str

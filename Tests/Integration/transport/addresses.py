@@ -5,8 +5,9 @@ import subprocess
 
 from testbed.network import Network, Unavailable
 
-#: Addresses of the servers' side. They are outside the network of the cable. Therefore the resolver keeps the order of
-#: a name's addresses (RFC 6724, rule 9).
+#: The addresses of the servers. The cable, a virtual Ethernet link, connects the servers' side with the hosts' side.
+#: The addresses of the servers are outside the IP network of this cable. Therefore the resolver keeps the order of a
+#: name's addresses (RFC 6724, rule 9).
 SERVER, SERVER_6 = "198.51.100.1", "2001:db8:1::1"
 #: No packet to these addresses gets a reply, as behind a firewall that drops packets.
 SILENT = tuple(f"198.51.100.{number}" for number in (101, 102, 103, 104))

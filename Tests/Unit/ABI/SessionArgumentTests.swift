@@ -63,7 +63,7 @@ struct ConfigurationArgumentTests {
         #expect(try ConfigurationArgument.read(batch.configuration(at: 0)) == expected([field]))
     }
 
-    @Test("each field of the header's session configuration has a test")
+    @Test("each field of the session configuration in the C header file has a test")
     func coverage() throws {
         let fields = try Header().leaves(of: "bh_session_configuration").filter { !$0.contains("reserved") }
         #expect((["struct_size"] + ConfigurationField.all.flatMap(\.names)).sorted() == fields.sorted())
@@ -132,7 +132,7 @@ struct SelectionArgumentTests {
         #expect(selection.states == [TaskStates(.waiting), TaskStates(.failed)])
     }
 
-    @Test("in a task selection, an id above SQLite's range becomes the largest id of this range")
+    @Test("in a task selection, an id that SQLite cannot store becomes the largest id that SQLite can store")
     func hugeID() throws {
         #expect(try read([.max]).ids == [TaskID(rawValue: UInt64(Int64.max))])
     }

@@ -181,7 +181,8 @@ final class FakeBus: SystemBus {
     func close() { state.withLock { $0.closes += 1 } }
 }
 
-/// Counts only the threads with a name, because other tests run further threads in this process at the same time.
+/// Counts the threads of this process that have a given name. Threads with other names are not counted, because other
+/// tests run threads in this process at the same time.
 enum ProcessCount {
     static func threads(named name: String) -> Int {
         names(in: "/proc/self/task").count { task in

@@ -18,8 +18,8 @@ public struct DeferralFacts {
     /// so, the system's report of a dead uplink is wrong. Such wrong reports occur because many networks block the
     /// servers with which the system checks the uplink.
     public var isUplinkProven: Bool
-    /// The reasons for which tasks of this lane are held at this moment. These tasks continue only with the margins of
-    /// `DeferralDecision`.
+    /// The reasons for which tasks of this lane are held at this moment. If such a reason is the battery or pressure,
+    /// the tasks continue only when the condition is better than its limit by the margin in `DeferralDecision`.
     public var held: Set<WaitReason>
     /// The budgets (limits of the bytes in a day or month) that apply now: the budgets of the session and of the
     /// network (`ByteUsage.budgets`).

@@ -19,7 +19,8 @@ public struct DownloadTerms: Equatable, Sendable {
     public var refusesTakenName = false
     /// Whether an earlier attempt (run of the download) ended with a wrong digest or size.
     public var hadMismatch = false
-    /// The number of free bytes that were missing when an earlier attempt found the file system full.
+    /// The number of bytes of the file that were missing when an earlier attempt found the file system full. If the
+    /// size of the file is unknown, this is an assumed number. Nil if no such attempt is known.
     public var neededSpace: UInt64?
 
     public init() {}
@@ -59,8 +60,8 @@ public struct DownloadTerms: Equatable, Sendable {
             "the file has \(size) bytes, not the \(expectedSize) of expected_size; ask the file's publisher")
     }
 
-    /// The failure of a file of which this many bytes have come and more may follow. Nil if the options may allow the
-    /// final size.
+    /// The failure of a file if this many bytes have arrived and more bytes may follow. Nil if the options may allow
+    /// the final size.
     func refusal(ofAtLeast size: UInt64) -> Failure? {
         if let expectedSize, size <= expectedSize, size <= maximumSize ?? .max { return nil }
         if expectedSize == nil, size <= maximumSize ?? .max { return nil }

@@ -29,7 +29,7 @@ struct CalendarWatchTests {
         #expect(runtime.pendingStoreCalls == 0)
     }
 
-    @Test("after a clock step, the store moves its stored times, and then the age calendar moves one time")
+    @Test("two checks after a clock step change the stored times only once, and then change the age calendar")
     func step() throws {
         let before = calendar.milliseconds
         calendar.check(Self.reading(wall: 9_000_000))

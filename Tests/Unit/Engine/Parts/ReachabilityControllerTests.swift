@@ -14,7 +14,7 @@ struct ReachabilityControllerTests {
     var reachability: ReachabilityController { fixture.reachability }
     let lane = EngineFixture.lane.id
 
-    @Test("a lane without a route has one wait record, and is held until the first check after five seconds")
+    @Test("a lane without a route has one wait record, and is held for five seconds until the first check")
     func held() throws {
         let (millisecondsUntilCheck, effects) = reachability.hold(fixture.task(1))
         #expect(millisecondsUntilCheck == 5_000)

@@ -81,7 +81,7 @@ struct SessionClaimsTests {
         #expect(openings() == [first.address(1)])
     }
 
-    @Test("a consumer that stops waiting gets a failure, and a session that is granted meanwhile is released again")
+    @Test("if a consumer stops waiting while the store opens its session, the wait fails and the session is released")
     func givesUp() throws {
         let client = FakeClient(clients)
         claims.wait(opening(client))
@@ -102,7 +102,7 @@ struct SessionClaimsTests {
         #expect(claims.count(of: name) == 0)
     }
 
-    @Test("when the claims of an earlier engine's clients expire, waiting consumers retry")
+    @Test("when the claims from before a restart of the engine expire, waiting consumers retry")
     func absentClients() throws {
         let client = FakeClient(clients)
         claims.startReconnectTimer()

@@ -1,5 +1,5 @@
-"""Converts structs of the library to Python objects, field by field. A field that has the same name in the struct and
-in the object needs no entry in ``renamed``."""
+"""Converts structs of the library to Python objects, field by field. ``Reader`` has an argument ``renamed``. This
+argument lists only the fields whose names in the struct and in the object differ."""
 
 from __future__ import annotations
 
