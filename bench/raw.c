@@ -99,7 +99,8 @@ int main(int argc, char **argv) {
         curl_easy_setopt(easy, CURLOPT_WRITEDATA, &slots[i]);
         curl_easy_setopt(easy, CURLOPT_PRIVATE, &slots[i]);
         curl_easy_setopt(easy, CURLOPT_FAILONERROR, 1L);
-        curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L); /* share the connection over HTTP/2, as the other programs do */
+        /* Over HTTP/2, the transfers share a connection, as in the other measured programs. */
+        curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
         if (argc > 3) curl_easy_setopt(easy, CURLOPT_CAINFO, argv[3]);
         if (take_next(list, easy, &slots[i], mode)) curl_multi_add_handle(multi, easy);
         else curl_easy_cleanup(easy);

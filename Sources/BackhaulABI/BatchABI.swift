@@ -1,8 +1,8 @@
 internal import BackhaulModel
 public import CBackhaul
 
-// Unsafe: a batch is a list that the calling program gets. The returned pointers point into the batch's memory, and are
-// valid until the program releases the batch.
+// Unsafe: the returned pointers point into the memory of a batch. A batch is a list that a call of the library returns
+// to the calling program. The pointers are valid until the program releases the batch.
 
 @c @implementation
 public func bh_batch_count(_ batch: OpaquePointer?) -> Int { Batch.of(batch)?.count ?? 0 }

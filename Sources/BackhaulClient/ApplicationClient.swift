@@ -57,9 +57,10 @@ public final class ApplicationClient: Sendable {
     }
 
     /// The descriptor that is readable while the host has something to read:
-    /// - an event that no poll has returned, of a session whose events the host reads
+    /// - an event that no poll has returned. The event belongs to a session whose events the host reads.
     /// - a session that needs attention, for example because of new events, and has not been reported yet
-    /// - the outcome of an announced ticket. The ticket stands for a command (`Ticket.announce`).
+    /// - the outcome of a command for which the host has requested a notification (`Ticket.announce`). The host has a
+    ///   *ticket*, an object that stands for the command.
     public var eventDescriptor: Int32 { descriptor.number }
 
     /// Gives up the roles of all session handles, and disconnects from the engine. If the engine runs in this process,

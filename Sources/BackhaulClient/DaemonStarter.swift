@@ -24,8 +24,9 @@ struct DaemonStarter {
         if pause.isLong { pause = RestartPause() }
     }
 
-    /// The largest number of requests that ask older daemons to exit. More requests may be useless: the next daemon's
-    /// program may be as old, or an older library may start its daemon again.
+    /// A daemon of an older version than this library is requested to exit. This is the largest number of such
+    /// requests. More requests may be useless: the program of the next daemon may have the same old version, or a
+    /// process with an older library may start its daemon again.
     private static let exitRequestLimit = 3
     private var exitRequests = 0
     /// Whether an older daemon may be requested to exit. False if no program can replace the daemon.

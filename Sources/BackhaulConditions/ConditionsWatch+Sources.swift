@@ -13,7 +13,8 @@ extension ConditionsWatch {
 
     func needsChanged(from before: ConditionSet) {
         let added = isClosed ? [] : needs.subtracting(before)
-        // This comes first, because opening a source may report at once that the source is missing.
+        // `pendingNeeds` is set first. A source that is opened below may report at once that it is missing, and this
+        // report removes conditions from `pendingNeeds`.
         pendingNeeds = pendingNeeds.union(added).intersection(needs)
         forget(before.subtracting(needs))
         closeSources(except: needs)

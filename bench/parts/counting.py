@@ -22,7 +22,7 @@ class Counts:
     @property
     def syncs(self):
         """The calls that wait until bytes are durable. sync_file_range(2) is not such a call: it starts the writing of
-        pages, or waits for it."""
+        pages, or waits for it, but the disk may still have these pages only in its volatile cache."""
         return self.fsync + self.fdatasync + self.syncfs
 
 

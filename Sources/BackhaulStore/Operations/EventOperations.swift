@@ -1,8 +1,8 @@
 public import BackhaulModel
 
-/// Operations on events, which are stored messages for a host (the program that embeds the library). Each poll returns
-/// an event until the host acknowledges the event. Then the event is deleted. If the event reports the end of a task,
-/// this task is deleted, too.
+/// Operations on events, which are stored messages for a host (the program that embeds the library). The host reads
+/// events with a poll. Until the host acknowledges an event, later polls can return this event again. When the host
+/// acknowledges the event, it is deleted. If the event reports the end of a task, this task is deleted, too.
 public struct EventOperations {
     let tables: Tables
     let directory: StoreDirectory

@@ -1,8 +1,8 @@
 public import BackhaulModel
 
-/// Operations on lanes, and on their ready tasks in the order in which the tasks get slots. A *lane* is the tasks of
-/// one session for one server. A *slot* is the right of a task to run. A *ready* task may get the next slot.
-/// *Constraints* are a task's demands on the system, such as external power.
+/// Operations on lanes and their ready tasks. A *lane* is the tasks of one session for one server. A *slot* is the
+/// right of a task to run. A *ready* task may get the next slot. Lists of ready tasks are in the order in which the
+/// tasks get slots. *Constraints* are a task's demands on the system, such as external power.
 public struct LaneOperations {
     let tables: Tables
     private var options: OptionOperations { OptionOperations(tables: tables) }

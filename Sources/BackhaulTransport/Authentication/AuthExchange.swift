@@ -1,6 +1,6 @@
-/// For one *hop* (one HTTP request of a transfer), decides about the responses that libcurl handles itself. After a 401
-/// or 407 response, libcurl may repeat the request with Digest. The other responses of this kind are a proxy's
-/// responses to CONNECT.
+/// Decides which responses of one *hop* (one HTTP request of a transfer) libcurl handles itself. There are two kinds of
+/// such responses. The first kind is a proxy's response to CONNECT. The second kind is a response with the status 401
+/// or 407, after which libcurl may repeat the request with Digest.
 struct AuthExchange {
     /// The credentials of the request.
     var credentials = HopCredentials()

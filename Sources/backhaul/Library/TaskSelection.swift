@@ -1,8 +1,8 @@
 import CBackhaul
 
-/// A selection of tasks by their ids, states and the name of their group (tasks with one common event). A task is
-/// selected if its id, its state and its group match. An empty list matches every id or every state. Nil matches every
-/// group.
+/// A selection of tasks by their ids, their states and the name of their group. A group is a named set of tasks: one
+/// event reports that all of them have ended. A task is selected if its id, its state and its group match. An empty
+/// list matches every id or every state. Nil matches every group.
 struct TaskSelection {
     var ids: [UInt64] = []
     var states: [Int] = []

@@ -23,8 +23,8 @@ class Scripts:
             return list(self._registered[key][2])
 
     def early(self, seen):
-        """If the server sends its next response before it has the whole body of the request, returns how it does this.
-        Otherwise returns None."""
+        """Returns how the server sends its next response early, which means before it has the whole body of the
+        request. Returns None if the response follows the body."""
         key, _, rest = seen.path.lstrip("/").partition("/")
         with self._lock:
             script = self._registered.get(key, ({}, {}, []))[0]

@@ -83,8 +83,8 @@ def _send_early(connection, reader, seen, early, scripts):
     """Responds before the body is complete. Returns whether the connection can be used again."""
     size = int(seen.headers["content-length"])
     seen.body = reader.read(min(early.after, size))
-    # The code that runs the row waits until `is_arriving` is false. So the server sets `is_arriving` before the request
-    # is in the log.
+    # The code that runs the row waits until `is_arriving` is false for all requests in the log. So the server sets
+    # `is_arriving` before `scripts.answer` adds this request to the log.
     seen.is_arriving = early.then == "read"
     can_be_used = _send(connection, seen, scripts.answer(seen))
     # HTTP/1.1 has no RST_STREAM. Over TLS, the server ends the connection in place of a reset.

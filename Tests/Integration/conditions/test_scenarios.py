@@ -1,6 +1,6 @@
-"""Runs each scenario of docs/conditions.md: downloads while conditions, such as power, change. Compares the steps (the
-changes) and the wait records with the stored record of the scenario. A wait record has the reason, the begin and the
-end of a time in which a task waits."""
+"""Runs each scenario of docs/conditions.md. In a scenario, conditions such as power change while tasks download files.
+The tests compare the steps (the changes) and the wait records with the stored record of the scenario. A wait record has
+the reason, the begin and the end of a time in which a task waits."""
 
 import os
 

@@ -178,7 +178,7 @@ def hostile(store, payload):
     return peer
 
 
-def test_an_invalid_or_incomplete_message_or_a_flood_ends_only_its_own_connection(
+def test_invalid_messages_incomplete_messages_and_floods_do_not_affect_other_connections(
         host, store, daemon, misbehaving, downloads):
     one = host()
     one.session()
@@ -224,7 +224,7 @@ def test_a_moved_store_works_at_its_new_path(host, store, place, downloads, daem
     assert [task.key for task in again.tasks()] == ["a"]
 
 
-def test_a_host_can_open_a_session_again_that_it_closed_while_no_daemon_ran(store, place):
+def test_a_session_that_was_closed_while_no_daemon_ran_can_be_opened_again(store, place):
     with Application("org.example.closing", store=store, hosting=Hosting.DAEMON) as application:
         for delay in (0, 0.0005, 0.002, 0.01):
             session = application.session("s")

@@ -32,7 +32,7 @@ def swift_host():
 
 
 @pytest.mark.parametrize("host", [c_host, python_host, swift_host])
-def test_a_killed_example_finishes_after_a_restart_and_later_starts_fetch_only_changes(host, tmp_path):
+def test_a_killed_example_finishes_after_a_restart_and_further_runs_fetch_only_changed_files(host, tmp_path):
     command = host()
     server = serve(tmp_path / "served", count=60, bytes_per_second=8 << 20)
     try:

@@ -1,5 +1,6 @@
-"""Every field of every struct that a host passes is stored. A later engine returns the stored value. A host is a
-process that embeds the library. A launch command is a program that the engine starts when a session needs its host."""
+"""Every field of every struct that a host passes is stored. A host is a process that embeds the library. The engine is
+the part of the library that runs transfers and stores the fields. If the engine ends, the next engine returns the
+stored value. A launch command is a program that the engine starts when a session needs its host."""
 
 from ctypes import POINTER, Structure, byref, c_char_p, c_void_p, cast, pointer, sizeof
 

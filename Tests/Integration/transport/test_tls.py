@@ -104,8 +104,8 @@ def test_the_client_key_may_be_in_a_separate_file(fetch, choosy, authority, tmp_
 
 def test_the_error_names_the_option_if_the_client_certificate_is_missing(request, fetch, choosy, authority):
     event = fetch(choosy.url + "/a", ca_file=authority.file)
-    # With TLS 1.3 the client's handshake ends before the server refuses the client. The reset may then arrive before
-    # the reason.
+    # With TLS 1.3, the client's handshake ends before the server refuses the client. The server then sends the reason
+    # (a TLS alert) and closes the connection. The client may receive a TCP reset before it has read the alert.
     if event.status is not Status.CONNECTION_LOST or "1.2" in request.node.name:
         fails(event, choosy.url, "client_certificate")
     assert choosy.log() == []

@@ -22,7 +22,7 @@ struct PressureTests {
         #expect(PressureResource.percent(text) == nil)
     }
 
-    @Test("the reading of pressure says whether the kernel has no pressure files, or a file is unreadable")
+    @Test("if the kernel has no pressure files or a file is unreadable, the reading's `source` says so")
     func missing() {
         let tree = FakeTree()
         let files = SystemTree(root: tree.root)

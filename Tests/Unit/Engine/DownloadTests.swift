@@ -57,7 +57,7 @@ struct DownloadTests {
         #expect(asked.last?.ifRange == "\"b\"")
     }
 
-    @Test("if a server supports no ranges, a download fails in the end, because repeated bytes are no progress")
+    @Test("if the server supports no ranges, a download fails after several retries that only repeat stored bytes")
     func refetched() throws {
         var resource = TestOrigin.Resource(
             bytes: pattern(3_000_000), entityTag: "\"b\"", breakAfter: 2_000_000, breaks: 100)

@@ -168,7 +168,7 @@ struct PowerTests {
         #expect(engine.conditions.allNeeds.isEmpty)
     }
 
-    @Test("replaced constraints of a task take effect immediately, in addition to the session's constraints")
+    @Test("if a task gets new constraints, they apply immediately, in addition to the session's constraints")
     func restated() throws {
         let bytes = pattern(4_000_000)
         origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 2_000_000))

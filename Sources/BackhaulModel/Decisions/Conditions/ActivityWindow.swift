@@ -41,8 +41,8 @@ public struct ActivityWindow: Hashable, Sendable {
     /// (`DeferralDecision.holds`). The quality of service of the activity determines its constraints.
     public func shouldStart(now: Int64, holds: [Hold]) -> Bool { now >= end || now >= begin && holds.isEmpty }
 
-    /// The next time at which the activity may start although no condition changes, in Unix milliseconds; nil if `end`
-    /// has passed.
+    /// The next time at which the activity may start without a change of the conditions: `begin` or `end`, in Unix
+    /// milliseconds. Nil if `end` has passed.
     public func nextCheck(now: Int64) -> Int64? { now < begin ? begin : now < end ? end : nil }
 
     private static func intervals(from begin: Int64, to now: Int64, _ interval: UInt64) -> Int64 {

@@ -4,7 +4,8 @@ import BackhaulStore
 
 @testable import BackhaulEngine
 
-/// A host that is connected to the engine. It stores the messages that it receives.
+/// A host that is connected to the engine. A host is a program that embeds the library, and the engine runs its tasks.
+/// The fake client stores the messages that it receives from the engine.
 final class FakeClient {
     let id = ConnectionID.next()
     let connection: ClientConnection

@@ -31,7 +31,7 @@ struct SlowLink {
     func permission(_ lane: String = "lane") -> Watch.Permission { watch.permission(lane, Self.terms, now: now) }
 
     /// Moves the time to the end of the pause, and probes with `bytes` per second for at most a minute. Returns whether
-    /// the probe has been decided.
+    /// the probe has ended, with a fast or a slow result.
     mutating func probe(_ bytes: UInt64) -> Bool {
         if case .held(let until?) = permission() { now = until }
         guard permission() == .probe else { return false }
@@ -121,7 +121,7 @@ struct ThroughputTests {
         #expect(link.permission() == .held(until: nil))
     }
 
-    @Test("a slow probe that is fast enough releases its lane after 256 KiB")
+    @Test("if a slow probe measures a sufficient rate, it releases its lane after 256 KiB")
     func fastProbe() {
         var link = SlowLink()
         link.pass(60, SlowLink.sample(0))
@@ -143,7 +143,7 @@ struct ThroughputTests {
         #expect(pauses == [300, 600, 1_200, 2_400, 3_600, 3_600])
     }
 
-    @Test("if a lane is slow again soon after a probe, its next pause is longer, but a long fast time resets the pause")
+    @Test("if a lane is slow again soon after a probe, its pause grows; if it stays fast for long, its pause is reset")
     func relapse() {
         var link = SlowLink()
         link.pass(60, SlowLink.sample(0))

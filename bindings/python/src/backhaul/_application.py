@@ -87,8 +87,8 @@ class Application:
         launch: LaunchCommand | None,
         observes: bool,
     ) -> None:
-        # This call does not wait for an engine. The first command to the engine waits for it, because a program can
-        # await a command or interrupt it with Ctrl-C.
+        # This call returns without a wait for the engine. Instead, the first command waits for the engine, because a
+        # program can await a command, or interrupt the command with Ctrl-C.
         options = _writing.application_options(identifier, store, hosting, daemon, launch, observes)
         self._handle = ApplicationHandle(take(bh_application, library.bh_application_open, byref(options), 0))
         self.identifier = identifier

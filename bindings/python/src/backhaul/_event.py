@@ -48,9 +48,9 @@ class Event:
     url: str | None
     #: The URL after redirects. None if there was no response.
     final_url: str | None
-    #: If a download succeeded, the path of the complete, synced file. If the task did not succeed and the engine has
-    #: moved its body file into the store ("consume"), the path of this body file in the store; the host gets the body
-    #: file back when the event is acknowledged. In all other cases, None.
+    #: If a download succeeded: the path of the complete, synced file. If a task did not succeed, and the engine had
+    #: moved the body file of its request into the store (``BodySource.CONSUME``): the path of the body file in the
+    #: store. The host gets this file back when it acknowledges the event. In all other cases: None.
     path: str | None
     media_type: str | None
     #: The idempotency key.
@@ -111,7 +111,8 @@ class Event:
 
     @property
     def is_activity(self) -> bool:
-        """Whether the event reports that an activity without a request is due."""
+        """Whether the event reports that an activity is due. If an activity has a request, the engine enqueues this
+        request instead of storing such an event."""
         return self.kind is EventKind.ACTIVITY
 
     @property

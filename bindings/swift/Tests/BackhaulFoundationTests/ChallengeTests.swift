@@ -129,7 +129,7 @@ struct ChallengeTests {
         #expect(try await !compiles(ChallengeTests.session + method))
     }
 
-    @Test("a delegate's method for challenges of a task compiles with a handler, and also as async", arguments: [
+    @Test("a delegate's method for a task's challenges compiles with a handler and as an async method", arguments: [
         "task: BackgroundURLSessionTask, didReceive challenge: URLAuthenticationChallenge, completionHandler: "
             + "@escaping (BackgroundURLSession.AuthChallengeDisposition, URLCredential?) -> Void) {}",
         "task: BackgroundURLSessionTask, didReceive challenge: URLAuthenticationChallenge) async -> Answer "

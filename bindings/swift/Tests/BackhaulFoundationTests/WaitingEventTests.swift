@@ -28,7 +28,7 @@ struct WaitingEventTests {
         return (try #require(path), task)
     }
 
-    @Test("the next session object's delegate gets a waiting event, and the event's task has its description")
+    @Test("the delegate of the next session object gets a waiting event, and the task's description is restored")
     func delivered() async throws {
         let left = try await leave("waited", "waited.bin")
         let recorder = Recorder()
@@ -65,7 +65,7 @@ struct WaitingEventTests {
         #expect(FileManager.default.fileExists(atPath: World.server.path("mine.bin")))
     }
 
-    @Test("if a list of tasks has an ended task, the list's handler returns before the delegate gets the task's end")
+    @Test("if a listed task has ended, the list's completion handler is called before the delegate gets the end")
     func listedFirst() async throws {
         let left = try await leave("listed-first", "listed-first.bin")
         let recorder = Recorder()

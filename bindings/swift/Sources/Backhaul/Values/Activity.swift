@@ -32,8 +32,8 @@ public struct Activity: Hashable, Sendable {
     /// `.replace` or `isNamedByServer`. Until a task of the activity has ended, the engine makes no second task.
     public var request: Request?
     /// When the next window opens, as Unix time in milliseconds. For a new activity, this is the first window. Nil: the
-    /// first window opens one `interval` after the call. An existing activity with the same `interval` keeps its next
-    /// window.
+    /// next window opens one `interval` after the call. But if the call replaces an activity and keeps its `interval`,
+    /// nil does not change the next window.
     public var firstMilliseconds: Int64?
 
     public init(_ identifier: String, every interval: Duration, request: Request? = nil) {
