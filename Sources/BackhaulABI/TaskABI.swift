@@ -55,8 +55,8 @@ private func claim(
     }
     var checker = DestinationChecker()
     // A claim moves a downloaded file from the store (the engine's directory) to the destination. If a file exists at
-    // the destination, this check accepts the claim: the file may come from an earlier claim of the same task. The
-    // engine checks this later.
+    // the destination, this check accepts the claim, because an earlier claim of the same task may have moved the file
+    // there. The engine checks later whether this is so. If not, the engine applies `policy`.
     let destination = try checker.check(path: path, ifExists: .replace)
     return StartedVerb(session.client.claim(TaskID(hostValue: task), destination, policy), .empty, session.application)
 }

@@ -7,7 +7,7 @@ internal import Synchronization
 // Unsafe: the value of a handle is computed from a number, and no handle is dereferenced.
 
 /// All open handles of a process. A *handle* is the pointer that a program gets for an application, a session, a ticket
-/// or a batch.
+/// (which stands for a command that was sent to the engine) or a batch (a list of results).
 ///
 /// Each handle has a number that no earlier handle of the process had. So the use of a closed handle is always
 /// detected.

@@ -41,8 +41,8 @@ enum BusRequest: Hashable {
         }
     }
 
-    /// The service that gets the call; nil for the bus itself. If the service is replaced, the new service does not
-    /// reply to the call.
+    /// The service that gets the call; nil for the bus itself. If another process takes over the service's name, the
+    /// new process does not reply to the call.
     var service: BusName? {
         switch self {
         case .addRule, .removeRule, .owner: nil

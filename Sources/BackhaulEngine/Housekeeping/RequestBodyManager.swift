@@ -158,7 +158,8 @@ final class RequestBodyManager {
     }
 
     private func startReturnPass() {
-        // Old names are removed first, because returned files get these names again.
+        // Old names are removed first. A returned file gets its old name again, and a later removal of old names would
+        // remove the returned file.
         removeConsumed { [unowned self] in
             returnBodies(after: "")
             return []

@@ -6,7 +6,7 @@ internal import BackhaulStore
 /// the transfer is paused.
 ///
 /// Each engine has one object of this type. The rate limits of libcurl are not used, because each of them applies to
-/// one transfer only. Also, on a loop like this one, transfers with such a limit stall.
+/// one transfer only. Also, in earlier versions of libcurl, a transfer with such a limit could stall after a pause.
 final class RateLimiter {
     typealias Level = TokenBucketTree<SessionID, TaskID>.Level
 

@@ -18,8 +18,9 @@ final class DeadlineController {
     private let scheduler: TaskScheduler
     private let calendar: CalendarWatch
     private var lastCheck: Int64 = 0
-    /// For each session with held tasks (which wait for a condition): the next end of a resource time-out, by the age
-    /// calendar (`CalendarWatch`).
+    /// For each session with held tasks (which wait for a condition): the next end of a resource time-out. It is a time
+    /// of the *age calendar*, a clock by which the age of a task does not change when the machine's clock is set
+    /// (`CalendarWatch`).
     private var nextEnds: [SessionID: Int64] = [:]
     /// Sessions whose next end of a resource time-out is read at the end of this iteration of the loop.
     private var sessionsWithUnknownEnd: Set<SessionID> = []
@@ -69,7 +70,7 @@ final class DeadlineController {
         })
     }
 
-    /// Forgets the ends of sessions without held tasks.
+    /// Removes the sessions that have no held tasks any more from `nextEnds`. `sessions`: the sessions with held tasks.
     func forgetEnds(except sessions: @autoclosure () -> Set<SessionID>) {
         guard !nextEnds.isEmpty else { return }
         let held = sessions()
@@ -87,7 +88,8 @@ final class DeadlineController {
         }
     }
 
-    /// Moves the known ends, because the calendar was set and the times of all rows moved with it.
+    /// Moves the times in `nextEnds` by `step`. When the machine's clock is set, the age calendar moves by this step,
+    /// and so do the stored times of all tasks.
     func calendarStepped(by step: Int64) -> [EngineEffect] {
         nextEnds = nextEnds.mapValues { end in
             let (moved, overflow) = end.addingReportingOverflow(step)

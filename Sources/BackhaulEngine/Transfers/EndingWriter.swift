@@ -7,7 +7,7 @@ struct Ending: Sendable {
     let end: TaskEnd
     let attempt: UInt64
     let session: SessionID
-    /// Further work in the same transaction.
+    /// Further work in the transaction that writes the end.
     let also: (@Sendable (Transaction) throws(Failure) -> Void)?
 }
 

@@ -43,8 +43,8 @@ struct RequestTable {
 
     // MARK: -
 
-    /// The SQL value for a row of `challenges` (demands to hosts, for example for a credential): the URL in the request
-    /// of the challenge's task.
+    /// An SQL expression for queries of the table `challenges`, whose rows are demands to hosts, for example for a
+    /// credential. For each row, its value is the URL in the request of the row's task.
     static let urlOfChallenge = "(SELECT url FROM requests WHERE requests.task_id = challenges.task_id)"
 
     private static func response(_ row: inout Row) throws(Failure) -> (finalURL: String?, headers: [HeaderField]) {

@@ -1,7 +1,8 @@
 internal import BackhaulModel
 
 /// The credentials of one request for its server and for its proxy. For Basic and Digest, libcurl computes the header
-/// fields, so the engine, which runs the transfers, does not need a second form of each password in its memory.
+/// fields from the password. So the engine, which runs the transfers, does not keep these encoded forms of a password
+/// in its memory in addition to the password.
 struct HopCredentials {
     var user: String?
     var password: String?

@@ -29,8 +29,9 @@ class ResponseSent:
 class BytesInjected:
     """Entry of a record: the server sent junk.
 
-    `is_atomic` means: no request can have been in flight when the junk was sent. For example, the junk was sent in
-    one call with bytes that the client needed before its next request on this connection.
+    `is_atomic` means: no request can have been in flight when the junk was sent. For example, one call sent the junk
+    together with the end of a response. The client cannot send its next request on this connection before it has
+    received that end.
     """
 
     connection: int
@@ -49,7 +50,7 @@ class Outcome:
     #: The name of the status.
     status: str
     http_status: int
-    #: The file, the response body of an upload, or the body of the error.
+    #: The bytes of the downloaded file, of the response to an upload, or of the response with which the task failed.
     data: bytes
     message: str = ""
     attempts: int = 0
@@ -86,7 +87,8 @@ class Record:
                         found.add(entry.task)
                 case ResponseSent():
                     asking.pop(entry.connection, None)
-                    # If a task ended before its response was sent, the response is junk for the other tasks.
+                    # If a task may have taken junk as its response, or ended before its response was sent, then this
+                    # response is junk for the tasks that run now.
                     if entry.task in found or entry.task not in entry.live:
                         at |= entry.live
                 case BytesInjected(is_atomic=False):

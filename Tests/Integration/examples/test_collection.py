@@ -1,4 +1,5 @@
-"""The program of the demo is started three times and killed one time. Each start ends as the README says."""
+"""The program of `make demo` is started three times, and the first process is killed. The daemon then starts the
+program again, as the README says. After each start, all files arrive."""
 
 import os
 import re
@@ -50,7 +51,7 @@ def collection(tmp_path, server):
     end_daemons(tmp_path)
 
 
-def test_each_of_three_starts_fetches_all_files_although_the_first_start_is_killed(collection, server):
+def test_all_files_arrive_after_each_of_three_starts_although_the_first_process_is_killed(collection, server):
     killed = collection.start()
     until(server.is_paused, bool)
     killed.send_signal(signal.SIGKILL)

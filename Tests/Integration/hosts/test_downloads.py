@@ -1,9 +1,9 @@
 """Valid requests to a correct server: the file, the event, and the rules for an existing file. A host is a process that
 embeds the library.
 
-If a request states no path, the downloaded file stays in the store: a kept file. To claim a kept file is to move it to
-a path. An idempotency key is a text in a request. A later request with the same text makes no new task. To acknowledge
-an event is to confirm that it was processed.
+If a request states no path, the downloaded file stays in the store, which is the directory of the engine's data. Such a
+file is a kept file. To claim a kept file is to move it to a path. An idempotency key is a text in a request. A later
+request with the same text makes no new task. To acknowledge an event is to confirm that it was processed.
 """
 
 import os
@@ -211,7 +211,7 @@ def test_a_repeated_idempotency_key_returns_the_first_task_until_the_tasks_end_i
         ({"user_data": b"1"}, "user_data"),
     ],
 )
-def test_the_error_for_another_request_with_the_same_idempotency_key_names_the_field(
+def test_the_error_for_another_request_with_the_same_idempotency_key_names_the_field_that_differs(
         host, misbehaving, downloads, change, field):
     base = misbehaving.serve("/a", CONTENT)
     one = host()

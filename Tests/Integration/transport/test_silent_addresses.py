@@ -88,7 +88,8 @@ def test_a_silent_address_does_not_disturb_a_running_post_request(one, dripping,
     one.upload(dripping.url + "/post", body=b"once", method="POST")
     until(lambda: dripping.requests, lambda seen: seen == ["POST"])
     fail_to_connect(one, downloads)
-    # The test must wait for two more seconds. A download with the same settings measures this time.
+    # If a transport checks its sockets once a second, two more seconds are enough to disturb the POST request. A
+    # download from the same server measures these two seconds.
     one.session("meanwhile", **ONE_TRY)
     other = one.download(dripping.url + "/a", downloads / "a")
     until(lambda: dripping.dripped, lambda count: count > 40 or one.task(other).state.has_ended)
@@ -108,8 +109,8 @@ NAMES = {
 
 
 def test_a_file_arrives_if_one_address_of_the_host_name_responds(network, place, library, server, downloads):
-    """All cases run at the same time. Each case has its own engine, because an engine with the sockets of several
-    transfers would run libcurl more often than an engine with one transfer."""
+    """All cases run at the same time, but each case has its own engine. An engine with the sockets of several transfers
+    would run libcurl more often than an engine with one transfer, so it would not show how one transfer behaves."""
     network.name(NAMES)
     cases = {f"{size}.{name}": content for name in NAMES for size, content in (("short", SHORT), ("long", LONG))}
     with ExitStack() as stack:

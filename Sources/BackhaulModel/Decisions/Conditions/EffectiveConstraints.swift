@@ -22,8 +22,9 @@ public struct EffectiveConstraints: Hashable, Sendable {
     /// have more than `QuietHours.spanLimit` spans, and may cover the whole week.
     public var quietHours: QuietHours?
 
-    /// After the latest start of the task (`isPastLatestStart`), the presets of session and task are ignored. A task
-    /// with `isLaunched` has the preset `discretionary` in addition to its own constraints.
+    /// After the latest start of the task (`isPastLatestStart`), the presets of session and task are ignored.
+    /// `isLaunched` is set if the task comes from a program that the engine has started, and the session makes such
+    /// tasks discretionary. The task then has the preset `discretionary` in addition to its own constraints.
     public init(session: Constraints, task: TaskConstraints = TaskConstraints()) {
         var own = task.stated
         // The preset `overnight` includes `discretionary`.

@@ -52,7 +52,7 @@ struct ResponseCheckTests {
         }
     }
 
-    @Test("Without Basic or Digest, a user name is refused, and the message names the offered schemes")
+    @Test("If Basic and Digest are not offered, a user name is refused, and the message names the offered schemes")
     func offered() {
         let credential = ChallengeResponse.credential(user: "u", password: "secret")
         for schemes: AuthenticationSchemes in [.basic, .digest, [.digest, .basic, .bearer]] {

@@ -28,7 +28,7 @@ public enum ThermalState: Int32, Hashable, Sendable, Comparable {
     public static func < (left: ThermalState, right: ThermalState) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// Kinds of networks. A constraint is compared with the network of the default route.
+/// Kinds of networks. A constraint on the kind of network applies to the network of the default route.
 public struct NetworkKinds: OptionSet, Hashable, Sendable {
     public let rawValue: UInt32
     public init(rawValue: UInt32) { self.rawValue = rawValue }

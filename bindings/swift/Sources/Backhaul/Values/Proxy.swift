@@ -22,7 +22,8 @@ public struct Proxy: Hashable, Sendable {
         self.bypass = bypass
     }
 
-    // Unsafe: the pointers are valid, because the C library's list is released only after its items are copied.
+    // Unsafe: the pointers point into a batch (a list that the C library returned), which is released after its items
+    // are copied.
     init(_ value: bh_proxy_settings) {
         self.init(
             url: text(value.url), user: text(value.user), password: text(value.password), bypass: text(value.bypass))
