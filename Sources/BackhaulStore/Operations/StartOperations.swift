@@ -3,8 +3,8 @@ public import BackhaulModel
 /// Operations on the earliest and latest starts of tasks (uploads and downloads). A task does not start before its
 /// *earliest start*. After its *latest start*, a preset such as `discretionary`, which demands external power among
 /// other things, does not delay the task any more. Both are times of the wall clock, and do not change when that clock
-/// is set. A task that waits for its earliest start is a delayed task. Its due time on the boot clock moves when the
-/// wall clock is set.
+/// is set. A task that waits for its earliest start is a delayed task. The *due time* of this task is the time that the
+/// boot clock (the time since the boot) shows at the earliest start. So if the wall clock is set, the due time changes.
 public struct StartOperations {
     let tables: Tables
     private var constraints: ConstraintOperations { ConstraintOperations(tables: tables) }

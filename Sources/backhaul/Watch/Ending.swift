@@ -64,7 +64,8 @@ struct Ending {
         responseBody = nil
     }
 
-    /// The result of a task that the list no longer has, because another process acknowledged the event about its end.
+    /// The result of a task that is missing in the list of tasks. The task is missing because another process
+    /// acknowledged the event about the task's end.
     /// - Parameters:
     ///   - knownSize: The size of the complete file in the last listing.
     ///   - started: The start of the command in milliseconds since 1970. If the transfer replaces a file, and the file

@@ -14,8 +14,9 @@ FOLDER = Path(__file__).resolve().parent / "records"
 
 @dataclass
 class Record:
-    """The record of a scenario. The times are seconds since the scenario began. But if the test sets the *calendar*
-    (the date and time that the engine sees), the times are dates and times of the calendar."""
+    """The record of a scenario. The *engine* runs the downloads. The *calendar* is the date and time that the engine
+    sees. If the test sets the calendar, the times of the record are dates and times of the calendar. Otherwise, they
+    are seconds since the scenario began."""
 
     name: str
     title: str

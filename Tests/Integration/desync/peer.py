@@ -1,4 +1,5 @@
-"""One accepted connection. It returns the requests that arrive. The caller decides which bytes one send call has."""
+"""One accepted connection. It returns the requests that arrive. The caller decides which bytes are sent together, in
+one system call."""
 
 import fcntl
 import socket

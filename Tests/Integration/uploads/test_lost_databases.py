@@ -85,7 +85,7 @@ def test_request_bodies_that_an_old_database_does_not_know_are_moved_to_the_fold
 
 
 def test_unknown_request_bodies_are_removed_if_their_hosts_still_have_the_originals(host, forms, sources, store):
-    """A crash before the commit leaves such files in the store. Their hosts still have the originals."""
+    """Unknown request bodies stay in the store if a crash comes before an upload is recorded in the database."""
     one = host()
     one.session()
     consume(one, forms, sources / "known", b"known")

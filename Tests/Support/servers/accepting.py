@@ -5,8 +5,8 @@ import threading
 from contextlib import closing, suppress
 
 _BACKLOG = 256
-#: The ports of all servers so far. An engine remembers facts about an origin (scheme, host name and port) after its
-#: server has ended, so no port is used twice.
+#: The ports of all servers so far. The engine (the process that runs the transfers) remembers facts about an origin
+#: (scheme, host name and port), even after the server of the origin has ended. So no port is used twice.
 _ports = set()
 
 
@@ -33,7 +33,8 @@ class AcceptingServer:
         for address in list(self._listeners):
             self._stop_listening(address)
         for connection in list(self._open):
-            # Shuts down the TCP socket, also under TLS, because the thread of the connection may be reading.
+            # If the connection uses TLS, its own method `shutdown` also discards the TLS state, which another thread
+            # may be using to read. So this call uses the method of the TCP socket.
             with suppress(OSError):
                 socket.socket.shutdown(connection, socket.SHUT_RDWR)
 

@@ -1,8 +1,9 @@
 """An HTTP/1.1 server of one large resource. The server cuts each connection, moves to another address, and counts the
 bytes that its client has read.
 
-The server has a second host name with a fixed address. A request for this name gets a redirect to the current URL of
-the resource. The address of the URL's host name changes. Each redirect has a new query, like a signed link.
+The server has two host names. The address of `moving.test`, which has the resource, changes with each move. The address
+of `front.test` is fixed: a request for this name gets a redirect to the resource at `moving.test`. Each redirect has a
+new query, like a signed link.
 """
 
 import random
@@ -51,7 +52,7 @@ class Script:
     contents: list
     replaced_at: list = field(default_factory=list)
     #: Pairs: the number of a representation, and an offset. When the server has sent the byte at this offset, it kills
-    #: the client's engine.
+    #: the engine: the process that runs the client's transfers.
     kills: list = field(default_factory=list)
 
 
@@ -106,7 +107,7 @@ class MovingServer(AcceptingServer):
             signature = self._random.getrandbits(64)
             location = f"http://moving.test:{self.port}/large/file?signed={signature:x}"
             return _send_head(connection, 302, {"Location": location, "Content-Length": 0}) > 0
-        # The server sends one response at a time. So the counted bytes are one sequence.
+        # The server sends one response at a time. So each delivery has ended before the next delivery begins.
         with self._serial:
             return self._deliver(connection, headers)
 

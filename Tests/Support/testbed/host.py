@@ -135,7 +135,8 @@ class Host:
         self._process.wait()
 
     def kill_engine(self):
-        """Kills the process of the engine and waits until it has ended. This process is this host or a daemon."""
+        """Kills the process of the engine, which runs the tasks, and waits until the process has ended. The engine is
+        in the process of this host or in a daemon."""
         engine = self.engine().process_id
         if engine == self.pid:
             self.kill()

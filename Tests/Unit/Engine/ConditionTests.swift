@@ -32,7 +32,7 @@ struct ConditionTests {
         _ = try answer(host.session.control(.cancel, TaskSelection()))
     }
 
-    @Test("heat and sleep stop a series of short transfers in the same way as a long transfer")
+    @Test("during a series of short transfers, heat and sleep are watched, and critical heat stops the series")
     func stream() throws {
         origin.serve("/a", .init(bytes: pattern(400_000), bytesPerSecond: 500_000))
         let engine = try FakeConditionsEngine(store)

@@ -90,7 +90,8 @@ struct UploadTests {
         #expect(received.value("content-length") == "\(received.body.count)")
     }
 
-    @Test("if a file changes after the host has checked it, its upload fails with `bodyChanged` and sends no request")
+    /// `store.file` returns the properties of the file, such as its size. The second call changes the file.
+    @Test("if a file changes before its upload is enqueued, the upload fails with `bodyChanged` and sends nothing")
     func changedBefore() throws {
         let file = try store.file("c", pattern(10))
         _ = try store.file("c", pattern(11))

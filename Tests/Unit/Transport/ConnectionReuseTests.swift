@@ -59,7 +59,8 @@ struct ConnectionReuseTests {
         }, body)
     }
 
-    /// Bytes that are not HTTP can be the rest of an earlier response: they arrive after the next request was sent.
+    /// Bytes that are not HTTP can be the late rest of an earlier response: a rest that arrives after the next request
+    /// was sent.
     @Test("if the response on a reused connection is not HTTP, the request uses a new connection", arguments: [
         "0123456789\r\n", "\r\n\r\n", "HTTP/1.1 200 OK\r\nbroken\r\n\r\n",
     ])

@@ -42,7 +42,8 @@ public struct BudgetPeriod: Hashable, Sendable {
             to: LocalTime.day(year: nextYear, month: nextMonth, day: day), offset)
     }
 
-    /// The number of the local day under which bytes are counted.
+    /// Returns the local day that contains a time, in days since 1970-01-01. The bytes that are moved on a day are
+    /// counted under this number.
     public static func dayNumber(at unix: Int64, localOffsetMilliseconds offset: (Int64) -> Int64) -> Int64 {
         LocalTime(unix, offset).day
     }

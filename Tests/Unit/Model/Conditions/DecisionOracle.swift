@@ -1,7 +1,8 @@
 import BackhaulModel
 
-/// A second, simple implementation of `DeferralDecision`. It returns the reasons why a task must wait: demands of the
-/// task and its session on the system, such as external power. The two implementations share only value types.
+/// A second, simple implementation of `DeferralDecision`. It returns the reasons why a task must wait. For example, the
+/// task or its session demands external power, and the machine runs on battery. The two implementations share only
+/// value types.
 enum DecisionOracle {
     static func reasons(_ row: Situation) -> Set<WaitReason> {
         var reasons: Set<WaitReason> = []

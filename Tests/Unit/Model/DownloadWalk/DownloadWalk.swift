@@ -24,7 +24,7 @@ struct DownloadWalk {
     }
 
     private(set) var problems: [String] = []
-    /// The log of all events and actions. It is written only to show how a seed has failed.
+    /// The log of all events and actions. It is written only if a failed simulation is repeated with the same seed.
     private(set) var trace: [String] = []
     private(set) var row = Row()
     private(set) var disk = SimulatedDisk()
@@ -102,14 +102,14 @@ struct DownloadWalk {
         problems.append("the attempt does not end")
     }
 
-    /// Whether a failed sync has lost bytes and the part file is not cut yet. A crash at this time would leave a wrong
-    /// file, so the simulation does not crash then.
+    /// Whether a failed sync has lost bytes, and the part file is not truncated yet to the bytes of earlier syncs. A
+    /// crash at this time would leave a wrong file, so the simulation does not crash then.
     private var isBeforeCut: Bool {
         disk.hasLostBytes
             && (!diskQueue.isEmpty || results.contains { if case .diskFailed = $0 { true } else { false } })
     }
 
-    /// Whether the end of an attempt after a disk failure still waits for its commit in the store.
+    /// Whether the attempt has ended because of a disk failure, and the store has not committed this end yet.
     private var isAfterFailure: Bool {
         storeQueue.contains {
             if case .conclude(.retry(let failure, _, _, _), _) = $0 { failure == .broken } else { false }
@@ -325,8 +325,9 @@ struct DownloadWalk {
         while !diskQueue.isEmpty { performDisk() }
         while !storeQueue.isEmpty { performStore() }
         for event in results + [.tick, .cancel, .stop, .concluded, .discarded, .transferComplete] { handle(event) }
-        // If the host cancels the task after the end of the attempt, the engine removes the part file, not the state
-        // machine.
+        // If the task is cancelled during its attempt, the state machine removes the part file. If the task is
+        // cancelled after the end of the attempt, the engine (the process that runs the tasks) removes the part file.
+        // The simulation has no engine, so the part file may be left.
         if row.wasCancelled, disk.part != nil, conclusionCameFirst { mayLeavePart = true }
     }
 
