@@ -91,7 +91,8 @@ def test_the_get_command_exits_with_0_if_its_file_arrives_while_another_command_
 
 
 @pytest.mark.parametrize("options", [[], ["--if-exists", "replace"]])
-def test_get_exits_with_9_if_another_command_acknowledged_the_end_and_there_is_no_new_file(backhaul, serve, options):
+def test_get_exits_with_9_if_its_task_ended_without_a_file_and_another_command_acknowledged_the_end(
+        backhaul, serve, options):
     server = serve({"/slow": CONTENT * 100, "/b": CONTENT * 100}, speed=60_000)
     if options:
         (backhaul.here / "b").write_bytes(b"x" * len(CONTENT * 100))

@@ -18,10 +18,11 @@ final class LaunchedApplication {
     var check = CheckState.idle
     /// The time of the next check, by the boot clock.
     var wakeAt: Int64?
-    /// Whether the host has completed a session that needed the host only because servers had rejected the host's
-    /// earlier credentials. To complete a session is to state that all its events are processed.
+    /// Whether the host has completed a session that was in the launch only for a new credential, because a server had
+    /// rejected the host's earlier credential. To complete a session is to state that all its events are processed.
     private var onlyRepeatedChallenges = false
-    /// Whether the command was removed. A host that was launched before may still live.
+    /// Whether the launch command was removed. With this command, the engine starts the program. A host that was
+    /// launched before may still live.
     private(set) var isRemoved = false
 
     init(_ stored: StoredLaunch, _ processes: HostProcesses) {
@@ -116,9 +117,9 @@ final class LaunchedApplication {
     /// Notes a completed session: the host has stated that it has processed the session's events. Returns whether the
     /// row has changed.
     func completed(_ completion: LaunchCompletion, hasRead: Bool) -> Bool {
-        // The backoff ends only if the host did its work. A host may complete sessions without reading events, complete
-        // other sessions, or give credentials that servers reject. The engine must launch such a host again only after
-        // a delay.
+        // The backoff ends only if the host did its work. A host may instead complete sessions without reading their
+        // events, complete only sessions that are not in the launch, or give credentials that servers reject. The
+        // engine must launch such a host again only after a delay.
         if completion.wasRepeated {
             onlyRepeatedChallenges = true
             return false

@@ -1,17 +1,17 @@
 internal import BackhaulModel
 internal import BackhaulStore
 
-/// An action that one object of the engine (a part) demands outside of itself. The functions of a part return effects,
-/// and `EngineLoop.apply` then performs these effects.
+/// A value with which one object of the engine (a part) says what should happen in another object. The functions of a
+/// part return effects, and `EngineLoop.apply` then performs these effects.
 ///
-/// Large values are indirect, because an effect is copied several times, and constant arrays of effects make the
-/// library larger.
+/// Cases with large values are indirect, so that an effect is small. An effect is copied several times, and constant
+/// arrays of large effects would make the library larger.
 enum EngineEffect {
     // MARK: The engine as a whole
 
     /// The engine cannot continue.
     indirect case fail(Failure)
-    /// The owner has to stop the engine, for this reason.
+    /// The code that started the engine has to stop it, for this reason.
     indirect case end(EngineEnd)
     /// Work ended, and it may have been the last work.
     case mayBeIdle
@@ -30,11 +30,11 @@ enum EngineEffect {
 
     // MARK: Clients
 
-    /// Rows changed. Clients are notified about new events, and launches and activities that depend on these rows are
-    /// checked.
+    /// Rows of the store changed. Clients are notified about new events. If a session now needs its program, the engine
+    /// checks whether to launch the program. Activities (repeated work) whose tasks ended are checked.
     indirect case announce(Change)
     /// An event is sent on this connection to the client that reads the session's events. The client's process may be
-    /// stopped.
+    /// stopped (SIGSTOP), so the engine checks whether to launch the program.
     case eventFor(ConnectionID)
     /// A client waited for the right to use a session, and has this right now.
     indirect case opened(OpenedSession, SessionOpening, ConsumerIdentity)
@@ -62,8 +62,8 @@ enum EngineEffect {
     indirect case ended([Ending], Change?)
     /// The store could not write the end of a task for now.
     indirect case notEnded(Ending, Failure)
-    /// These lanes waited for a missing route. The store has a record of each such wait. The record ends if no task of
-    /// the lane runs or is ready.
+    /// These lanes had no route to their servers, and were released. The store has a record of the wait of each lane.
+    /// If no task of a lane runs or is ready, the record of its wait ends now.
     case endWaits([LaneID])
     /// Credentials changed, so other lanes of the session may be limited to one task at a time.
     case credentialsChanged(SessionID)

@@ -11,7 +11,7 @@ final class TransferContext {
         let end: (Ending) -> Void
         /// This closure is called when an attempt (a run of a task) is over and its descriptors are closed.
         let finished: (any TransferRunner) -> Void
-        /// Whether the engine stops.
+        /// Whether the engine is stopping.
         let isDraining: () -> Bool
     }
 

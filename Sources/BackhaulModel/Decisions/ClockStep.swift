@@ -28,8 +28,9 @@ public enum ClockStep {
         let (passed, overflow) = now.wall.subtractingReportingOverflow(former.wall)
         if overflow { return 0 }
         guard former.bootID == now.bootID else {
-            // No clock measures the time between two boots. So the calendar clock is trusted, with two exceptions: it
-            // shows an earlier time than before, or it was set for the first time.
+            // No clock measures the time between two boots. So the result is 0, except in two cases: the calendar clock
+            // shows an earlier time than before, or it was set for the first time. Then the whole difference counts as
+            // a clock step.
             let wasSetOnlyNow = former.wall < neverSet && now.wall >= neverSet
             return passed < 0 || wasSetOnlyNow ? passed : 0
         }

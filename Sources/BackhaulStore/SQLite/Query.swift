@@ -6,7 +6,7 @@ final class Query: Sendable {
 
     init(_ text: SQL) { self.text = text.text }
 
-    /// Makes a SELECT of the columns that the function reads. `rest` begins with FROM.
+    /// Makes a SELECT of the columns that the function `read` reads from a row. `rest` begins with FROM.
     convenience init<Result>(_ read: (inout Row) throws(Failure) -> Result, _ rest: SQL) {
         self.init(columns: Row.columns(read), rest)
     }
@@ -16,7 +16,7 @@ final class Query: Sendable {
         text = "SELECT \(columns.joined(separator: ", ")) \(rest.text)"
     }
 
-    /// Makes an INSERT of the columns that the function sets. `verb` is "INSERT INTO" and the table's name.
+    /// Makes an INSERT of the columns that the function `write` sets. `verb` is "INSERT INTO" and the table's name.
     convenience init(_ verb: String, _ write: (inout NewRow) -> Void) {
         let names = NewRow.names(write)
         let marks = Array(repeating: "?", count: names.count).joined(separator: ", ")

@@ -66,7 +66,7 @@ struct ActivityTable {
     }
 
     /// Moves the windows of activities by `step`, in milliseconds. Changes only activities for which the host (the
-    /// program that embeds the library) has set no first time.
+    /// program that embeds the library) has not set when the first window begins.
     func moveWindows(by step: Int64) throws(Failure) { try connection.run(Self.moveWindows, .integer(step)) }
 
     /// Makes the next window of an activity open one interval after `now` at the latest. Changes only activities that

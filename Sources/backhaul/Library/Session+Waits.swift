@@ -1,7 +1,7 @@
 import CBackhaul
 
-/// The session's functions for wait records, requirements, activities and holds. A *wait record* has the reason, the
-/// start and the end of one wait of a task. An *activity* is work that repeats.
+/// The session's functions for wait records, requirements and activities. A *wait record* has the reason, the start and
+/// the end of one wait of a task. An *activity* is work that repeats.
 extension Session {
     /// The wait records of a task, oldest first. Ended tasks in the history have wait records, too.
     func waits(_ task: UInt64) throws(CommandError) -> [WaitRecord] {

@@ -38,7 +38,8 @@ extension Text {
         } else if !time.isSameDay(as: today) {
             day = "on \(date(time, today)) "
         }
-        // A countdown of a minute or more is rounded up to whole minutes, so it never ends before the time.
+        // A countdown of a minute or more is rounded up to whole minutes, so that it is never shorter than the time
+        // that remains.
         let upwards = seconds < 60 ? seconds : seconds.addingReportingOverflow(59).partialValue / 60 * 60
         return "\(day)at \(clock(time)) (in \(approximate(seconds: upwards)))"
     }

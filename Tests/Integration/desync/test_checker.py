@@ -1,7 +1,7 @@
-"""The checker finds each kind of violation in records that the test falsifies. A violation is a task that does not end,
-or that ends with anything else than a response to its request. Junk is bytes that belong to no request. A run is a list
-of tasks, with the responses and the junk that the server sends. The record of a run has what the server did, and how
-the tasks ended."""
+"""The checker reads the record of a run, and finds violations. A run is a list of tasks, with the responses and the
+junk that the server sends. Junk is bytes that belong to no request. The record has what the server did, and how the
+tasks ended. A violation is a task that does not end, or that ends with anything else than a response to its request.
+Most tests falsify a record, and expect that the checker finds the violation."""
 
 import pytest
 
@@ -76,7 +76,7 @@ def test_a_task_that_did_not_end_is_a_violation():
 
 
 @pytest.mark.parametrize("is_atomic, found", [(True, True), (False, False)])
-def test_a_task_may_end_with_junk_only_if_the_junk_may_have_arrived_after_the_request_of_the_task(is_atomic, found):
+def test_a_task_that_ends_with_junk_is_no_violation_if_the_junk_may_have_arrived_after_its_request(is_atomic, found):
     record = record_of(RUN)
     record.entries.insert(0, BytesInjected(0, "0.1", "ok at accept", is_atomic, frozenset({"r0t0"})))
     record.outcomes["r0t0"].data = b"junk 0.1"

@@ -258,7 +258,7 @@ def test_open_async_raises_an_error_if_the_store_cannot_be_opened(place, hosting
     asyncio.run(asyncio.wait_for(scenario(), 30))
 
 
-def test_the_error_in_use_has_the_id_of_the_process_that_uses_the_session(store, host, hosting):
+def test_the_exception_for_a_session_in_use_has_the_id_of_the_process_that_uses_it(store, host, hosting):
     one = host(identifier=IDENTIFIER)
     one.session()
 

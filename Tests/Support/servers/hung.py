@@ -1,4 +1,4 @@
-"""File systems that hang. A test needs the right to mount to make them."""
+"""File systems that hang. To make such a file system, a test needs the right to mount."""
 
 import ctypes
 import os

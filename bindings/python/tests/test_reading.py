@@ -108,7 +108,7 @@ def test_the_consumer_fields_and_launch_fields_of_a_session_are_read():
     assert info.attention == Attention.YIELD | Attention.CHALLENGE
 
 
-def test_choices_are_read_as_true_and_false():
+def test_the_choices_yes_and_no_are_read_as_true_and_false():
     raw = _ctypes.bh_session_configuration(
         sizeof(_ctypes.bh_session_configuration), b"s", sends_launch_events=1, asks_for_credentials=2,
         launch_if_stopped_ms=7,

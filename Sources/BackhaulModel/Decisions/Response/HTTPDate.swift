@@ -1,8 +1,9 @@
 /// A date for comparisons, in the form that HTTP/1.1 senders must use: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110,
 /// section 5.6.7).
 ///
-/// The project has its own reader, because this module has no I/O and no calendar, and only the order of dates matters.
-/// The two obsolete forms are not read, because servers do not send them. A date that cannot be read is ignored.
+/// This module has no I/O and no calendar, so it has its own reader of dates. No calendar is necessary, because only
+/// the order of dates matters. The two obsolete forms are not read, because servers do not send them. A date that
+/// cannot be read is ignored.
 struct HTTPDate: Comparable {
     /// The digits YYYYMMDDhhmmss.
     private let digits: UInt64

@@ -141,7 +141,8 @@ def ended(session, count):
 
 
 def session_with_transfers(application):
-    """A session with tasks in every state. The current engine finishes the transfers of this session."""
+    """A session with tasks in every state. In the tests, the engine of the current version finishes the transfers of
+    this session."""
     session = application.session("transfers", cookies="persistent", asks_for_credentials=True,
                                   resource_timeout_ms=AGES)
     (FILES / "consumed").write_bytes(b"consumed body\n")

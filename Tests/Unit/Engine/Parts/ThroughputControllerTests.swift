@@ -25,8 +25,8 @@ struct ThroughputControllerTests {
         fixture.running.tasks = [fixture.base.task(1)]
     }
 
-    /// Measures one second in which the task transfers `bytes`. The value nil means that the network is not the reason
-    /// for a delay of the task. The reason is, for example, the disk.
+    /// Measures one second in which the task transfers `bytes`. If `bytes` is nil, the task waits for something else
+    /// than the network, for example for the disk.
     private func measure(_ bytes: UInt64?, began: Int64? = nil) -> Bool {
         fixture.runtime.advance(milliseconds: 1_000)
         let sample = ThroughputController.Sample(

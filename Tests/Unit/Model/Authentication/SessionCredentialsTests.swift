@@ -106,7 +106,7 @@ struct SessionCredentialsTests {
         expect(decision(asked, sent: nil), .openChallenge(failures: 0, replacing: nil))
     }
 
-    @Test("a task waits if its URL is in the directory of an open challenge, and other tasks may run")
+    @Test("while a URL has an open challenge, tasks with URLs in the same directory wait, and other tasks may run")
     mutating func scope() throws {
         let asked = try authChallenge()
         credentials.noteChallenge(asked, in: Self.origin)
@@ -186,7 +186,7 @@ struct SessionCredentialsTests {
         #expect(waits(for: "https://example.org/", in: Self.origin)?.rawValue == 2)
     }
 
-    @Test("after a proxy refused a good credential in lane B, its refusals in lane B do not drop the next credential")
+    @Test("if a proxy accepts credential 1 in lane A but not in B, its refusal of credential 2 in B does not drop it")
     mutating func contrary() throws {
         let (asked, first) = try serve()
         credentials.noteChallenge(asked, in: other)

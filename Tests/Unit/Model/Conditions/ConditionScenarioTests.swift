@@ -2,8 +2,8 @@ import BackhaulModel
 import Testing
 
 /// Simulates a task over some time, and records when the task runs and why it waits. A filter delays improvements of
-/// *conditions*, which are facts such as power or heat. The simulation decides whether the task runs at each change of
-/// the situation, and at the times that the filter and the last decision have returned.
+/// *conditions*, which are facts such as power or heat. At each change of the situation, the simulation decides whether
+/// the task runs. It decides again at the times that the filter and the last decision have returned.
 struct Scenario {
     /// A change of the situation, and its time in milliseconds after the start.
     typealias Change = (at: Int64, change: (inout Situation) -> Void)
@@ -14,8 +14,8 @@ struct Scenario {
 
     var situation = Situation()
 
-    /// Returns an entry for each time at which the task's first reason changes, such as "21:40:00 power". While no
-    /// reason holds the task, the entry says "runs".
+    /// Returns an entry for each time at which the reason why the task waits changes, such as "21:40:00 power". If the
+    /// task has several reasons, only the first one counts. If the task has no reason to wait, the entry says "runs".
     func history(until end: Int64, _ changes: [Change]) -> [String] {
         var situation = situation
         var filter = ConditionsFilter()
@@ -58,8 +58,9 @@ struct Scenario {
 /// All scenarios begin on Friday, 20 November 2026, at 21:40.
 ///
 /// *Discretionary* is a preset, which is a name for several demands of a task: external power, an unmetered network, a
-/// cool machine and a fast link. *Overnight* adds quiet hours by day, in which tasks wait. After its *latest start*,
-/// a task ignores its presets. *Flapping* is frequent changes.
+/// cool machine and a fast link. The preset *overnight* adds quiet hours from 07:00 to 23:00, in which tasks wait. A
+/// *budget* is a limit on the transferred bytes. After its *latest start*, a task ignores its presets. *Flapping* is
+/// frequent changes.
 @Suite("A task while conditions change")
 struct ConditionScenarioTests {
     typealias S = Scenario
@@ -125,7 +126,7 @@ struct ConditionScenarioTests {
         #expect(history == ["21:40:00 quietHours", "23:00:00 runs", "07:00:00 quietHours", "09:40:00 runs"])
     }
 
-    @Test("if a monthly budget is spent, a task waits until midnight of the 1st")
+    @Test("if the budget of a month is spent, a task waits until midnight of the 1st")
     func budget() {
         let end = 11 * 24 * S.hour
         var scenario = Scenario()

@@ -3,8 +3,9 @@ import Testing
 
 /// A decision says whether a task must wait, and why. The tests compare decisions with those of `DecisionOracle`. A row
 /// is a combination of constraints, conditions and states of a task. All combinations would be about 10^17 rows. So
-/// each test takes every combination of the columns of one reason, with random values in all other columns. Each test
-/// compares the whole decision, so it also finds wrong effects of the columns on other reasons.
+/// each test is about one reason to wait. It takes every combination of the columns that matter for this reason, with
+/// random values in all other columns. Each test compares the whole decision, so it also finds wrong effects of these
+/// columns on other reasons.
 ///
 /// A *constraint* is a demand of a task on the system, such as external power. While the system does not meet the
 /// demand, the task is *held*. A *reading* is the read value of a fact such as power. A *network scope* is where the
@@ -99,7 +100,7 @@ struct DecisionTableTests {
         table.expectNoneWrong()
     }
 
-    @Test("the decision about the battery is right for all constraints, charges and sources, and for held tasks")
+    @Test("the decision about the battery is right for all constraints, charges and power sources, and for held tasks")
     func battery() {
         let table = Table()
         var random = Random(seed: 4)

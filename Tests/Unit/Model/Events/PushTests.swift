@@ -111,7 +111,7 @@ struct PushTests {
         #expect(cache.take(after: id(2), maximum: 9, newest: id(2)) == nil, "only the store knows the end")
     }
 
-    @Test("a poll returns pushed events only if their batch is as large as a batch from the store")
+    @Test("a poll returns pushed events only if the store would not return more events")
     func full() {
         var cache = EventCache()
         cache.pushed([event(1), event(2)], after: .zero, through: id(2))

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 class SessionTasks:
     """The methods of a session that concern its tasks."""
 
-    #: The same methods. Each one returns a Ticket immediately.
+    #: An object with the methods of this session. There, each method returns immediately, with a Ticket that gives the
+    #: result later.
     start: SessionVerbs
 
     def tasks(
