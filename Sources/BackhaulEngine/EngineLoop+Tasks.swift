@@ -47,8 +47,8 @@ extension EngineLoop {
         // The bytes of the task are counted now, while the engine knows which network the task used.
         apply(conditionParts.budgets.count())
         base.rates.end(task.id)
-        // The lane (the tasks of a session for a server) is loaded again, so that the task that was stopped for a more
-        // important one comes before tasks that were loaded meanwhile.
+        // If a more important task has stopped this task, the lane of this task (the tasks of a session for a server)
+        // is loaded again. So this task comes before the tasks that were loaded meanwhile.
         if runner.attempt.stopReason == .preempted { tasks.scheduler.tasksWait(in: [task.lane], reload: true) }
         clients.progress.ended(task.id, of: task.session) { runner.lastProgress }
         apply(conditionParts.probes.ended(task.id, hasResponse: runner.attempt.stoppedState.0 == .succeeded))
@@ -65,8 +65,9 @@ extension EngineLoop {
         housekeeping.idle.noteWork()
     }
 
-    /// If waiting tasks of the task's lane group (the lane's tasks with the same constraints) are held, loads the lane
-    /// from the store. Only a load can show that no such task waits any more. The hold then ends.
+    /// Loads the task's lane from the store if the task's lane group is held. A *lane group* is the tasks of a lane
+    /// with the same constraints. It is *held* if its tasks must wait, for example for external power. The load shows
+    /// whether tasks of the lane group still wait. If none waits, the hold ends.
     private func reloadIfHeld(_ task: StoredTask) {
         let holds = conditionParts.holds
         guard holds.isHeld(LaneGroup(of: task), in: holds.group(of: task)) else { return }
@@ -111,8 +112,8 @@ extension EngineLoop {
         return true
     }
 
-    /// Runs tasks whose resource time-out is over, so that they end. These tasks need no slot, and no condition is
-    /// checked for them.
+    /// Runs tasks whose resource time-out is over. Each run only ends its task. So the run needs no slot, and no
+    /// condition is checked for it.
     func endOverdue(_ overdue: [StoredTask]) {
         for task in overdue where base.transfers[task.id] == nil {
             tasks.scheduler.drop(task.id)

@@ -1,7 +1,8 @@
 internal import BackhaulModel
 
 /// The origins (scheme, host name and port) to which requests are sent over HTTP/1.1, although these origins may
-/// support HTTP/2. For each of these origins, an HTTP/2 connection has ended before the end of a response was marked.
+/// support HTTP/2. For each of these origins, an HTTP/2 connection has ended before the server marked the end of a
+/// response (END_STREAM).
 ///
 /// A fallback ends after an hour, because the server may have been repaired by then. If a request over HTTP/1.1 gets no
 /// response, the fallback ends early: the server may support only HTTP/2, or another server may have the address now.
@@ -22,8 +23,8 @@ struct HTTP1Fallback {
     mutating func end(_ origin: Origin) { ends[origin] = nil }
 
     /// Translates the failure of a request that was sent over HTTP/1.1 because of a fallback, and that got no response.
-    /// The server has not chosen HTTP/1.1, so an invalid response or a TLS failure is reported as a lost connection.
-    /// The next request uses HTTP/2.
+    /// The server has not chosen HTTP/1.1, and perhaps does not support it. So an invalid response or a TLS failure is
+    /// reported as a lost connection. The next request uses HTTP/2.
     static func failure(_ failure: Failure, of origin: Origin) -> Failure {
         guard [.badResponse, .tlsFailed].contains(failure.status) else { return failure }
         return Failure(

@@ -185,7 +185,7 @@ def test_the_get_command_with_the_json_option_prints_an_error_as_one_line_of_jso
     assert ended.stdout == ""
 
 
-def test_the_get_command_reports_refused_connections_one_time_and_again_at_the_timeout(backhaul, serve):
+def test_the_get_command_reports_refused_connections_only_at_the_first_retry_and_at_the_timeout(backhaul, serve):
     server = serve({})
     server.close()
     ended = backhaul("get", f"{server.url}/a", f"{server.url}/b", "--timeout", "6", code=5)

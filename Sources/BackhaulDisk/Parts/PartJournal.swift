@@ -2,9 +2,9 @@ internal import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// A file with a small record for each part file, to which a download writes until all bytes have arrived. The record
-/// has the length of the part file after the last write, and the checksum of these bytes. The journal is in the store,
-/// the directory of the engine.
+/// A file with a small record for each part file. A download writes to its part file until all bytes have arrived. The
+/// record has the length of the part file after the last write, and the checksum of these bytes. The journal is in the
+/// store, the directory of the engine.
 ///
 /// After a crash, the length of a part file alone does not prove its content. The file system may have lost pages that
 /// were not synced, and may have rounded the length up. This can happen even without a reboot: after an error that
@@ -107,9 +107,9 @@ public final class PartJournal: Sendable {
         return oldest.value.index
     }
 
-    /// Writes a record. The caller owns the mutex, so that a freed slot is cleared before another part file gets the
-    /// slot. A failure is ignored, because its effect is small: if the engine is killed later, only the bytes since the
-    /// last checkpoint are lost.
+    /// Writes a record. The caller has locked the mutex. So the record in a freed slot is cleared before another part
+    /// file gets the slot. A failure is ignored, because its effect is small: if the engine is killed later, only the
+    /// bytes since the last checkpoint are lost.
     private func write(_ record: [UInt8], at index: Int) {
         guard file.isOurs else { return }
         _ = record.withUnsafeBytes { pwrite(file.number, $0.baseAddress, $0.count, off_t(index * Self.recordSize)) }

@@ -10,15 +10,15 @@ public struct TaskOperations {
     private var starts: StartOperations { StartOperations(tables: tables) }
 
     /// Makes one task for each request, or throws and makes no task. If a task with a request's idempotency key exists,
-    /// that task is returned instead. A succeeded task whose event is acknowledged is also returned, until the event
-    /// about the end of its round is acknowledged. A *round* is the period in which a session has unfinished tasks. The
-    /// first enqueue after the end of a round begins the next round.
+    /// that task is returned instead. The key of a succeeded task is valid until the event about the end of the task's
+    /// round is acknowledged, even if the event about the task itself was acknowledged before. A *round* is the period
+    /// in which a session has unfinished tasks. The first enqueue after the end of a round begins the next round.
     ///
     /// `now` is the present time as in `StartClock.calendar`; `clock` is used for earliest and latest starts.
-    /// `isLaunched` is true if the caller is a launched host (a program that the engine has started), and its session
-    /// makes the tasks of launched hosts discretionary. Discretionary tasks wait, for example, for external power.
-    /// `aliases` has further paths that lead to the destination of a request, by the position of that request.
-    /// `running` has the tasks that run at this moment.
+    /// `isLaunched` is true if the caller is a launched host (a program that the engine has started), and the session
+    /// is configured to make the tasks of launched hosts discretionary. Discretionary tasks wait, for example, for
+    /// external power. `aliases` has further paths that lead to the destination of a request, by the position of that
+    /// request. `running` has the tasks that run at this moment.
     ///
     /// Throws keyConflict (the message names the field that differs), destinationInUse (the message names the other
     /// task) and destinationExists, each with the request's position as `index`. Also throws notFound, tooMany,

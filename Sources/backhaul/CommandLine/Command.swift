@@ -10,7 +10,7 @@ struct CommandDescription {
     var sessionOptions: [OptionDescription] = []
     /// Paragraphs below the options, if any.
     var details = ""
-    /// Whether the command acts as a host of the application, as a program that embeds the library does. While such a
+    /// Whether the command acts as a host of the application. A host is a program that embeds the library. While such a
     /// command runs, the engine (the process that runs the transfers) does not launch the application's registered
     /// program. While one of the other commands runs, the engine may launch this program.
     var isHost = false

@@ -37,8 +37,9 @@ enum DoctorSystem {
     static func manager(isDaemonSeparate: Bool) -> [Finding] {
         switch UserManager.find() {
         case .none(let reason):
-            // Without systemd, a daemon is not stopped at the end of a service, so a missing user manager (the user's
-            // systemd) is no problem.
+            // When systemd stops a service, it also stops a daemon that the service has started. This does not happen
+            // if the user manager (the user's systemd) has started the daemon. So a machine without systemd needs no
+            // user manager.
             let finding = Finding(
                 level: Service.hasSystemd && !isDaemonSeparate ? .warning : .ok, subject: "manager",
                 text: plain(reason),

@@ -106,7 +106,7 @@ def test_expired_headers_cause_a_demand_for_new_headers_before_any_request_is_se
     assert {asked.token for asked in server.log} == {"new"}
 
 
-def test_a_wrong_token_causes_one_request_and_counts_as_a_failure(one, server, downloads):
+def test_only_one_waiting_task_sends_a_wrong_token_and_the_next_challenge_counts_one_failure(one, server, downloads):
     url = server.serve("/a", Content(100))
     for number in range(50):
         one.download(url, downloads / str(number), headers=bearer("old"), refresh="headers")

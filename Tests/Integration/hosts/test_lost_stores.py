@@ -1,5 +1,6 @@
-"""Stores that are damaged, removed or replaced, some of them while an engine has them open. A part file is the
-unfinished file of a download. A host is a process that embeds the library."""
+"""A store is the directory with the database and the files of an engine. In these tests, stores are damaged, removed or
+replaced, some of them while an engine has them open. A part file is the unfinished file of a download. A host is a
+process that embeds the library."""
 
 import random
 import shutil

@@ -5,7 +5,8 @@ needs its host, the engine launches the application's program. This program is t
 a task is added to a session without unfinished tasks, and ends when all tasks of the session have ended. The end of a
 round causes a launch. The launched host must attach the session (open it), acknowledge the session's events (confirm
 that they were processed), and complete the session (state that all events were processed). A launch has failed if the
-program attaches no session of the launch in time, or ends before it has processed the events of any of these sessions.
+program attaches no session of the launch in time. A launch has also failed if the program ends before it has processed
+all events of at least one of these sessions.
 """
 
 import signal
@@ -177,7 +178,7 @@ def test_a_program_that_has_attached_a_session_may_close_its_connection_and_cont
     launch_listener.next()
 
 
-def test_a_launched_program_that_attaches_its_session_without_the_right_to_read_events_is_ended(launch_listener, hosts):
+def test_a_launched_program_is_ended_if_it_attaches_a_session_without_the_right_to_read_events(launch_listener, hosts):
     finish_round_and_kill(hosts, launch_listener.command(attach_timeout_ms=4_000))
     launched = launch_listener.next()
     launched.open()
@@ -214,7 +215,7 @@ def test_a_host_that_acknowledged_all_events_is_not_launched_again(launch_listen
     assert (only_launch(observer).state, only_launch(observer).launches) == (LaunchState.NONE, 0)
 
 
-def test_if_a_new_round_has_finished_the_exit_of_a_launched_host_causes_a_launch_at_once(launch_listener, hosts):
+def test_the_exit_of_a_launched_host_causes_a_launch_at_once_if_another_round_has_finished(launch_listener, hosts):
     command = launch_listener.command(first_delay_ms=60_000, longest_delay_ms=60_000)
     finish_round_and_kill(hosts, command, "first")
     launched = launch_listener.next()
@@ -256,9 +257,10 @@ def test_launches_count_as_failed_if_their_hosts_repeat_wrong_credentials(
     until(lambda: host.all_sessions()[0].open_challenges, lambda count: count == 1)
     host.kill()
     observer = hosts.start(observes=True)
-    # A challenge (a demand for a credential) causes a launch. The engine assumes that the first credential may be
-    # correct, so the next challenge launches the host again at once. However, if the server refuses this credential
-    # before the host completes, the first launch counts as failed. Each later launch always counts as failed.
+    # Each challenge (a demand for a credential) causes a launch. If the first launched host completes its session
+    # before the server refuses the credential, the first launch does not count as failed. Then the next challenge
+    # causes a launch at once. If the server refuses the credential earlier, the first launch counts as failed. Each
+    # later launch always counts as failed.
     for number in range(3):
         if number == 2 and launches_have_stopped(observer):
             break

@@ -11,7 +11,7 @@ from retries.streams import RefusingServer
 # requests are sent again.
 @pytest.mark.parametrize("goes_away, method", [(False, "GET"), (False, "POST"), (True, "GET")],
                          ids=["REFUSED_STREAM-GET", "REFUSED_STREAM-POST", "GOAWAY-GET"])
-def test_the_request_of_a_refused_stream_is_sent_again_at_once_and_uses_no_attempt(
+def test_the_request_of_a_refused_stream_is_sent_again_at_once_in_the_same_attempt(
         host, certificates, downloads, goes_away, method):
     with RefusingServer(certificates, 3, goes_away=goes_away) as server:
         one = host()

@@ -84,7 +84,7 @@ def test_the_error_message_names_the_proxy_with_the_odd_response(through, name):
         assert proxy.url in through(proxy, maximum_attempts=1).error_message
 
 
-def test_a_407_response_to_connect_is_reported_as_the_status_of_the_proxy(through):
+def test_a_407_response_to_connect_fails_the_task_and_the_error_message_names_the_proxy(through):
     refusal = b'HTTP/1.1 407 Who\r\nProxy-Authenticate: Basic realm="a"\r\nContent-Length: 4\r\n\r\nwho\n'
     with answering(refusal) as proxy:
         event = through(proxy)
@@ -119,7 +119,7 @@ def test_a_successful_response_to_connect_has_no_body(through, downloads, data):
     b"HTTP/1.1 103 Early\r\nLink: </a>\r\n\r\n" + OK + b"\r\n", b"HTTP/1.1 100 Continue\r\n\r\n" + OK + b"\r\n",
     OK + b"\r\n" + OK + b"\r\n", OK + b"X-A: 1\r\n folded: 2\r\n\r\n",
 ], ids=["103", "100", "twice", "folded"])
-def test_if_an_odd_response_opens_a_tunnel_a_download_through_the_tunnel_is_complete_or_fails(through, downloads, data):
+def test_a_download_is_complete_or_fails_if_an_odd_response_has_opened_its_tunnel(through, downloads, data):
     with tunneling(data) as proxy:
         event = through(proxy)
         files = [sha256_of(downloads / name) for name in os.listdir(downloads)]

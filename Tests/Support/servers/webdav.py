@@ -145,6 +145,6 @@ class ApacheDAV(_WebDAV):
             folder=self.folder, files=self.files, plain=plain,
             user="User nobody\nGroup nogroup" if os.geteuid() == 0 else "",
             modules="\n".join(f"LoadModule {name}_module /usr/lib/apache2/modules/mod_{name}.so" for name in _MODULES)))
-        # The hash of user:staff only:password (MD5, as in RFC 7616).
+        # The MD5 hash of the name "user", the realm "staff only" and the password "password", as in RFC 7616.
         (self.folder / "passwords").write_text("user:staff only:42ebddd2fa900bedd00e59c370430843\n")
         return [listening.find("apache2", "apache2-bin"), "-f", configuration, "-DFOREGROUND"]

@@ -1,8 +1,8 @@
 import BackhaulPlatform
 import Glibc
 
-/// A folder that the watch of the system's state (such as power or heat) reads in place of /sys or /proc. The folder is
-/// removed when the object is freed.
+/// A folder in place of /sys or /proc. The code that watches the system's state (such as power or heat) reads this
+/// folder. The folder is removed when the object is freed.
 final class FakeTree: Sendable {
     let root: String
 

@@ -1,9 +1,9 @@
 internal import BackhaulModel
 
-/// Statements on the columns of `tasks` that delay a task: `due_boot_ms` and `due_reason`. A *ready* task is a waiting
-/// task without a delay. While a task is delayed, other tasks of its *lane* (of the same session for the same server)
-/// may run. Other statements here are on the columns with the task's challenge (a demand for a credential, for
-/// example), constraints and latest start.
+/// SQL statements for the columns of `tasks` that delay a task: `due_boot_ms` and `due_reason`. A *ready* task is a
+/// waiting task without a delay. While a task is delayed, other tasks of its *lane* (of the same session for the same
+/// server) may run. This struct also has the statements for the columns with a task's challenge (a demand for a
+/// credential, for example), constraints and latest start.
 struct TaskDelays {
     let connection: Connection
 
@@ -167,8 +167,8 @@ struct TaskDelays {
         try connection.run(Self.delayStart, .id(task), .integer(due))
     }
 
-    /// Delays a rescheduled task until its earliest start. Returns false, and does nothing, if the task is not ready or
-    /// its starts have not changed since the enqueue.
+    /// Delays a rescheduled task until its earliest start. A task is rescheduled if its earliest or latest start was
+    /// changed after the enqueue. Returns false, and does nothing, if the task is not ready or was not rescheduled.
     func delayRescheduled(_ task: TaskID, until due: Int64) throws(Failure) -> Bool {
         try connection.run(Self.delayRescheduled, .id(task), .integer(due))
         return connection.changes == 1
@@ -189,8 +189,8 @@ struct TaskDelays {
     /// The SQL assignment that makes the earliest start the due time of the task. ?1 is the present time on the boot
     /// clock, and ?2 is the present time on the wall clock.
     static let dueAtStart = "due_boot_ms = ?1 + max(0, min(\(longest), \(OptionTable.earliestStart) - ?2))"
-    /// The SQL value: when the task's resource time-out ends, on the age calendar. This is the clock that measures the
-    /// age of tasks (`StartClock.calendar`). The task must not be suspended.
+    /// The SQL value: the time at which the task's resource time-out ends. It is a time of the age calendar
+    /// (`StartClock.calendar`), the clock that measures the age of tasks. For a suspended task, the value is wrong.
     private static let timeoutEnd = """
         (enqueued_ms + suspended_ms + ifnull(\(OptionTable.resourceTimeout), \(SessionTable.resourceTimeoutOfTask)))
         """

@@ -4,7 +4,7 @@ import Testing
 
 @testable import BackhaulEngine
 
-/// A *handle* is the reference to a session that a host (a program that embeds the library) has. A handle can *watch*
+/// A *host* is a program that embeds the library. A *handle* is a host's reference to a session. A handle can *watch*
 /// the progress of the session's tasks. A *client* is a connected host.
 @Suite("The publisher of progress")
 struct ProgressPublisherTests {

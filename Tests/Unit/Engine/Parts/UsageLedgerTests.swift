@@ -37,7 +37,7 @@ struct UsageLedgerTests {
         #expect(runtime.pendingStoreCalls == 1)
     }
 
-    @Test("when 1 MiB that counts against a budget is unsaved, the usage ledger is saved, one save at a time")
+    @Test("when 1 MiB that counts against a budget is unsaved, a save starts, and only one save runs at a time")
     func savesAtOnce() throws {
         add(1 << 20, hasBudget: true)
         add(1 << 20, hasBudget: true)
