@@ -34,7 +34,8 @@ final class EngineLifecycle {
         self.whenDrained = whenDrained
     }
 
-    /// Calls the closure of `beginDraining`, because all running tasks have written and synced their bytes.
+    /// Calls the closure that `beginDraining` got. The engine calls this function when all running tasks have written
+    /// and synced their bytes.
     func drained() {
         whenDrained?()
         whenDrained = nil

@@ -25,8 +25,9 @@ struct Database {
         } else if !connection.hasChecksums, let file = try ChecksumConversion.convert(connection, directory) {
             lock = file
             connection = try Self.open(directory)
-            // This commit changes the change counter of the new file. If another program copies the database with
-            // SQLite, the counter of the copy begins with SQLite's first value. So the new file and such a copy differ.
+            // This commit increments SQLite's change counter in the new file. If another program copies the database
+            // with SQLite, the counter of the copy begins with SQLite's first value. Because the two counters differ,
+            // `CheckedFile` notices that another program wrote the copy.
             try connection.execute("BEGIN IMMEDIATE")
             try connection.commit()
         }

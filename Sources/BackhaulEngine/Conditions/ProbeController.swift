@@ -88,8 +88,8 @@ final class ProbeController {
         return held
     }
 
-    /// Whether the limits permit a probe of the lane group to run. If no slot is free, the probe gets the next slot
-    /// that becomes free.
+    /// Whether the limits permit a probe of the lane group (the tasks of a lane with the same constraints) to run. If
+    /// no slot is free, the probe gets the next slot that becomes free.
     private func hasSlot(_ key: LaneGroup) -> Bool {
         guard let lane = scheduler.lanes[key.lane], !loading.contains(key.lane) else { return false }
         if hasCapacity(), scheduler.hasSlot(lane) { return true }
@@ -97,7 +97,8 @@ final class ProbeController {
         return false
     }
 
-    /// If a probe waits for a slot and a slot is free now, starts the probe. It is called before ready tasks start.
+    /// If a probe waits for a slot and a slot is free now, starts the probe. The engine calls this function before it
+    /// starts ready tasks.
     func takeFreeSlot() -> [EngineEffect] {
         guard waitsForSlot else { return [] }
         waitsForSlot = false

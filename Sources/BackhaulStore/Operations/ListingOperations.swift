@@ -42,8 +42,8 @@ public struct ListingOperations {
         return (page.tasks, page.places, page.more)
     }
 
-    /// Fills in the constraints (demands on the system) that single tasks have. Each row of constraints is read only
-    /// one time.
+    /// Fills in the constraints (demands on the system) of those tasks that have constraints of their own. The
+    /// constraints of the session are not filled in. Each row of constraints is read only one time.
     private func fillConstraints(of page: inout Page) throws(Failure) {
         var ids = Set(page.places.lazy.map(\.constraints))
         ids.remove(.session)

@@ -137,7 +137,8 @@ private struct Page {
         return changeCounter << 16 | ~changeCounter & 0xFFFF
     }
 
-    /// Whether the page has the mark of its change counter. Content of other files does not match the mark by chance.
+    /// Whether the page has the mark of its change counter. A page of any other file is very unlikely to have the same
+    /// bytes there.
     var hasMark: Bool { word(end) == mark }
 
     /// Whether another program with SQLite wrote this first page. For a damaged page, the result is false.

@@ -5,8 +5,8 @@ internal import CCurl
 /// connection.
 extension EasyHandle {
     /// Returns which input the connection has before the request is sent. `isEncrypted` is true if the server or its
-    /// proxy uses TLS. `isNested` is true if TLS runs inside the TLS of a proxy. The inner TLS cannot be examined, so
-    /// each of its bytes counts as a part of a response.
+    /// proxy uses TLS. `isNested` is true if TLS runs inside the TLS of a proxy. This function cannot examine the inner
+    /// TLS, so all bytes of the inner TLS count as bytes of a response (`ConnectionInput.data`).
     func pendingInput(on socket: ConnectionSocket, isEncrypted: Bool, isNested: Bool) -> ConnectionInput {
         guard var functions = CurlLibrary.openSSL, let session = bhl_tls_session(handle) else {
             // The input of other TLS libraries cannot be examined.

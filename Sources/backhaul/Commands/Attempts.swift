@@ -64,8 +64,8 @@ struct Attempts: Command {
     }
 
     /// A phrase about the next attempt, such as "next attempt in 4 s" or "retried after 2 s". Nil if no retry follows,
-    /// or if the next attempt is due now. Also nil if the next attempt has started after an attempt without a complete
-    /// response. The end of such an attempt is not measured, so the pause between the attempts is not known.
+    /// or if the next attempt is due now. Also nil if the next attempt has already started, but this attempt got no
+    /// complete response: the end of this attempt was then not measured, so the pause after it is not known.
     private static func retry(_ attempt: AttemptRecord, isLast: Bool) -> String? {
         guard attempt.nextAttempt > 0, Int(attempt.next) == BH_NEXT_RETRY else { return nil }
         if isLast {

@@ -26,7 +26,8 @@ extension JSON {
 
     static func status(_ status: bh_status) -> JSON { .string(String(cString: bh_status_name(status))) }
 
-    /// The names and values of all members that are not null, for users, such as "retry.maximum_attempts" and "5".
+    /// The names and values of all members that are not null, as texts that a command shows to the user. For example,
+    /// a name is "retry.maximum_attempts", and its value is "5".
     var lines: [(String, String)] {
         guard case .object(let members) = self else { return [] }
         return members.flatMap { name, value -> [(String, String)] in

@@ -167,7 +167,7 @@ def test_the_error_for_an_invalid_activity_names_the_field(host, activity, words
         one.set_activity(activity)
 
 
-def test_the_listing_has_one_condition_of_each_kind_with_its_source(host):
+def test_the_list_of_conditions_has_each_kind_one_time_and_names_a_source_for_each(host):
     found = host().conditions()
     assert sorted(condition.kind for condition in found) == sorted(ConditionKind)
     assert all(condition.text and condition.source for condition in found)

@@ -103,8 +103,9 @@ def test_a_transient_failure_to_watch_a_socket_ends_no_task(host_with_faults, se
         assert_download_succeeds(host_with_faults, server, destination)
 
 
-#: The numbers of the engine's own calls. libuv makes the calls 10, 11 and 12. If one of these calls fails, libuv ends
-#: the process (docs/daemon.md).
+#: The number of the first call of epoll_ctl(2) that fails. The engine itself makes all calls in this list. The calls
+#: 10, 11 and 12 are omitted, because libuv makes these calls. If one of them fails, libuv ends the process
+#: (docs/daemon.md).
 @pytest.mark.parametrize("first", [*range(1, 10), 13, 14, 15])
 def test_open_returns_an_error_if_epoll_fails_while_the_engine_starts(preloaded, first):
     with new_place() as place:

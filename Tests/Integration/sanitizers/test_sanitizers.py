@@ -1,5 +1,5 @@
-"""Runs the C host (an example program that embeds the library), kills it in the middle, and starts it again. Meanwhile
-a sanitizer checks every thread of the library and of the host."""
+"""Runs the C host (an example program that embeds the library), kills it during its downloads, and starts it again.
+Meanwhile a sanitizer checks every thread of the library and of the host."""
 
 import os
 import subprocess

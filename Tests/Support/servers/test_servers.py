@@ -94,7 +94,7 @@ def test_the_server_supports_tls(tmp_path):
             assert answer.read() == CONTENT.data
 
 
-def test_nginx_serves_files_with_and_without_tls_until_the_end_of_its_with_block(tmp_path):
+def test_nginx_serves_files_with_and_without_tls_and_stops_when_its_context_manager_exits(tmp_path):
     files = write_files(tmp_path / "files", [10_000])
     certificates = make_certificates(tmp_path)
     with Nginx(tmp_path / "nginx", files.folder, certificates) as nginx:

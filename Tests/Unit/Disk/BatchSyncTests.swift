@@ -88,7 +88,7 @@ struct BatchSyncTests {
         #expect((count(.syncFileSystem), count(.sync)) == (1, 1))
     }
 
-    @Test("after many dirty pages of other files, the common sync is used again only when few dirty pages are left")
+    @Test("many dirty pages of other files stop the common sync; it is used again only when few dirty pages are left")
     func hysteresis() {
         var decision = BatchSyncDecision()
         let (lower, upper) = (BatchSyncDecision.lowerLimit, BatchSyncDecision.upperLimit)

@@ -135,7 +135,7 @@ import Testing
         #expect(try Placement.inspect(location, intent) == .absent)
     }
 
-    @Test("if a directory is missing, the destination is unavailable, and the file in it does not count as absent")
+    @Test("if the directory is missing, the destination is unavailable, and its file does not count as absent")
     func lookWithoutDirectory() async throws {
         #expect(mkdir(scratch.path("disk"), 0o700) == 0)
         let destination = try DestinationCheck.check(path: scratch.path("disk/file"), ifExists: .fail)

@@ -16,8 +16,8 @@ from ._readers import enumeration, field_types, part
 from ._writing import INT32, UINT32, UINT64, choice, copied, header_array, moment_ms, number, path, text, word
 
 Struct = TypeVar("Struct", bound=Structure)
-#: A function that writes a value into a struct. Its arguments are the struct, the value, and the index of the request
-#: for exceptions.
+#: A function that writes a value into a struct. Its arguments are the struct, the value, and the index of the request.
+#: If the value is invalid, the exception has this index.
 Writing = Callable[[Any, Any, "int | None"], None]
 
 _RANGES: Mapping[Any, range] = {c_int32: INT32, c_uint32: UINT32, c_uint64: UINT64}
