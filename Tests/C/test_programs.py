@@ -28,7 +28,7 @@ def library():
 
 @pytest.fixture(scope="session")
 def compile_program(library, tmp_path_factory):
-    """Returns a function that compiles a source on its first call, and returns the program."""
+    """Returns a function that returns the program of a source. The function compiles each source only one time."""
     folder = tmp_path_factory.mktemp("programs")
     made = {}
 

@@ -20,15 +20,15 @@ def rounds(runs):
 
 def ratios(figure, runs, reference):
     """Returns for each round the ratio of the run to the reference. In a round, each contender (measured program) runs
-    one time, so the two runs were within a minute.
+    one time. So the two runs of a ratio are less than a minute apart.
     """
     # The processor times of the kernel have steps of 10 ms, so a time may be 0.
     return [getattr(run, figure) / max(getattr(other, figure), 0.001) for run, other in zip(runs, reference)]
 
 
 def table(title, results, counts, references):
-    """Prints a table. `results` maps each contender to its runs. `counts` maps some contenders to their counts. The
-    ratios in the table are relative to the contenders in `references`."""
+    """Prints a table. `results` maps each contender to its runs. `counts` maps some contenders to their numbers of
+    syncs and of bytes in the WAL. The ratios in the table are relative to the contenders in `references`."""
     references = [name for name in references if name in results]
     head = f"{'':18}{'wall s: min, median, max':>26}" + "".join(f"{f'times {name}':>23}" for name in references)
     head += f"{'user s':>8}{'sys s':>8}{'host s':>8}{'daemon s':>10}{'server s':>10}{'switches':>10}"

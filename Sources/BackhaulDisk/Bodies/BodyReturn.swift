@@ -173,8 +173,8 @@ extension DiskThreads {
         guard !bodies.isEmpty else { return then([]) }
         let outcomes = Lock<[(body: ReturnedBody, failure: Failure?)]>([])
         for body in bodies {
-            // The same thread removes old names of consumed files, so an earlier removal of this path is finished
-            // before the move.
+            // The thread of this worker also removes the old names of consumed files, and does its work in order. So an
+            // earlier removal of this path is finished before the move begins.
             let (worker, id) = (worker(for: body.path), newID())
             worker.post { context in
                 context.returns[id] = BodyReturn(body, from: folder, files: context.files)

@@ -22,9 +22,10 @@ extension DiskThreads {
     /// steps, so that a crash loses no file. This function makes a hard link in `folder`, or a copy if a hard link is
     /// impossible. Later, `removeConsumed` removes the old name.
     ///
-    /// `then` is called after all files are synced, with the files from which the bodies must be read. If files fail,
-    /// `then` gets the failure of the first of them in the list, and no file of this call stays in `folder`.
-    /// `forbidden` lists directories from which no file may be consumed, as pairs of device and inode.
+    /// `then` is called after all files are synced, with the files from which the bodies must be read. If one or more
+    /// files fail, `then` gets the failure of the failed file that is first in `bodies`. In this case, no file of this
+    /// call stays in `folder`. `forbidden` lists directories from which no file may be consumed, as pairs of device and
+    /// inode.
     public func ingest(
         _ bodies: [IngestedBody], in folder: String, forbidden: [(UInt64, UInt64)],
         then: @escaping @Sendable (Result<[BodyFile], Failure>) -> Void
@@ -97,7 +98,8 @@ extension DiskThreads {
     }
 
     /// Removes the old names of consumed files, which are now in the store. If another file has such a name now, the
-    /// name stays. `then` gets the files whose old names need no further removal.
+    /// name stays. `then` gets the files that are done: their old names do not exist any more, or belong to other
+    /// files.
     public func removeConsumed(_ files: [BodyFile], then: @escaping @Sendable ([BodyFile]) -> Void) {
         guard !files.isEmpty else { return then([]) }
         let outcomes = Lock((remaining: files.count, done: [BodyFile]()))

@@ -7,8 +7,9 @@ internal import BackhaulWire
 /// *frame* is a message that begins with its length.
 ///
 /// The memory for a peer is bounded. While many commands of the peer are under way, no further command is read. The
-/// same applies while the peer does not read its replies. If a peer has too many unread bytes, it is *backpressured*:
-/// notices that can wait are not sent to it.
+/// same applies while the peer does not read its replies. A *notice* is a message that the engine sends without a
+/// command from the peer. If a peer has too many unread bytes, it is *backpressured*: notices that can wait are not
+/// sent to it.
 final class SocketPeer {
     /// A peer with more unread bytes than this is backpressured.
     private static let highWaterMark = 256 << 10
@@ -33,8 +34,8 @@ final class SocketPeer {
     /// event is kept.
     private var deferredEvents: [ByteString: EventID] = [:]
     private var deferredYields: Set<ByteString> = []
-    /// The time since which bytes are missing: the first message (hello) or the rest of a frame. Nil if nothing is
-    /// missing.
+    /// When this object began to wait for bytes of the peer: for its first message (the hello), or for the rest of a
+    /// frame. Nil if no bytes are missing.
     private(set) var inputPendingSince: Int64?
 
     init?(id: ConnectionID, stream: UnixStream, peer: PeerCredential, server: SocketServer) {
@@ -161,7 +162,8 @@ final class SocketPeer {
     private func resumeIfPossible() {
         guard isPaused, mayReceive else { return }
         isPaused = false
-        // The messages are taken later, because this function is called while the reply to a command is sent.
+        // `send` calls this function while the code that sends a reply is still at work. So the next messages are taken
+        // only after this iteration of the loop.
         server.loop.afterThisIteration { [weak self] in self?.take() }
     }
 

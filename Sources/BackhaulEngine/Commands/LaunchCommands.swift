@@ -31,7 +31,7 @@ struct LaunchCommands {
     }
 
     /// Replies with the launch whose token is in the environment of the client's process. In this launch, the engine
-    /// started this process, or an earlier process from which the token comes.
+    /// started the client's process itself, or another process that passed the token on to the client's process.
     func currentLaunch() {
         let application = call.connection.application ?? ""
         let token = call.connection.hello?.launch

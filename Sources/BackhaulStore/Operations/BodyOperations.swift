@@ -35,8 +35,8 @@ public struct BodyOperations {
         return unknown
     }
 
-    /// Adds those names that no task uses to the leftovers, which are files to remove. Such files exist if an engine
-    /// (the process that makes tasks) has ended before it made their tasks.
+    /// Checks each name. If no task uses the name, adds the name to the *leftovers*, which are files to remove. Such
+    /// files exist if an engine (the process that makes tasks) has ended before it made their tasks.
     public func addLeftovers(among names: [String]) throws(Failure) {
         for name in names { try tables.bodies.insertLeftoverIfUnused(name) }
     }

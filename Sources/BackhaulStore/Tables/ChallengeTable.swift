@@ -54,8 +54,9 @@ struct ChallengeTable {
     func remove(_ id: ChallengeID) throws(Failure) { try connection.run(Self.remove, .id(id)) }
 
     /// Marks the session's challenges as seen if their events do not exist any more. This happens when the host
-    /// completes the session (`bh_session_complete`). The completion fails while delivered events are not acknowledged.
-    /// So if the event of a challenge still exists, the event was not delivered to the host.
+    /// completes the session (`bh_session_complete`). The host must acknowledge all delivered events before that, and
+    /// acknowledged events are deleted. So if the event of a challenge still exists, the event was not delivered to the
+    /// host.
     func markSeen(of session: SessionID) throws(Failure) { try connection.run(Self.markSeen, .id(session)) }
 
     // MARK: -
@@ -66,8 +67,8 @@ struct ChallengeTable {
     static let isNewInSession =
         "EXISTS (SELECT 1 FROM challenges WHERE challenges.session_id = sessions.id AND told = 0 AND failures = 0)"
     static let countInSession = "(SELECT count(*) FROM challenges WHERE challenges.session_id = sessions.id)"
-    /// The SQL value for a row of `tasks`: when the task's challenge was opened. The task waits, or has last waited,
-    /// for this challenge.
+    /// An SQL expression for a row of `tasks`. Its value is the time at which the task's challenge was opened. The task
+    /// waits for this challenge, or has last waited for it.
     static let openedOfTask = "(SELECT opened_ms FROM challenges WHERE challenges.id = challenge_id)"
 
     private static func ofSession(_ row: inout Row) -> (session: SessionID, challenge: Challenge) {

@@ -38,8 +38,9 @@ final class CurlStack {
             hasSwept = false
             return
         }
-        // libcurl 7.88.1 considers a TLS connection alive while close_notify is unread (ossl_check_cxn). So the second
-        // call of this function closes all connections that are idle for more than a second.
+        // libcurl 7.88.1 considers a TLS connection alive while close_notify is unread (ossl_check_cxn), and does not
+        // close it. So if an ended connection is found in two calls of this function in a row, the second call closes
+        // all connections that are idle for more than a second.
         multi.closeEndedConnections(includingIdle: hasSwept)
         hasSwept = true
     }

@@ -6,7 +6,7 @@ struct WaitExplanation {
     static let listedTransferLimit = 5
 
     let reason: Int32
-    /// The sentence about the reason that the engine (the process that runs the transfers) has reported.
+    /// The sentence with which the engine (the process that runs the transfers) explains the reason.
     let text: String?
     /// The time of the next check or of the next attempt (run of a task), in Unix milliseconds. 0 if this time is not
     /// known.

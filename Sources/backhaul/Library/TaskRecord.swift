@@ -28,7 +28,7 @@ struct TaskRecord {
     let bodySize: UInt64
     let ended: Int64
     let path: String?
-    /// The earliest start in Unix milliseconds, or 0. `latestStart` has the same form.
+    /// The earliest start in Unix milliseconds. 0 if the task has no earliest start. `latestStart` has the same form.
     let earliestStart: Int64
     let latestStart: Int64
     let expectedReceived: UInt64

@@ -41,8 +41,8 @@ class Squid:
         user = "cache_effective_user proxy\n" if os.geteuid() == 0 else ""
         configuration = self._folder / "squid.conf"
         configuration.write_text(user + _CONFIGURATION.format(port=port))
-        # Other instances of squid may run at the same time. The names of squid's shared memory contain this service
-        # name, so each instance has its own shared memory.
+        # Other instances of squid may run at the same time. The option -n sets the service name of an instance. The
+        # names of squid's shared memory contain this service name, so each instance has its own shared memory.
         return [listening.find("squid"), "-N", "-n", f"behaviours{port}", "-f", configuration]
 
     def __exit__(self, *_):

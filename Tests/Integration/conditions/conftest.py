@@ -20,7 +20,7 @@ def simulations(request):
 
 @pytest.fixture
 def simulation(request, simulations):
-    """The result of the simulation that the test's parameter names."""
+    """The result of one simulation. The test's parameter is the name of this simulation."""
     try:
         return simulations.result(request.param)
     except Unavailable as reason:

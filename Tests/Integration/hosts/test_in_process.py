@@ -104,7 +104,7 @@ def test_a_call_that_times_out_is_applied_one_time_and_its_result_can_be_read_la
             assert [one.id for one in session.tasks()] == [task.id]
 
 
-def test_a_started_call_is_applied_even_if_the_object_for_its_result_was_dropped(store, downloads):
+def test_a_started_call_is_applied_even_if_the_program_drops_its_ticket(store, downloads):
     with backhaul.Application("org.example.tickets", store, hosting=Hosting.EMBEDDED) as application:
         with application.session("s") as session:
             session.start.download("http://127.0.0.1:9/a", downloads / "a", suspended=True)

@@ -150,7 +150,7 @@ def test_the_resource_timeout_also_ends_tasks_that_wait_for_a_slot(host, misbeha
     assert not misbehaving.log("/a")
 
 
-def test_the_error_for_a_policy_that_contradicts_its_session_names_both_fields(host, misbehaving, downloads):
+def test_if_a_policy_contradicts_its_session_the_error_message_names_both_fields(host, misbehaving, downloads):
     url = misbehaving.serve("/a", CONTENT)
     one = host()
     one.session(first_delay_ms=1_000, longest_delay_ms=10_000)

@@ -69,7 +69,8 @@ def serve():
 class SharedHosts:
     """Hosts that many tests share, because the start of a host takes longer than most tests.
 
-    There is one host for each pair of hosting and environment, because an engine has the environment of its host.
+    The *hosting* says whether the engine runs in the host or in a separate process. There is one host for each pair of
+    hosting and environment, because an engine has the environment of its host.
     """
 
     def __init__(self, stack, library):

@@ -1,4 +1,5 @@
-"""Each status has an exception class, and each exception has all details that the library returned."""
+"""Each status, except the three in PLAIN, has a subclass of the base exception BackhaulError. Each exception has all
+details that the library returned."""
 
 import pickle
 
@@ -8,12 +9,12 @@ import backhaul
 from backhaul import _errors
 from backhaul._constants import Domain, Status
 
-#: The statuses that have no exception class of their own.
+#: The statuses whose exceptions have the base class BackhaulError.
 PLAIN = {Status.OK, Status.STARTED, Status.INTERNAL}
 
 
 @pytest.mark.parametrize("status", sorted(set(Status) - PLAIN), ids=lambda status: status.name)
-def test_every_status_has_an_exception_class(status):
+def test_every_status_except_those_in_plain_has_a_subclass_of_the_base_exception(status):
     error = _errors.error_for(status)
     assert type(error) is not backhaul.BackhaulError
     assert error.status is status

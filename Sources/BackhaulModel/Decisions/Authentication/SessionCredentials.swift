@@ -57,6 +57,8 @@ public struct SessionCredentials: Sendable {
         var pending = 0
         var isRefused = false
         var lanes: Set<String> = []
+        /// Directories of URLs. For all URLs in these directories, the server probably demands the same credential (RFC
+        /// 7617, section 2.2).
         var scopes: [String] = []
         /// For a proxy: lanes that got a 407 although their credential had worked before. Only these lanes wait.
         var disputed: Set<String> = []
@@ -64,7 +66,7 @@ public struct SessionCredentials: Sendable {
         /// pretend to be the proxy.
         var contrary: Set<String> = []
 
-        /// Whether tasks of the lane that need the credential must wait for the open challenge.
+        /// Whether a task of the lane must wait for the open challenge if the task needs the credential.
         func waits(_ lane: String) -> Bool {
             open != nil && (current == nil || disputed.isEmpty || disputed.contains(lane) || contrary.contains(lane))
         }
@@ -110,8 +112,8 @@ public struct SessionCredentials: Sendable {
         space.schemes = authChallenge.schemes
         space.lanes.insert(lane)
         if authChallenge.space.kind == .server { space.lanes.insert(authChallenge.space.origin) }
-        // A directory belongs to the realm of the last challenge in this directory. So the directory is removed from
-        // the server's other realms.
+        // The scope of the challenge is a directory of URLs. A directory belongs only to the realm of its last
+        // challenge. So the directory is removed from the server's other realms.
         for other in spaces.keys where other != authChallenge.space && Self.isSameServer(other, authChallenge.space) {
             spaces[other]?.scopes.removeAll { $0 == authChallenge.scope }
         }

@@ -8,15 +8,15 @@ struct SelectedTasks {
         try Set(connection.all(Self.selectLanes) { row throws(Failure) in row.laneID() })
     }
 
-    /// Counts the selected tasks of each group. These tasks now end in the state `state`.
+    /// Counts the selected tasks of each group. The caller ends all these tasks in the state `state`.
     func groups(endingAs state: TaskState) throws(Failure) -> [GroupEnds] {
         try connection.all(Self.selectGroups, read: Self.group)
             .map { GroupEnds($0.group, state, count: $0.count) }.sorted { $0.group < $1.group }
     }
 
-    /// Counts the selected tasks that are ready (waiting without a delay) and belong to `places`. For each lane (the
-    /// tasks of one session for one server), `places` has the constraints (demands on the system) whose tasks are
-    /// counted.
+    /// Counts the selected tasks that are ready (waiting without a delay) and whose place is in `places`. A task's
+    /// place is its lane (the tasks of one session for one server) together with its constraints (demands on the
+    /// system).
     func count(in places: [LaneID: Set<ConstraintsID>]) throws(Failure) -> UInt64 {
         var sum: UInt64 = 0
         try connection.each(Self.countPlaces) { row throws(Failure) in

@@ -158,7 +158,7 @@ struct ConditionsFilterTests {
         }
     }
 
-    @Test("the settling period grows to at most five minutes after three changes, and a time without changes resets it")
+    @Test("after three changes, the settling period grows to at most five minutes; a time without changes resets it")
     func doubles() {
         var filter = ConditionsFilter()
         var now: Int64 = 0

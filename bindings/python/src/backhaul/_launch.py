@@ -31,8 +31,8 @@ class LaunchCommand:
     #: The delay after the first failed launch. It doubles after each further failed launch, up to ``longest_delay_ms``.
     first_delay_ms: int = 0
     longest_delay_ms: int = 0
-    #: After this number of failed launches in a row, the engine stops launching. It begins again after the next
-    #: connection of a program that it did not launch.
+    #: After this number of failed launches in a row, the engine stops launching the program. If a host then connects
+    #: without a launch (for example, the user starts it), launches are possible again.
     maximum_launches: int = 0
 
 
@@ -73,8 +73,8 @@ class Launch:
 
     #: The id. It increases with each launch of the store.
     id: int
-    #: 1 for this launch, plus the number of launches directly before it in which no session was completed
-    #: (``Session.complete``).
+    #: How many launches in a row have completed no session (``Session.complete``). This launch is included, so the
+    #: number is at least 1.
     launches: int
     #: The reasons why the sessions of the launch need their host: FINISHED, CHALLENGE and ACTIVITY of ``Attention``.
     attention: Attention

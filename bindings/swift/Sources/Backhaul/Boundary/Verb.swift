@@ -2,9 +2,9 @@ internal import CBackhaul
 
 extension Driver {
     // Unsafe: handles are opaque and are never dereferenced. Pointers to results are valid during the call.
-    /// A *verb* is a function of the library that sends a command to the engine. This function makes a call with
-    /// BH_START, which starts a verb and does not wait for its result. Its arguments are the handle of the application
-    /// or session, and the error.
+    /// A function that starts a verb, and does not wait for the verb's result. A *verb* is a function of the library
+    /// that sends a command to the engine. To start a verb, a `Start` calls it with BH_START. The arguments of a
+    /// `Start` are the handle of the application or session, and the error.
     typealias Start = (OpaquePointer, UnsafeMutablePointer<bh_error>) -> bh_status
     /// A function that returns a batch, which is a list. Its arguments are the handle, the time-out, the batch and the
     /// error.
@@ -40,7 +40,8 @@ extension Driver {
     private func outcome<Value>(
         of ticket: Handle, isUnlimited: Bool, take: (Outcome) throws(BackhaulError) -> Value
     ) async throws -> Value {
-        // If this wait throws, the ticket is released later: when the verb ends, or when the application is closed.
+        // A ticket stands for the result of a started verb. If this wait throws, the ticket is released later: when the
+        // verb ends, or when the application is closed.
         do {
             try await tickets.wait(for: ticket, isUnlimited: isUnlimited)
         } catch let error as CancellationError {

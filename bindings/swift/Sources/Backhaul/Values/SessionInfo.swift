@@ -1,7 +1,8 @@
 internal import CBackhaul
 
 /// A session in a listing. The *host* is the program that uses this library. The *engine* is the process that runs the
-/// tasks.
+/// tasks. If a session needs its host while no host is connected, the engine can start the host. Such a start is a
+/// *launch*.
 public struct SessionInfo: Hashable, Sendable {
     public let identifier: String
     /// The number of the current or last round. A round begins when a task is added to a session without unfinished
@@ -17,14 +18,15 @@ public struct SessionInfo: Hashable, Sendable {
     public let hasFinished: Bool
     /// Whether a challenge is open: a demand for a credential, new headers or a new URL.
     public let hasChallenge: Bool
-    /// Whether another handle (an open session object) waits to consume the session. If true, the present consumer
-    /// should finish its work, call `Session.complete`, and close the session.
+    /// Whether another handle (an open session object) waits to become the *consumer*, which is the handle that gets
+    /// the events. If true, the present consumer should finish its work, call `Session.complete`, and close the
+    /// session.
     public let asksToYield: Bool
     /// Whether one of the unacknowledged events is `Event.activity`.
     public let hasActivity: Bool
     /// Whether the session was invalidated (`Session.invalidate`).
     public let isInvalidated: Bool
-    /// The process id of the consumer, which is the handle that gets the events. Nil if there is no consumer.
+    /// The id of the process to which the consumer belongs. Nil if there is no consumer.
     public let consumer: Int64?
     /// When the session was created, as Unix time in milliseconds.
     public let createdMilliseconds: Int64
