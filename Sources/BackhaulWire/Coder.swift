@@ -13,9 +13,9 @@ struct Malformed: Error {
 }
 
 /// Writes values into a frame, or reads them from the payload of a frame. One type does both, so that the description
-/// of a record is compiled only one time. No library for such formats is used. The known libraries trap on bad input,
-/// need Foundation, or set no bound on the memory that a hostile peer makes them allocate. A reader of this type does
-/// not trap on any input. The memory that it allocates is bounded by the size of the input. A writer never throws.
+/// of a record is compiled only one time. This type uses no library for binary formats: the known libraries trap on bad
+/// input, need Foundation, or set no bound on the memory that a hostile peer makes them allocate. A reader of this type
+/// does not trap on any input. The memory that it allocates is bounded by the size of the input. A writer never throws.
 struct Coder {
     let isReading: Bool
     /// The bytes that were written.

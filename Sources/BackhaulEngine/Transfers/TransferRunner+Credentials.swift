@@ -48,7 +48,8 @@ extension TransferRunner {
         }
         guard attempt.configuration.asksForCredentials, var asked = AuthenticationChallenge(head) else { return nil }
         let credentials = attempt.context.credentials[task.session]
-        // A known realm is in the store already, so it is not redacted.
+        // A realm may repeat a secret of the request, so a new realm is redacted. A known realm is already in the
+        // store, so it stays unchanged.
         if credentials?.knows(asked.space) != true {
             asked.space.realm = asked.space.realm.map(transfer.secrets.redacted)
         }
@@ -117,7 +118,8 @@ extension TransferRunner {
         })
     }
 
-    /// Ends the credential state, because the attempt is over.
+    /// Cleans up after the attempt, which is over: notes that its response opened no challenge, and lets the lane (the
+    /// tasks of one session for one server) start other tasks.
     func endCredentialUse() {
         if let authChallenge = attempt.authentication.authChallenge {
             attempt.context.apply(

@@ -29,7 +29,7 @@ public struct OpenedSession: Equatable, Sendable {
     public var newestEvent: EventID
     public var unacknowledged: UInt64
     public var isInvalidating: Bool
-    /// The application, if this call gave the right to read events to a program that the engine has started for the
-    /// application; otherwise nil.
+    /// The caller's application, if the engine has started the caller's program and this call gave the caller the right
+    /// to read the session's events; otherwise nil.
     public var launchedApplication: String?
 }

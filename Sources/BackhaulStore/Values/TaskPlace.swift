@@ -27,6 +27,6 @@ public struct EvaluatedDelays: Equatable, Sendable {
     public var lanes: Set<LaneID> = []
     /// When the first of the tasks that are still delayed is due, in milliseconds of the boot clock.
     public var next: Int64?
-    /// The last evaluated task; nil if no more tasks follow.
+    /// The last evaluated task, after which the next batch begins. Nil if no batch follows.
     public var last: DelayedTask?
 }

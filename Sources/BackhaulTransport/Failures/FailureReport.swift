@@ -49,8 +49,8 @@ struct FailureReport {
             // The numbers are PROTOCOL_ERROR, FLOW_CONTROL_ERROR, STREAM_CLOSED, FRAME_SIZE_ERROR and COMPRESSION_ERROR
             // (RFC 9113, section 7).
             [1, 3, 5, 6, 9].contains { reason.has("(err \($0))") }
-        // If an HTTP/2 connection simply ends, libcurl reports PARTIAL_FILE. So this code means that the server has
-        // sent something wrong.
+        // If an HTTP/2 connection simply ends, libcurl reports PARTIAL_FILE. So if the code is GOT_NOTHING, and
+        // libcurl has closed the HTTP/2 connection, the server has sent something wrong.
         case CURLE_GOT_NOTHING: hasEndedHTTP2
         default: false
         }

@@ -40,7 +40,8 @@ struct WaitFacts {
         return reached.isEmpty ? pressures : reached
     }
 
-    /// The session's option or preset (a name for several demands on the system) that causes a wait for this reason.
+    /// The option of the session that causes a wait for this reason. The option may be a preset, which is a name for
+    /// several demands on the system.
     func origin(_ reason: Int32) -> ConstraintsRecord.Origin? { requirements.constraints.origin(reason, self) }
 
     var network: NetworkRecord? { networks.first { $0.isCurrent } }

@@ -62,7 +62,8 @@ final class Watch {
         if case .tasks(let transfers) = scope { remaining = Set(transfers.keys) }
     }
 
-    /// - Parameter former: The requested transfers whose end events were acknowledged before this command.
+    /// - Parameter former: The requested transfers that were complete before this command. Their end events were
+    ///   acknowledged (deleted) earlier.
     func run(after former: [Ending] = []) throws(CommandError) -> ExitCode {
         do {
             try report(former)
@@ -109,7 +110,8 @@ final class Watch {
             }
             if !isConsumer && now >= nextConsumerRequest {
                 try becomeConsumer()
-                // No event reports the ends that the earlier consumer acknowledged since the last check.
+                // The earlier consumer may have acknowledged (deleted) end events since the last check. So this process
+                // finds these ends in the list of tasks.
                 if isConsumer { try findEndedTasks() }
                 nextConsumerRequest = now + Watch.pollInterval
                 continue
@@ -244,9 +246,9 @@ final class Watch {
         throw .stopped(.credentialNeeded, "The remaining transfers wait for a credential. " + prompter.advice)
     }
 
-    /// If another process waits for the right to read the session's events, gives up this right. Then `wait` ends.
-    /// `get` continues without events. When the other process has released the session, `get` becomes the consumer
-    /// again.
+    /// If another process waits for the right to read the session's events, gives up this right. Then the command
+    /// `wait` ends, and the command `get` continues without events. When the other process has released the session,
+    /// `get` becomes the consumer again.
     private func yieldIfAsked() throws(CommandError) -> Bool {
         guard isConsumer, try application.isAskedToYield(context.sessionName) else { return false }
         try finish()

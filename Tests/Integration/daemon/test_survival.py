@@ -1,5 +1,6 @@
 """Transfers continue after a host is killed, and after the daemon is killed. A host is a process that embeds the
-library. With embedded hosting, the host runs the transfers itself. Otherwise the daemon runs them."""
+library. An engine is the code that runs the transfers. With embedded hosting, the engine runs inside the host.
+Otherwise the engine runs in the daemon."""
 
 import os
 import random

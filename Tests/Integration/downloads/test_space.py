@@ -1,5 +1,5 @@
 """A full disk makes a task wait. This wait is no failure, so it does not reduce the number of attempts (runs) that the
-task has left."""
+task has left. Downloads keep a small part of each disk free for other writers (the reserved space)."""
 
 import subprocess
 

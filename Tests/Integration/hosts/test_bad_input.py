@@ -197,7 +197,7 @@ def enqueue_raw(session, array, count):
     ("count", "size"),
     [(1, 0), (1, 8), (1, SIZE - 1), (1, SIZE + 1), (2, 2**63), (2**64 - 1, SIZE), (10_000_001, SIZE)],
 )
-def test_excessive_counts_and_sizes_are_refused(session, count, size):
+def test_invalid_counts_and_struct_sizes_are_refused(session, count, size):
     array = _writing_transfers.requests([Request(GOOD_URL)])
     array[0].struct_size = size
     with pytest.raises(InvalidArgument):
@@ -245,7 +245,7 @@ def test_these_tests_cover_each_struct_that_hosts_fill():
 
 
 @pytest.mark.parametrize("name", FILLED)
-def test_a_struct_size_that_ends_inside_a_pointer_is_refused_and_the_error_has_both_sizes(application, session, name):
+def test_a_struct_size_that_ends_inside_a_pointer_is_refused_and_the_error_has_a_valid_size(application, session, name):
     struct = getattr(_ctypes, name)
     pointers = [getattr(struct, field).offset for field, kind in struct._fields_
                 if issubclass(kind, (c_char_p, c_void_p)) or hasattr(kind, "contents")]
@@ -261,7 +261,7 @@ def test_a_struct_size_that_ends_inside_a_pointer_is_refused_and_the_error_has_b
 
 
 @pytest.mark.parametrize("maximum", [0, 10_001, 2**64 - 1])
-def test_a_maximum_number_of_events_or_tasks_that_is_too_large_is_refused(session, maximum):
+def test_a_maximum_number_of_events_or_tasks_that_is_out_of_range_is_refused(session, maximum):
     with pytest.raises(InvalidArgument):
         session.start.poll(0, maximum)
     with pytest.raises(InvalidArgument):

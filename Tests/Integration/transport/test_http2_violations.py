@@ -170,8 +170,10 @@ REFUSALS = {
 
 
 @pytest.mark.parametrize("refuse", REFUSALS.values(), ids=REFUSALS)
-def test_a_server_that_supports_only_http_2_gets_http_2_again_after_a_cut_body(fetch, authority, downloads, refuse):
-    """The request after a cut body uses HTTP/1.1. A server that supports only HTTP/2 does not accept this request."""
+def test_a_server_that_supports_only_http_2_gets_http_2_again_after_an_incomplete_body(
+        fetch, authority, downloads, refuse):
+    """If a body over HTTP/2 ends too early, the next request uses HTTP/1.1. A server that supports only HTTP/2 does not
+    accept this request. Then the third request uses HTTP/2 again."""
     def cut(stream):
         return begun(stream) + LARGE["DATA"](stream)
 

@@ -84,7 +84,7 @@ def many_bodies(program, nginx, tmp_path, request):
 
 
 def expect_no_report(log):
-    # Other lines are about debug information that valgrind does not know.
+    # Lines that do not begin with "==PID==" are about debug information that valgrind does not know.
     report = re.findall(r"^==\d+== (.*)", log.read_text(errors="replace"), flags=re.M)
     assert not report, "\n".join(report[:100])
 

@@ -28,7 +28,7 @@ struct BudgetTests {
     }
 
     @Test(
-        "bytes of short transfers count for the network that all sources report, not for the kernel's interface name")
+        "bytes of short transfers count for the network that all sources report, even if the kernel named another one")
     func settled() throws {
         let engine = try FakeConditionsEngine(store)
         defer { engine.stop() }

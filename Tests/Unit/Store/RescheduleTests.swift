@@ -147,7 +147,7 @@ struct RescheduleTests {
         #expect(try waits(store, session, id, now: 50_000) == ["retry 21000-40000", "earliestStart 40000-"])
     }
 
-    @Test("a suspended task that gets an earliest start waits until that time after a resume")
+    @Test("if a suspended task gets an earliest start and is then resumed, the task waits until that time")
     func suspended() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

@@ -65,7 +65,7 @@ struct ScheduleTests {
         #expect(started(&schedule) == [3, 4, 5, 6, 7, 8])
     }
 
-    @Test("After a lane is set to run one task at a time, it starts one task and waits until the task ends")
+    @Test("After a lane is set to run one task at a time, it starts one task and waits for the server's response")
     func runsOneTask() {
         var schedule = schedule([("a1", Array(1...9)), ("a2", [10])], perLane: 3)
         #expect(started(&schedule) == [1, 10, 2, 3])
@@ -84,7 +84,7 @@ struct ScheduleTests {
         #expect(!schedule.runsOneTask("a1"))
     }
 
-    @Test("If a session is removed, its lane that runs one task at a time is forgotten when that task ends")
+    @Test("If a session is removed while its lane runs one task at a time, the lane is forgotten after the task's end")
     func runsOneTaskAndIsForgotten() {
         var schedule = schedule([("a1", [1, 2])])
         schedule.setRunsOneTask("a1", true)

@@ -27,7 +27,7 @@ final class SessionCore: @unchecked Sendable {
         /// each task before the delegate is called for the task.
         var listings = 0
         /// The tasks whose end is delivered, but not acknowledged yet. While a listing is in progress, acknowledged
-        /// tasks also stay in the set, because the listing may have read them before.
+        /// tasks also stay in the set, because the listing may have read them before they were acknowledged.
         var delivered: Set<TaskID> = []
         var acknowledged: [TaskID] = []
         /// The engine's tasks whose end causes no delegate call, because the last delegate call was already made.
@@ -94,7 +94,8 @@ final class SessionCore: @unchecked Sendable {
         inner = Locked(Inner(delegate: delegate, queue: queue ?? SessionCore.serialQueue()))
     }
 
-    /// Sets the delegate and the queue of a later session object. If the session already has a delegate, does nothing.
+    /// Takes over the delegate and the queue with which the program made a later session object. If the session already
+    /// has a delegate, does nothing.
     private func adopt(_ delegate: (any BackgroundURLSessionDelegate)?, _ queue: OperationQueue?) {
         guard let delegate else { return }
         inner.with { inner in
@@ -228,6 +229,7 @@ final class SessionCore: @unchecked Sendable {
     }
 
     /// Cancels all tasks of the engine's session, except tasks that the program has already cancelled with resume data.
+    /// The engine keeps these tasks suspended, so that the program can continue them later.
     func cancelTasks() throws(BackhaulError) {
         let session = try opened()
         let suspended = try session.tasks(.states([.suspended]))
