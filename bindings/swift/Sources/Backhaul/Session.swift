@@ -91,12 +91,12 @@ public final class Session: Sendable {
     ///   - url: An http or https URL.
     ///   - destination: The absolute path at which the file is placed. If it is nil, the file is kept in the store, and
     ///     the host can move it with `claim`.
-    ///   - key: The idempotency key. A later call with the same key and the same arguments makes no new task: it returns
-    ///     the task of the first call, even if this task has ended. If the task has failed or was cancelled, the key is
-    ///     free again after the host has acknowledged the event about the end of the task. If the task has succeeded,
-    ///     the key is free again after the host has acknowledged the event that all tasks of the session have ended. To
-    ///     find out whether the returned task has ended, call `enqueue(_:)` instead, which also returns the state of the
-    ///     task.
+    ///   - key: The idempotency key. A later call with the same key and the same arguments makes no new task: it
+    ///     returns the task of the first call, even if this task has ended. If the task has failed or was cancelled,
+    ///     the key is free again after the host has acknowledged the event about the end of the task. If the task has
+    ///     succeeded, the key is free again after the host has acknowledged the event that all tasks of the session
+    ///     have ended. To find out whether the returned task has ended, call `enqueue(_:)` instead, which also returns
+    ///     the state of the task.
     @discardableResult
     public func download(
         _ url: String, to destination: String? = nil, key: String? = nil, ifExists: ExistsPolicy = .fail
