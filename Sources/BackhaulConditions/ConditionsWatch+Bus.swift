@@ -2,7 +2,7 @@ internal import BackhaulLoop
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// The readings of services on the system bus: network and system sleep.
+/// What services on the system bus report about the network and about system sleep.
 extension ConditionsWatch {
     static let busMissing = "the system's message bus cannot be used: libsystemd is missing"
 
@@ -26,8 +26,8 @@ extension ConditionsWatch {
     }
 
     /// Subscribes only to those conditions of the bus that are needed. If no condition of the bus is needed, closes the
-    /// connection. Otherwise the connection stays open: if it were closed while the system prepares for sleep, the
-    /// delay of the sleep would end.
+    /// connection. Otherwise the connection stays open, because it may delay the system's sleep: if the connection were
+    /// closed while the system prepares for sleep, the system would no longer wait for the engine.
     func closeBus(except needs: ConditionSet) {
         let subscriptions = needs.intersection(ConditionsWatch.busNeeds)
         if subscriptions.isEmpty {
@@ -54,7 +54,7 @@ extension ConditionsWatch {
         guard isWhole else { return }
         isBusSettled = true
         pendingNeeds.remove(.sleep)
-        // The network stays pending until there is also a reading of the kernel.
+        // `network` is what the kernel says about the network. Until this is known, the network stays pending.
         if network != nil { pendingNeeds.remove(.network) }
         settle()
     }

@@ -2,8 +2,9 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// If a task expects to transfer more bytes than a budget has left, delays the task until the next period of a budget.
-/// A budget is the number of bytes that may be transferred in a day or month. Meanwhile, smaller tasks start.
+/// Delays tasks that expect to transfer more bytes than a budget has left. A budget is the number of bytes that may be
+/// transferred in a day or month. A task is delayed until the first of its session's budgets starts its next period.
+/// Meanwhile, smaller tasks start.
 ///
 /// Each engine has one object of this type.
 final class BudgetAdmission {
@@ -46,8 +47,8 @@ final class BudgetAdmission {
         self.journal = journal
     }
 
-    /// Whether this engine has delayed tasks. Such tasks depend on the network, even after the engine has forgotten
-    /// their constraint groups (tasks with the same constraints).
+    /// Whether this engine has delayed tasks. If it has, the engine must observe the network for them, even after the
+    /// engine has forgotten the groups to which they belong (tasks with the same constraints).
     var hasDelayed: Bool { delayed == .some }
 
     /// Returns the tasks whose expected bytes fit the budgets, and delays the other tasks. The tasks belong to one

@@ -54,9 +54,9 @@ extension TransferRunner {
             record.attempts = task.attempts
             let (millisecondsUntilCheck, effects) = context.reachability.hold(task)
             context.apply(effects)
-            // After `millisecondsUntilCheck`, the engine checks again whether there is a route to the server. The check
-            // releases the lane (all tasks of the session for this server). This task is due one second later, so that
-            // its own due time causes no further check.
+            // After `millisecondsUntilCheck` at the latest, the engine lets all tasks without a route try again. This
+            // task gets a due time one second later than that. So in most cases, it is tried together with the others,
+            // and its own due time causes no extra attempt.
             record.wait(min(millisecondsUntilCheck + 1_000, max(0, attempt.remainingMilliseconds)), for: .connectivity)
             return commit(record)
         }
@@ -116,8 +116,8 @@ extension TransferRunner {
             case .success:
                 take(.concluded)
                 scheduler.due(at: record.nextAttempt)
-                // If the task has no delay, it waits for a slot again. A load of the lane skips the task if it is
-                // suspended or has ended.
+                // If the task has no delay, it waits for a slot (the right to run) again. So the scheduler must load it
+                // from the database again. If the task was suspended or has ended meanwhile, the load skips it.
                 if record.nextAttempt == nil { scheduler.tasksWait(in: [lane], reload: false) }
             case .failure(let failure):
                 attempt.retryCommit(after: failure) { [unowned self] in commit(record) }
@@ -141,7 +141,8 @@ extension TransferRunner {
         stored.metrics.responseBodyBytes = max(stored.metrics.responseBodyBytes, receivedInAttempt)
         let request = attempt.task.request
         let url = head?.finalURL ?? attempt.authentication.secrets.redacted(stored.metrics.url)
-        // If the attempt used the request's own URL, the URL is stored only if the next request may have another URL.
+        // The URL in the task's request is not stored a second time. Exception: if `refresh` is `.url`, the request may
+        // get another URL later, so the URL of this attempt is stored in any case.
         let isRequests = url == request.url && request.options.refresh != .url
         stored.metrics.url = isRequests ? "" : url
         return stored

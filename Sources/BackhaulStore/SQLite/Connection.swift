@@ -203,8 +203,10 @@ final class Connection {
         guard code == SQLITE_OK else { throw failure(code) }
     }
 
-    /// Commits a transaction. The first transaction of each log also writes the first page. So if another program
-    /// applies the log to the database file, it overwrites the checksum of that page with zeros.
+    /// Commits a transaction. The first transaction of each log (after the database was opened, or after a checkpoint)
+    /// also writes the database's first page. So each log contains this page, with zeros in place of the checksum. If
+    /// another program copies the log into the database file, these zeros overwrite the checksum, and the next engine
+    /// detects this (`CheckedFile`).
     func commit() throws(Failure) {
         let isWriting = isWriting
         if isWriting, isWALNew { try run(Self.writeFirstPage) }

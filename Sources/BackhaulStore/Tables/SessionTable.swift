@@ -77,7 +77,7 @@ struct SessionTable {
         try connection.all(Self.selectWithEvents, .text(application), read: Self.withEvents)
     }
 
-    /// Returns whether a task of any session can start without a command, now or after a delay.
+    /// Returns whether any session has a task that can start, now or after a delay, without a command of the host.
     func anyStarts() throws(Failure) -> Bool {
         try connection.first(Self.anyStarts) { row throws(Failure) in row.flag() } ?? false
     }
@@ -161,7 +161,7 @@ struct SessionTable {
 
     // MARK: Launches
 
-    /// Returns the sessions that the application's launch lists, sorted by identifier.
+    /// Returns the sessions in the list of the application's launch, sorted by identifier.
     func launched(of application: String) throws(Failure) -> [SessionInfo] {
         try connection.all(Self.selectLaunched, .text(application), read: SessionInfo.init(row:))
     }
@@ -171,8 +171,8 @@ struct SessionTable {
         try connection.all(Self.selectNeedingHost, .text(application), read: WaitingSession.init(row:))
     }
 
-    /// Returns the application's sessions that need their host. `isRepeated` is true if the only reason is that servers
-    /// rejected credentials.
+    /// Returns the application's sessions that need their host. `isRepeated` is true if a session needs its host only
+    /// because servers rejected earlier credentials of the host and demand new ones.
     func toLaunch(of application: String) throws(Failure) -> [(session: SessionID, isRepeated: Bool)] {
         try connection.all(Self.selectToLaunch, .text(application), read: Self.toLaunch)
     }
@@ -237,7 +237,8 @@ struct SessionTable {
         "FROM sessions WHERE live_tasks > 0 OR events_waiting > 0 OR \(ActivityTable.isInSession) ORDER BY id")
     private static let selectWithEvents = Query(
         withEvents, "FROM sessions WHERE application = ? AND events_waiting > 0 ORDER BY identifier")
-    // The condition is checked for each session, because the first column of the index is the session.
+    // The statement looks for such a task in one session after the other. So SQLite can use the index on `tasks`, whose
+    // first column is the session.
     private static let anyStarts = Query("SELECT EXISTS (SELECT 1 FROM sessions WHERE \(TaskTable.startsInSession))")
     private static let keepsCookies = Query(
         "SELECT cookies = \(CookiePolicy.persistent.sql) FROM sessions WHERE id = ?")

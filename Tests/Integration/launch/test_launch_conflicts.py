@@ -102,7 +102,7 @@ def test_a_removed_launch_command_causes_no_launch(launch_listener, hosts):
     launch_listener.next()
 
 
-def test_a_second_registration_changes_only_the_launch_command(launch_listener, hosts):
+def test_a_new_launch_command_keeps_the_state_and_the_number_of_launches(launch_listener, hosts):
     finish_round_and_kill(hosts, launch_listener.command(environment={"WHO": "first"}))
     launched = launch_listener.next()
     launched.open(launch=launch_listener.command(environment={"WHO": "second"}))
@@ -128,7 +128,7 @@ def test_a_listing_shows_the_time_at_which_a_consumer_was_stopped(launch_listene
     until(lambda: observer.all_sessions()[0].consumer_stopped_ms, lambda moment: moment == 0)
 
 
-def test_a_consumer_counts_as_stopped_from_the_time_of_its_first_unread_event(launch_listener, hosts):
+def test_the_listed_time_of_a_stop_is_the_time_of_the_first_event_after_the_stop(launch_listener, hosts):
     host, other = hosts.start(), hosts.start()
     host.session()
     other.attach(role=Role.PRODUCE)

@@ -1,4 +1,5 @@
-"""Each session has its own cookies. The session's configuration decides how long the cookies are stored."""
+"""Each session has its own cookies. The session's configuration decides how long the cookies are stored. The engine is
+the process that sends the requests and stores the cookies."""
 
 import signal
 import time

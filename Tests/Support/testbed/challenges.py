@@ -2,7 +2,8 @@
 
 from testbed.host import until
 
-#: Each session of these tests opens challenges, and has short delays between attempts.
+#: Options of the sessions in these tests: if a server demands a credential, the host gets a challenge. The delays
+#: between attempts are short.
 ASK_FOR_CREDENTIALS = {"asks_for_credentials": True, "first_delay_ms": 20, "longest_delay_ms": 100}
 
 

@@ -24,7 +24,7 @@ struct UrgentDataTests {
         }
     }
 
-    @Test("a watch of a descriptor for urgent data is notified of urgent data, and not of plain bytes")
+    @Test("a watch for urgent data reports the arrival of urgent data, and does not report plain bytes")
     func urgent() async throws {
         let ends = try #require(UrgentDataTests.connection())
         defer { for end in [ends.near, ends.far] { close(end) } }

@@ -56,7 +56,7 @@ struct WatchedProcessTests {
         #expect(WatchedProcess(identity) == nil)
     }
 
-    @Test("if a watched process in this process's group is killed, this process continues")
+    @Test("if a watched process in the test's own process group is killed, the test's process continues")
     func own() throws {
         var process: pid_t = 0
         var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("sleep"), strdup("600"), nil]

@@ -16,10 +16,10 @@ extension AuthenticationChallenge {
     }
 }
 
-/// A *challenge* is a demand for a credential to the *host*, which is the program that uses the library. A *ready* task
-/// waits only for a free slot, which is the right to run. A *round* is a session's tasks in one period, which ends when
-/// all tasks of the session have ended. The host *acknowledges* an event when it has processed the event. A
-/// *checkpoint* records the stored bytes of a download.
+/// The *host* is the program that uses the library. With a *challenge*, the library demands a credential from the host.
+/// A *ready* task waits only for a free slot, which is the right to run. A *round* is a session's tasks in one period,
+/// which ends when all tasks of the session have ended. The host *acknowledges* an event when it has processed the
+/// event. A *checkpoint* records the stored bytes of a download.
 @Suite("Tasks that wait for a credential")
 struct ChallengeTests {
     let scratch = Scratch()
@@ -85,7 +85,7 @@ struct ChallengeTests {
         #expect(info.nextAttemptMilliseconds == 0)
     }
 
-    @Test("when the host responds to a challenge, its waiting tasks become ready, and its event is removed")
+    @Test("when the host responds to a challenge, the challenge's event is removed, and its waiting tasks become ready")
     func answered() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -220,7 +220,7 @@ struct ChallengeTests {
         #expect(task?.task.bytesReceived == 5)
     }
 
-    @Test("a task that has made no attempt waits for a challenge if this challenge is still open")
+    @Test("a task can wait for a challenge before the task's first attempt, but only if this challenge is still open")
     func unasked() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

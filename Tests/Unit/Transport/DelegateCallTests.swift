@@ -25,8 +25,8 @@ struct DelegateCallTests {
             let record: TransferRecord = await transferClient.event { client, done in
                 let recorder = RecordingDelegate()
                 client.kept.append(recorder)
-                // Without the cancellation, all calls for the first transfer would arrive before this second transfer
-                // ends.
+                // The test ends when this second transfer ends. If the cancellation had no effect, all calls for the
+                // first transfer would arrive before that.
                 let witness = RecordingDelegate()
                 client.kept.append(witness)
                 witness.onEnd = { _ in done(recorder.record) }

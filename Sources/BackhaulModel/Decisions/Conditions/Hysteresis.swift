@@ -47,8 +47,8 @@ struct Hysteresis<Value: Equatable & Sendable>: Sendable {
         return (held, endsAt)
     }
 
-    /// Forgets the readings, because the condition is no longer read. The next reading takes effect at once. The
-    /// reversals of the condition stay counted.
+    /// Forgets the readings, because the condition is no longer read. The next reading takes effect at once. `flapping`
+    /// still knows how often the condition changed its direction (from better to worse, or from worse to better).
     mutating func forget() { (raw, former) = (nil, []) }
 
     private func severity(of reading: Reading<Value>) -> Int { reading.value.map(severity) ?? 0 }
@@ -68,7 +68,8 @@ struct FlapDamping: Sendable {
     /// The time for which a better value must last now.
     mutating func duration(now: Int64) -> Int64 {
         let duration = min(rule.duration << doublings, ConditionsFilter.longest)
-        // The time without a reversal is counted after a better value has taken effect, so `duration` is added.
+        // After `flapWindow` without a reversal, the longer duration ends. But a better value takes effect only after
+        // `duration`, and the window begins after that. So `duration` is added.
         if let last = reversals.last, now - last < ConditionsFilter.flapWindow + duration {
             return duration
         }

@@ -100,7 +100,7 @@ struct DownloadFailureTests {
         attempt.expect(.tick, .stopTransfer, .releaseSlot, .discardPart)
     }
 
-    @Test("The body of a response with an error status is read up to the largest size that is stored")
+    @Test("The body of a response with an error status is read only up to the number of bytes that the store keeps")
     func endlessErrorBody() {
         var attempt = DownloadScript()
         attempt.after(.start, .head(head(404)), .received(count: 49))
@@ -144,7 +144,7 @@ struct DiskFailureTests {
         attempt.expect(.concluded, .closePart)
     }
 
-    @Test("If the last sync of a task that the host suspends fails, the part file is cut to its last synced length")
+    @Test("If the host suspends a task, and the task's last sync fails, the part file is cut to its last synced length")
     func failedLastSync() {
         var attempt = DownloadScript(from: .kept(500))
         attempt.after(.start, .opened(length: 500), .head(rest), .received(count: 100), .stop)

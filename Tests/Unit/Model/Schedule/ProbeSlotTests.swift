@@ -1,8 +1,8 @@
 import BackhaulModel
 import Testing
 
-/// A *probe* is a task that tests a slow server or a broken route. A *slot* is the right of a task to run. A *ready
-/// task* is a waiting task that was loaded from the database.
+/// A *probe* is a task that tests a slow server or a broken route. A *slot* is the right of a task to run. A *lane* is
+/// all tasks of a session for one server. A *ready task* is a waiting task that was loaded from the database.
 @Suite("Slots of probes")
 struct ProbeSlotTests {
     private func schedule(perLane: Int = 9, perSession: Int = 9, engine: Int = 9) -> ScheduleTests.TestSchedule {
@@ -22,7 +22,7 @@ struct ProbeSlotTests {
         #expect(schedule.hasFreeSlot("a1", of: "a"))
     }
 
-    @Test("ready tasks cannot use the slot of a probe, and this slot does not cause a load of further tasks")
+    @Test("while a probe has the only slot, no ready task starts, and no tasks of the probe's lane are loaded")
     func others() {
         var schedule = schedule(engine: 1)
         schedule.takeSlot("a1", of: "a")

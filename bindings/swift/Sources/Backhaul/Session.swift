@@ -91,9 +91,12 @@ public final class Session: Sendable {
     ///   - url: An http or https URL.
     ///   - destination: The absolute path at which the file is placed. If it is nil, the file is kept in the store, and
     ///     the host can move it with `claim`.
-    ///   - key: The idempotency key. A later call with the same key returns the same task, until the host has
-    ///     acknowledged the event that all tasks of the session have ended. The returned task may have ended, and its
-    ///     event may be acknowledged. To find out the state of the task, call `enqueue(_:)` instead.
+    ///   - key: The idempotency key. A later call with the same key and the same arguments makes no new task: it
+    ///     returns the task of the first call, even if this task has ended. If the task has failed or was cancelled,
+    ///     the key is free again after the host has acknowledged the event about the end of the task. If the task has
+    ///     succeeded, the key is free again after the host has acknowledged the event that all tasks of the session
+    ///     have ended. To find out whether the returned task has ended, call `enqueue(_:)` instead, which also returns
+    ///     the state of the task.
     @discardableResult
     public func download(
         _ url: String, to destination: String? = nil, key: String? = nil, ifExists: ExistsPolicy = .fail
@@ -200,8 +203,8 @@ public final class Session: Sendable {
         }
     }
 
-    /// States that the host has processed all events that it received. If the engine launched the host for this
-    /// session, this call ends the launch for this session.
+    /// States that the host has processed all events that it received. If the engine launched (started) a host for this
+    /// session, this call ends the launch for this session: the host has now done what the session needed.
     ///
     /// - Throws: `BackhaulError` with `.eventsOutstanding` if this handle has received events that the host has not
     ///   acknowledged.
