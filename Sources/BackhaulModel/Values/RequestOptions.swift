@@ -49,8 +49,9 @@ extension UInt8 {
     }
 }
 
-/// How the engine, which runs the uploads, takes a file whose bytes an upload sends (a *body file*). The engine reads
-/// the file in place, copies it into the store (its directory of data), or moves it into the store: `BH_BODY_…`.
+/// What the engine (the process that runs the uploads) does with a *body file*, which is a file whose bytes an upload
+/// sends. The engine reads the file in place, copies it into the store (the engine's directory), or moves it into the
+/// store: `BH_BODY_…`.
 public enum BodySource: Int32, Sendable, CaseIterable {
     case reference = 0
     case snapshot = 1
@@ -129,7 +130,7 @@ public enum RequestBody: Equatable, Sendable {
     case form([FormPart], BodySource)
 }
 
-/// What the host must replace when it has expired: nothing, the headers or the URL (`BH_REFRESH_…`).
+/// What can expire in a request, so that the host must replace it: nothing, the headers or the URL (`BH_REFRESH_…`).
 public enum RefreshKind: Int32, Sendable, CaseIterable {
     case none = 0
     case headers = 1
