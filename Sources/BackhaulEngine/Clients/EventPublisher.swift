@@ -3,8 +3,9 @@ internal import BackhaulStore
 
 /// Sends events (stored messages for a program) to clients, after the database has committed the events. The session's
 /// consumer, which is the one client that reads the session's events, gets the contents of the events. The consumer
-/// gets only as many as its credit permits: the number of events and bytes that it accepts before it demands more.
-/// Every other client of the application gets the id of the newest event.
+/// grants a *credit*: the number of events and bytes that the engine may send. The engine sends no more events than the
+/// credit permits, until the consumer grants a new credit. Every other client of the application gets the id of the
+/// newest event.
 ///
 /// Each engine has one object of this type. Events of one iteration of the loop are announced together.
 final class EventPublisher {
@@ -17,7 +18,8 @@ final class EventPublisher {
         let session: SessionID
         let name: NamedSession
         var newest: EventID
-        /// The events of the commits, in order. Each part directly follows the event `after`.
+        /// One part for each commit, in the order of the commits. The session has no event between the event `after`
+        /// and the first event of the part.
         var parts: [(after: EventID, events: [Event])] = []
     }
 

@@ -161,7 +161,7 @@ final class HoldController {
 
     private func neededAtStart(_ group: ConstraintGroup, _ constraints: EffectiveConstraints) -> ConditionSet {
         var needs = constraints.neededAtStart(isLocal: group.isLocal)
-        // The rest of a budget depends on the network.
+        // How many bytes of a budget are left depends on the network.
         if !group.isLocal, budgets.hasBudgets(group.session) { needs.insert(.network) }
         return needs
     }
@@ -439,7 +439,8 @@ extension WaitReason {
         case .heat: .heat
         case .metered, .network, .budget, .portal: .network
         case .sleep: .sleep
-        // For the reasons of pressure, the groups' constraints already need these conditions.
+        // If pressure holds a group, the group's constraints already need the conditions of pressure. The other reasons
+        // to hold a group, such as quiet hours, depend on no condition.
         default: []
         }
     }

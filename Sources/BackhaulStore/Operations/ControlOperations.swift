@@ -16,10 +16,11 @@ public struct ControlOperations {
     /// tasks that already have the wanted state. A resume also ends retry delays, but not the delay of a task that
     /// waits for a credential or for its earliest start.
     ///
-    /// `running` has the tasks that run at this moment. `calendar` is the present time as in `StartClock.calendar`; nil
-    /// means `now`. `bootMilliseconds` is the present time on the clock of this boot. `held` has the lanes and
-    /// constraints whose tasks are held, because a condition such as the network does not permit them. A *lane* is the
-    /// tasks of one session for one server. The result has the number of selected tasks that are held.
+    /// `running` has the tasks that run at this moment. `now` is the present Unix time. `calendar` is the present time
+    /// of the age calendar, which measures the age of tasks (`StartClock.calendar`); nil means `now`.
+    /// `bootMilliseconds` is the time since boot. `held` has the lanes and constraints whose tasks are held, because a
+    /// condition such as the network does not permit them. A *lane* is the tasks of one session for one server. The
+    /// result has the number of selected tasks that are held.
     public func apply(
         _ control: TaskControl, to selection: TaskSelection, of session: SessionID, running: Set<TaskID>, now: Int64,
         calendar: Int64? = nil, bootMilliseconds: Int64 = 0, held: [LaneID: Set<ConstraintsID>] = [:]

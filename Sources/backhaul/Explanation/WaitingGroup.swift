@@ -9,8 +9,8 @@ struct WaitingGroup {
     }
 
     static let storedTransferLimit = 10
-    /// The number of groups that can be formed by reason and sentence. When there are this many groups, further tasks
-    /// are grouped by their reason alone.
+    /// Up to this number of groups, tasks are grouped by their reason and by the sentence about it (`text`). When there
+    /// are this many groups, further tasks are grouped by their reason alone.
     static let groupLimit = 50
 
     let reason: Int32

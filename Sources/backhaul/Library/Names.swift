@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// The names of the C header's constants in JSON and in tables. They are the header's names in lower case.
+/// The names of the C header's constants in JSON and in tables. Most of them are the header's names in lower case.
 enum Names {
     static let taskStates: [(Int, String)] = [
         (BH_TASK_WAITING, "waiting"), (BH_TASK_RUNNING, "running"), (BH_TASK_SUSPENDED, "suspended"),

@@ -55,7 +55,8 @@ struct ChallengePrompter {
         return true
     }
 
-    /// Prompts the user. Returns nil if there is no terminal, or if the user leaves the challenge open.
+    /// Prompts the user. Returns nil if there is no terminal, if the user leaves the challenge open, or if a prompt
+    /// cannot ask for this kind of response.
     private func promptForResponse(_ challenge: ChallengeRecord) throws(CommandError) -> Response? {
         guard context.output.progressTerminal != nil, let prompt = Prompt() else { return nil }
         defer { prompt.end() }

@@ -51,18 +51,19 @@ struct DownloadList {
         }
     }
 
-    /// Finds a later download to the same file, if that download is in `unread`. Returns the task id that is in the key
-    /// of the later download. With this id as its `former`, the transfer gets the same key as the later download.
+    /// Finds a later download to the file of the transfer, if that download is in `unread`. Returns the task id that is
+    /// in the key of the later download. If the caller sets the transfer's `former` to this id, the transfer gets the
+    /// same key as the later download.
     private static func later(_ transfer: Transfer, _ unread: [String: UInt64?]) -> UInt64? {
         guard let key = transfer.key, let former = unread[Transfer.parts(ofKey: key).first] else { return nil }
         return former == transfer.former ? nil : former
     }
 
-    /// Finds the downloads that have not ended, or whose success is not acknowledged. The result has one entry for each
-    /// file. The entry is found by the key of the file's first download. The value of the entry is the task id in the
-    /// key of the file's last download (`Transfer.former`), or nil if that key has no task id. The result includes
-    /// running downloads, because their files may already be complete: a file gets its final name before the store
-    /// records the end of the download.
+    /// Finds the downloads that have not ended, or whose success is not acknowledged. The result is a dictionary with
+    /// one entry for each file. It maps the key of the file's first download to the task id in the key of the file's
+    /// last download (`Transfer.former`). The id is nil if the key of the last download has no task id. The result
+    /// includes running downloads, because their files may already be complete: a file gets its final name before the
+    /// store records the end of the download.
     static func unread(_ session: Session) throws(CommandError) -> [String: UInt64?] {
         var unread: [String: UInt64?] = [:]
         var cursor: UInt64 = 0

@@ -77,7 +77,8 @@ def test_a_confirmed_acknowledgement_is_kept_after_an_immediate_kill(host, misbe
 
 
 def test_a_finished_file_is_not_fetched_again_after_a_kill(host, misbehaving, downloads):
-    """The engine is killed after the task's end is committed, and before the host reads the event."""
+    """The host, whose process also runs the engine, is killed after the end of the task is committed to the database,
+    and before the host reads the event about this end."""
     one = host()
     one.session()
     one.download(misbehaving.serve("/a", Content(100_000)), downloads / "a")

@@ -50,7 +50,8 @@ def server(place, size):
 
 @pytest.fixture
 def start(host, server):
-    """Returns a function that starts a host. The host resolves names with the file of the server."""
+    """Returns a function that starts a host. For this host, the file ``server.hosts`` replaces /etc/hosts, so the host
+    finds the present addresses of the server."""
     if shutil.which("unshare") is None or subprocess.run([*UNSHARE, "true"], check=False).returncode:
         pytest.skip("the test's names need a mount namespace, which this user may not create")
     return lambda: host(prefix=[*UNSHARE, "sh", "-c", VIEW, "sh", server.hosts])

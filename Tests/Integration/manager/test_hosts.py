@@ -10,7 +10,8 @@ from manager.manager import COMMAND, until
 SPEED = 3 << 20
 SIZE = 2 * SPEED
 
-# The path of the daemon if it is not in its usual place. It is set only in runs without scripts/in-venv.
+# The value of the environment variable BACKHAUL_DAEMON: the path of the daemon, if it is not in its usual place. The
+# variable is set only in runs without scripts/in-venv.
 DAEMON = os.environ.get("BACKHAUL_DAEMON")
 
 
@@ -88,7 +89,7 @@ def test_without_a_user_manager_the_daemon_stops_with_the_hosts_service_and_the_
     assert [request.status for request in server.log] == [200, 206]
 
 
-def test_a_stop_of_a_hosts_service_with_kill_mode_process_does_not_stop_the_daemon(manager, host, server, tmp_path):
+def test_if_a_hosts_service_has_killmode_process_its_stop_does_not_stop_the_daemon(manager, host, server, tmp_path):
     unit = host("--property=UnsetEnvironment=XDG_RUNTIME_DIR DBUS_SESSION_BUS_ADDRESS", "--property=KillMode=process")
     manager("systemctl", "--user", "stop", unit)
     until(lambda: is_whole(tmp_path, server), "the end of the transfer")

@@ -1,5 +1,6 @@
-"""The three sources of a request body, which is the data of an upload: a referenced file (the engine reads it in
-place), a snapshot (a copy in the store), and a consumed file (the engine moves it into the store).
+"""The three sources of a request body (the data of an upload). A referenced file stays where it is, and the engine
+reads it there. A snapshot is a copy of a file in the store. A consumed file is a file that the engine moves into the
+store.
 
 If the upload of a consumed file does not succeed, the engine returns the file to its old path. An idempotency key is a
 text in a request. A later request with the same text makes no new task. A host is a process that embeds the library. To
@@ -160,8 +161,9 @@ def test_a_file_in_a_directory_without_write_permission_cannot_be_consumed(host,
     assert (sources / "a").read_bytes() == b"mine"
 
 
-def test_the_next_engine_removes_the_name_of_a_consumed_file_if_the_first_removal_failed(host, forms, sources, store):
-    """chattr(1) forbids the removal even to root. The next engine finds the record of the name in the store."""
+def test_if_the_old_name_of_a_consumed_file_cannot_be_removed_the_next_engine_removes_it(host, forms, sources, store):
+    """An attribute of the directory (chattr +a) forbids even root to remove the old name. The store records this name
+    until it is removed, so the next engine can remove it."""
     (sources / "a").write_bytes(b"mine")
     one = host()
     one.session()

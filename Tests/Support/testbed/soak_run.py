@@ -1,6 +1,6 @@
-"""Batches of downloads from correct and faulty servers. A host (a process that embeds the library) collects the
-downloads. The run kills the host repeatedly. If the transfers run in a separate process (the daemon), the run also
-kills this process."""
+"""Batches of downloads from correct and faulty servers. For each batch, a host (a process that embeds the library)
+enqueues the downloads, and reads and acknowledges their events. The run kills the host repeatedly. If the transfers run
+in a separate process (the daemon), the run also kills this process."""
 
 import json
 import os
@@ -156,8 +156,8 @@ class SoakRun:
         return None
 
     def _delay(self):
-        # A short delay ends while the host opens the session or adds the downloads. A long delay ends during the
-        # transfers.
+        # The time in seconds until the next kill. After a short time, the kill comes while the host opens the session
+        # or adds the downloads. After a long time, it comes during the transfers.
         return self.random.choice([0.05, 0.2, 0.5, 1.5]) * self.random.uniform(0.5, 1.5)
 
     def _plan(self, batch, journal, chunk):

@@ -86,7 +86,7 @@ import Testing
         #expect(failure(scratch.path("directory"), policy)?.status == .destinationUnavailable)
     }
 
-    @Test("a check of destinations that is used for many requests still finds existing files")
+    @Test("a `DestinationCheck` that has already checked a directory still finds existing files in this directory")
     func many() throws {
         var check = DestinationCheck()
         try write([1], to: scratch.path("there"))

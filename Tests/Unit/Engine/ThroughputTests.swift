@@ -97,7 +97,7 @@ struct ThroughputTests {
             request.options.policy.constraints.minimumBytesPerSecond = 50_000
             return try host.enqueue(request)[0]
         }
-        // This transfer continues, so two servers are in use when the engine evaluates the other server.
+        // This transfer continues, so two servers are in use when the engine measures the transfer from `origin`.
         _ = try fetch(host, from: second, to: "b")
         #expect(second.waitForRequest("/a"))
         _ = try host.waits(try demanding(origin, "a"), for: .throughput)
@@ -107,7 +107,7 @@ struct ThroughputTests {
         _ = try answer(host.session.control(.cancel, TaskSelection()))
     }
 
-    @Test("other tasks for a slow server, which do not require a rate, do not prevent the probe of this server")
+    @Test("tasks without a minimum rate do not prevent the slow probe of their server")
     func othersOfTheLane() throws {
         serveSlowly(origin)
         let engine = try FakeConditionsEngine(store)

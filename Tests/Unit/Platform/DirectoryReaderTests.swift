@@ -67,7 +67,7 @@ import Testing
         #expect(try DirectoryReader.names(in: path).isEmpty)
     }
 
-    @Test("if a directory is missing or is a regular file, the error of its read has the path and the reason")
+    @Test("if a path is missing or belongs to a regular file, the error of the read has the path and the reason")
     func errors() throws {
         let missing = #expect(throws: SystemError.self) { try DirectoryReader.names(in: self.path + "/none") }
         #expect(missing?.code == ENOENT)

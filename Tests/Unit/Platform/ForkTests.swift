@@ -17,8 +17,9 @@ private func statusOfChild(_ body: () -> Int32) -> Int32? {
     return status >> 8
 }
 
-/// Returns whether the descriptor number refers to the same file in a forked child. An open number is no proof: libuv
-/// opens a new pipe in every child, and the pipe gets the lowest free numbers.
+/// Returns whether the descriptor number refers to the same file in a forked child as in this process. It is not enough
+/// to check whether the number is open in the child: libuv opens a new pipe in every child, and the pipe gets the
+/// lowest free numbers.
 private func isOpenInChild(_ number: Int32) -> Bool? {
     guard let file = FileIdentity(of: number) else { return nil }
     return statusOfChild { FileIdentity(of: number) == file ? 1 : 0 }.map { $0 == 1 }
@@ -41,7 +42,7 @@ private func openNull() throws -> Int32 {
         #expect(descriptor.isOurs)
     }
 
-    @Test("if the program opens a file with the number of our descriptor, the file stays open in a forked child")
+    @Test("if the program replaces the file of our descriptor by its own file, its file stays open in a forked child")
     func hostsOwnInChild() throws {
         let descriptor = Descriptor(owning: try openNull())
         let number = descriptor.number
@@ -121,8 +122,9 @@ private func openNull() throws -> Int32 {
         // The parent's copy is closed while the child runs.
         close(descriptor.number)
         let other = open(template, O_RDWR | O_CLOEXEC)
-        // If another test starts a program now, that program has a copy of the descriptor until its exec. Therefore the
-        // lock may end later. A copy in the forked child would keep the lock until the child ends.
+        // The lock may end later than the close, but only for a short time: if another test starts a program now, the
+        // child of that test has a copy of the descriptor until its exec. If the child of this test had a copy, the
+        // lock would stay until this child ends.
         let deadline = Deadline.after(milliseconds: 5_000)
         while withUnsafeMutablePointer(to: &lock, { fcntl(other, setOpenFileLock, $0) }) != 0 {
             guard !deadline.hasPassed else {
@@ -143,7 +145,7 @@ private func openNull() throws -> Int32 {
         #expect(statusOfChild { stamp == .current ? 1 : 0 } == 0)
     }
 
-    @Test("a fork waits until no other thread computes a value of the Swift runtime")
+    @Test("a fork waits while another thread computes a type or a global value of Swift")
     func computation() throws {
         bhl_set_longest_fork_wait(300_000)
         defer { bhl_set_longest_fork_wait(200) }
@@ -179,7 +181,7 @@ private func openNull() throws -> Int32 {
     }
 }
 
-/// What the test does when a fork begins.
+/// What the test `computation` does when its fork begins. Nil during other tests.
 private let forksOfTest = Lock<(@Sendable () -> Void)?>(nil)
 
 /// F_OFD_SETLK, which the Glibc module does not export.

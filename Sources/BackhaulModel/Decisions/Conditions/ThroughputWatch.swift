@@ -5,9 +5,9 @@
 ///
 /// Once a second, the watch gets the number of bytes that the transfers of each running lane have moved. A transfer
 /// counts only if it is older than `minimumTransferAge` and has waited only for the network. Time in which it waits for
-/// our own rate limit, a disk or the first byte of a response does not count. So a lane with many small files never
-/// counts as slow. A server that needs time to compute does not count as slow, either. Transfers from this machine are
-/// not measured.
+/// our own rate limit, a disk or the first byte of a response does not count. So a server that needs time to compute
+/// does not count as slow. A lane with many small files never counts as slow, because its transfers end before they
+/// reach the minimum age. Transfers from this machine are not measured.
 ///
 /// All times are milliseconds since boot.
 public struct ThroughputWatch<Lane: Hashable & Sendable>: Sendable {

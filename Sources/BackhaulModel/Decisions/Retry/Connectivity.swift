@@ -2,8 +2,9 @@
 /// network. But a link that often fails and returns (flaps) causes many reports, and some important changes cause no
 /// report. So checks are delayed after reports, and are also made without reports.
 public struct ConnectivityCheckBackoff: Equatable, Sendable {
-    /// The delay after a change, in milliseconds. Most changes consist of several reports, about the link, the address
-    /// and the route.
+    /// The delay between a report of a change and the check, in milliseconds. One change usually causes several
+    /// reports, about the link, the address and the route. Because of the delay, one check follows all of these
+    /// reports.
     static let settling: Int64 = 300
     static let firstCheckMilliseconds: Int64 = 5_000
     static let maximumCheckMilliseconds: Int64 = 300_000

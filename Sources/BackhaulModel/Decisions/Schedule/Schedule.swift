@@ -40,7 +40,7 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
         let origin: Origin?
         /// The ready tasks that are urgent. They start before the other ready tasks.
         var urgent: Set<Task> = []
-        /// For how many urgent tasks `next` has returned `preempt`.
+        /// For how many of the urgent tasks `Schedule.next()` has returned the step `preempt`.
         var requestedPreemptions = 0
         var ready: [Task] = []
         var next = 0

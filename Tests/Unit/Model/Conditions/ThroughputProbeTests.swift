@@ -76,7 +76,7 @@ struct ThroughputProbeTests {
         #expect(link.watch.probe(among: Self.both, now: link.now) == "second")
     }
 
-    @Test("if a slow probe measures no transfer time for a minute, the probe ends and releases its lane")
+    @Test("if a slow probe waits for a minute for something other than the network, it ends and releases its lane")
     func undecided() {
         var link = slow()
         #expect(link.watch.probe(among: Self.both, now: link.now) == "lane")

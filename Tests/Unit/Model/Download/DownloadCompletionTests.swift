@@ -97,7 +97,7 @@ struct DownloadCompletionTests {
         attempt.expect(.appended(length: 401))
     }
 
-    @Test("If a small chunk of bytes pauses a transfer, the transfer resumes when all bytes are written")
+    @Test("If a transfer pauses because of a small received chunk, it resumes when all received bytes are written")
     func backPressureBelowFlush() {
         var attempt = DownloadScript()
         attempt.after(.start, .head(endless), .received(count: 100), .received(count: 100), .received(count: 100))

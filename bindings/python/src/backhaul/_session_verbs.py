@@ -1,5 +1,5 @@
-"""Methods of a session. Each one returns a Ticket, which gives the result later. Blocking methods wait for the Ticket.
-asyncio code awaits the Ticket."""
+"""Methods of ``session.start``. Each one returns a Ticket, which gives the result later. asyncio code awaits the
+Ticket. The blocking methods of a session are in other modules. They call these methods, and wait for the Ticket."""
 
 from __future__ import annotations
 
@@ -67,8 +67,9 @@ class SessionVerbs:
         return Ticket.start(self._application, read, function, self._handle.pointer, *arguments)
 
     def enqueue(self, requests: Sequence[Request], *, first: int = 0) -> Ticket[list[Enqueued]]:
-        """Enqueues all requests in one call. The library checks all requests before it applies the first one. ``first``
-        is added to the index of a request in results and exceptions."""
+        """Enqueues all requests in one call. The library checks all requests before it applies the first one. If the
+        requests are a part of a longer list, ``first`` is the index of the first of them in this list. It is added to
+        the index of each request in results and exceptions."""
         return self._enqueue(requests, first, lambda results: results)
 
     def download(
@@ -199,7 +200,7 @@ class SessionVerbs:
         after: int = 0,
         maximum: int = PAGE,
     ) -> Ticket[list[TaskInfo]]:
-        """Returns one page of the listing, which has tasks with ids greater than ``after``."""
+        """Returns one page of the listing: tasks with ids greater than ``after``."""
         chosen = None if tasks is None else list(tasks)
         if chosen is not None and not chosen:
             return CompletedTicket([])
@@ -227,7 +228,7 @@ class SessionVerbs:
         )
 
     def history(self, after: int = 0, maximum: int = PAGE) -> Ticket[list[TaskInfo]]:
-        """Returns one page of the history, which has tasks with ids greater than ``after``."""
+        """Returns one page of the history: tasks with ids greater than ``after``."""
         return self._start(
             from_batch(_reading.tasks),
             library.bh_session_history,
@@ -295,6 +296,7 @@ class SessionVerbs:
 
 
 def _renumber(error: BackhaulError, first: int) -> None:
-    """Converts an index in one chunk to the index in all requests."""
+    """If the error has the index of a request in a part of a longer list, changes it to the index in this list.
+    ``first`` is the index of the first request of the part."""
     if error.index is not None:
         error.index += first

@@ -4,10 +4,10 @@ public import Foundation
 /// A scheduler for work that is done once in each interval, when the conditions allow it (Apple:
 /// NSBackgroundActivityScheduler).
 ///
-/// There are two differences from Apple's systems. The schedule is stored, and the *engine* launches the program when
-/// the work is due. (The engine is usually a separate process. It also performs the transfers.) Each interval has one
-/// *window*, the time in which the work may start. At each start, the program must make a scheduler with the same
-/// identifier, and call `schedule` before `BackgroundApplication.handleLaunch`.
+/// There are two differences from Apple's systems. First, the schedule is stored, and the *engine* launches the program
+/// when the work is due. (The engine is usually a separate process. It also performs the transfers.) So at each start,
+/// the program must make a scheduler with the same identifier, and call `schedule` before
+/// `BackgroundApplication.handleLaunch`. Second, each interval has one *window*, the time in which the work may start.
 public final class BackgroundActivityScheduler: NSObject, Sendable {
     /// The result of a run.
     public enum Result: Int, Sendable {
