@@ -38,25 +38,9 @@ public struct Checksum: Equatable, Sendable {
     }
 }
 
-<<<<<<< HEAD
-/// How the engine, which runs the uploads, takes a file whose bytes an upload sends (a *body file*). The engine reads
-/// the file in place, copies it into the store (its directory of data), or moves it into the store: `BH_BODY_…`.
-=======
-extension UInt8 {
-    var hexadecimalValue: UInt8? {
-        switch self {
-        case 0x30...0x39: self - 0x30
-        case 0x41...0x46: self - 0x41 + 10
-        case 0x61...0x66: self - 0x61 + 10
-        default: nil
-        }
-    }
-}
-
 /// What the engine (the process that runs the uploads) does with a *body file*, which is a file whose bytes an upload
 /// sends. The engine reads the file in place, copies it into the store (the engine's directory), or moves it into the
 /// store: `BH_BODY_…`.
->>>>>>> k13
 public enum BodySource: Int32, Sendable, CaseIterable {
     case reference = 0
     case snapshot = 1
