@@ -13,7 +13,9 @@ internal import Glibc
 /// belongs to this set.
 final class EpollSet: Sendable {
     private let epoll: Descriptor
-    // A socket that is never connected. It is always writable, and has its own inode. All eventfds share one inode.
+    // A socket that is never connected. It is always writable. It has its own inode. If another file gets the
+    // descriptor's number, `isOurs` detects this by the other inode. An eventfd could not be recognized, because all
+    // eventfds share one inode.
     private let waker: Descriptor
 
     static let wakerKey: UInt64 = .max

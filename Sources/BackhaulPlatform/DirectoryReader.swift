@@ -2,7 +2,7 @@ internal import CLinux
 internal import Glibc
 
 // Unsafe: an entry belongs to readdir, and is valid until the next call of readdir. The name is copied before that
-// call, with its real length.
+// call. Only the real length of the name is copied, because the entry's record may be shorter than the struct `dirent`.
 
 /// Reads the names in directories (readdir(3)) for all modules. No other code uses a `dirent`.
 public enum DirectoryReader {

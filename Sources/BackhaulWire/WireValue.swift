@@ -2,8 +2,8 @@
 ///
 /// A struct is a `WireRecord`. It lists its fields only one time, for both directions. An enum whose cases have fields
 /// has an exhaustive `switch` for each direction. The declaration of a case determines the order and the types of its
-/// fields. The byte of a case is the raw value of `Form`. Because each `switch` is exhaustive, a new case does not
-/// compile until both `switch` statements have it.
+/// fields. In the frame, one byte identifies the case. Its value is the raw value of the case in the nested enum
+/// `Form`. Because each `switch` is exhaustive, a new case does not compile until both `switch` statements have it.
 protocol WireValue {
     func write(to coder: inout Coder)
     static func read(from coder: inout Coder) throws(Malformed) -> Self
@@ -25,8 +25,8 @@ extension WireRecord {
     }
 
     /// Writes the records without copying them. A copy would retain and release the fields of the records. That takes
-    /// longer and makes the library larger. Unsafe: the records may be constants, because `code` does not change them
-    /// if the coder is a writer.
+    /// longer and makes the library larger. Unsafe: the records may be constants, but `code` needs mutable records.
+    /// This is safe, because `code` does not change the records if the coder is a writer.
     fileprivate static func write(_ records: UnsafeBufferPointer<Self>, to coder: inout Coder) {
         // Unsafe: nothing writes to the buffer, as explained above.
         let records = UnsafeMutableBufferPointer(mutating: records)

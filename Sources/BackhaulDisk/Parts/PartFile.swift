@@ -10,8 +10,9 @@ public final class PartFile: Sendable {
     private let id: UInt64
     /// The worker (a disk thread) for a file that is written in several steps.
     private let writer: Worker<DiskContext>
-    /// The worker for all files of this directory that are written in one step, and for all renames in this directory.
-    /// Therefore, one sync serves many files and names.
+    /// The worker of the destination's directory. It writes all files of this directory that are written in one step,
+    /// and makes all renames in this directory. Because one worker does all of this, one sync can serve many files and
+    /// names.
     private let placer: Worker<DiskContext>
     /// The worker that has the open file. Nil before the first operation on the file.
     private let owner = Lock<Worker<DiskContext>?>(nil)
@@ -40,8 +41,9 @@ public final class PartFile: Sendable {
     ///
     /// An engine is a process that runs downloads. If the present engine has closed the file, it recognizes the file by
     /// its size and times. If only the times differ, the engine compares the checksum of the file. If an earlier
-    /// engine, which has ended, wrote the file, only the bytes that match a checksum in `fingerprints` or in the
-    /// journal are kept.
+    /// engine, which has ended, wrote the file, only the bytes that match a stored checksum are kept. The stored
+    /// checksums are in `fingerprints` and in the journal: a file in the store with the length and the checksum of each
+    /// part file.
     public func openResuming(
         trusting trusted: TrustedLength, as fingerprints: [PartFingerprint] = [],
         then: @escaping @Sendable (Result<UInt64, Failure>) -> Void
@@ -93,9 +95,9 @@ public final class PartFile: Sendable {
         }
     }
 
-    /// Computes a digest of the whole file. New bytes are added when they are written; existing bytes are read from the
-    /// file in the meantime. After `openResuming` this function must be called again. If the digest fails, `seal`
-    /// reports the failure.
+    /// Computes a digest of the whole file. The bytes that the file already has are read in slices. Between the slices,
+    /// other work can run. New bytes are added to the digest when they are written. After `openResuming` this function
+    /// must be called again. If the digest fails, `seal` reports the failure.
     public func hash(_ algorithm: Checksum.Algorithm) {
         worker.post { [self] context in
             guard (try? context.part(id, location).hash(algorithm)) != nil else { return }

@@ -7,8 +7,8 @@ internal import BackhaulStore
 /// Each engine has one object of this type.
 final class WaitJournal {
     /// For how many milliseconds after the engine's start a hold (a reason to wait) may continue an open record of an
-    /// earlier engine. At the end of this time all present holds are known, because `ConditionsWatch` stops waiting for
-    /// missing readings.
+    /// earlier engine. At the end of this time, every hold that exists is known, because by then `ConditionsWatch` no
+    /// longer waits for facts that the system has not reported.
     private static let inheritanceMilliseconds: Int64 = 5_000
 
     private let runtime: any Runtime

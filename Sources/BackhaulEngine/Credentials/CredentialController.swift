@@ -102,9 +102,9 @@ final class CredentialController {
 
     func setRepeats(_ value: CredentialRepeats?, of task: TaskID) { repeats[task] = value }
 
-    /// Whether a challenge for the protection space (the place where a credential is valid) may be opened. If the
-    /// session has no state here, it has no open challenge, so a challenge may be opened. This happens if the state is
-    /// removed just before a second task opens its own challenge.
+    /// Whether a challenge for the protection space (the place where a credential is valid) may be opened. Returns true
+    /// if this object has no state of the session, because the session then has no open challenge. For example, the
+    /// state may be removed just before a second task opens its own challenge.
     func mayOpen(_ space: ProtectionSpace, of session: SessionID) -> Bool {
         credentials[session]?.mayOpen(space) ?? true
     }

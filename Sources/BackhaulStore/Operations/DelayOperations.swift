@@ -17,8 +17,8 @@ public struct DelayOperations {
 
     /// Evaluates the tasks that are delayed for this reason, in the order of their due times. One call evaluates up to
     /// `batch` tasks that follow `last`, the last task of the previous call. `due` returns the task's due time on the
-    /// boot clock, or nil if the task is ready. If a task's delay becomes longer, `due` may be called twice for the
-    /// task, and must return the same value in both calls.
+    /// boot clock, or nil if the task is ready. If a task's delay becomes longer, the task comes later in this order,
+    /// so `due` may be called for it a second time. It must then return the same value as the first time.
     public func evaluate(
         for reason: WaitReason, after last: DelayedTask? = nil, due: (DelayedTask) -> Int64?
     ) throws(Failure) -> EvaluatedDelays {
@@ -86,12 +86,12 @@ public struct DelayOperations {
 
     /// Moves the windows of activities after a clock step. An *activity* is work that repeats, one time in each window.
     /// A window moves by the step if it counts from the time at which the activity was stored. A window with a fixed
-    /// wall-clock time stays. But if the clock is set back, an activity that has already started in an earlier window
-    /// starts again at most one interval later.
+    /// wall-clock time stays. But if the clock is set back, such a window may be far in the future. An activity that
+    /// has already started in an earlier window then starts again at most one interval after the present time.
     private func moveActivities(by step: Int64, now: Int64) throws(Failure) {
         try tables.activities.moveWindows(by: step)
-        // A clock that has never been set shows a time long ago. Then the windows stay, because their real times are in
-        // the future.
+        // A clock that has never been set shows a time long ago. Compared with this time, the correct times of all
+        // windows are in the future. So the windows stay.
         guard step < 0, now >= ClockStep.neverSet else { return }
         try tables.activities.boundWindows(now: now)
     }

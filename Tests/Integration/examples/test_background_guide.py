@@ -29,8 +29,8 @@ def program():
 
 
 class Home:
-    """The home directory of the program. All processes of the program have this directory in their environment. By this
-    directory, `processes` finds the processes."""
+    """The home directory of the program. The environment of each process of the program has this directory. So
+    `processes` finds the processes by their environment."""
 
     def __init__(self, path):
         self.path, self.data = path, path / "data"
@@ -86,7 +86,7 @@ def test_each_start_fetches_the_current_file_from_the_server(program, home, serv
         assert digest(home.data / "report.pdf") == digest(report)
 
 
-def test_after_a_kill_of_the_daemon_each_of_the_next_two_starts_ends_with_the_file(program, home, server):
+def test_after_the_daemon_was_killed_the_program_gets_its_file_in_each_of_two_starts(program, home, server):
     def start():
         subprocess.run([program, f"{server.url}/report.pdf"], env=home.environment, timeout=300, check=True)
 

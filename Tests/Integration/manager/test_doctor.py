@@ -61,7 +61,7 @@ def test_doctor_warns_about_a_daemon_in_the_service_of_its_host(doctor, host):  
     assert doctor(XDG_RUNTIME_DIR="")["manager"][0] == "warning"
 
 
-def test_doctor_names_a_stopped_daemon(doctor, manager, backhaul, host):  # noqa: F811
+def test_doctor_names_the_process_of_a_daemon_that_sigstop_has_stopped(doctor, manager, backhaul, host):  # noqa: F811
     host()
     process = processes(manager, backhaul.json("service", "status", code=3)["unit"])[0]
     manager("kill", "-STOP", process)

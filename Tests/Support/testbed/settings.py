@@ -14,7 +14,8 @@ def nested(*, parts=None, **given):
     history_limit=9)`` returns ``{"retry": RetryPolicy(maximum_attempts=3), "history_limit": 9}``.
 
     The other fields of a part have their defaults. But if the caller gives the part itself, directly or in ``parts``,
-    the other fields come from this part. So a test can add a field to the options of its suite.
+    the other fields come from this part. So the tests of a suite can share a part, such as ``retry``, and one test can
+    change a single field of this part.
     """
     found = {name: value for name, value in given.items() if name not in _PART_OF}
     for name, value in given.items():

@@ -17,7 +17,7 @@ struct LaunchEnvironmentTests {
             daemon: daemon, home: home)
     }
 
-    @Test("of the engine's variables, a launched host gets only those for the user, the locale and paths")
+    @Test("a launched host gets only those environment variables of the engine that concern the user, locale and paths")
     func passes() {
         let own = [
             "HOME=/home/ann", "USER=ann", "LC_TIME=C", "XDG_RUNTIME_DIR=/run/user/7", "PATH=/bin", "TMPDIR=",

@@ -98,7 +98,8 @@ extension DownloadMachine {
         /// Checks whether the file at the destination is unchanged since the representation was placed there. Results
         /// in `destinationFileRechecked`.
         case recheckDestinationFile(KnownRepresentation)
-        /// Checks whether the server's file name is free. Results in `diskFailed` or in no event.
+        /// Checks whether the destination's directory has no file with this name, which the server has chosen. If the
+        /// check succeeds, no event follows. If not, it results in `diskFailed`.
         case checkName(String)
         /// Computes the digest of the part file from its first byte, including the bytes of earlier attempts. No event
         /// follows.
@@ -135,9 +136,9 @@ extension DownloadMachine {
         case place(FinishIntent)
         /// Removes the part file, if there is one. Results in `discarded`.
         case discardPart
-        /// Commits the end of the attempt, with the durable checkpoint. If the task continues, a recorded intent stays,
-        /// and the next attempt begins with this intent. Results in `concluded`, or in `retryRefused` if nothing was
-        /// committed.
+        /// Commits the end of the attempt to the store, with the latest checkpoint; nil if no later attempt can
+        /// continue with the bytes. If the task continues, an intent that the store has recorded stays, and the next
+        /// attempt begins with this intent. Results in `concluded`, or in `retryRefused` if nothing was committed.
         case conclude(Conclusion, Checkpoint?)
         /// Closes the part file. It is the last action of an attempt.
         case closePart
@@ -147,16 +148,16 @@ extension DownloadMachine {
     public struct BufferLimits: Sendable {
         public var flush: UInt64 = 256 << 10
         /// The number of received bytes that a kill of the process may lose. If more bytes than this came in the last
-        /// `agedMilliseconds`, the kill may lose all bytes of this time. The kernel's buffers are larger than both
-        /// amounts, so a write of the bytes takes little time.
+        /// `agedMilliseconds`, the kill may lose all bytes of this time. The kernel's buffers are larger than either
+        /// number of bytes, so it takes little time to write these bytes to the part file.
         public var aged: UInt64 = 32 << 10
         public static let agedMilliseconds: Int64 = 10
         /// The maximum number of bytes that may wait to be written. For a paused transfer, the transport buffers 256
         /// KiB in addition. The sum is less than the 1 MiB that may be lost if the process is killed.
         public var outstanding: UInt64 = 704 << 10
-        /// The length of the part file at which its first checkpoint is recorded. After that, all written bytes survive
-        /// a kill. A file smaller than `firstSync` gets this checkpoint only if its transfer takes longer than
-        /// `agedMilliseconds`.
+        /// The length of the part file at which its first checkpoint is recorded. After this checkpoint, a kill of the
+        /// process loses no byte that was written to the part file. For a file of at most `firstSync` bytes, the
+        /// checkpoint is recorded only if the transfer takes longer than `agedMilliseconds`.
         public var firstCheckpoint: UInt64 = 32 << 10
         /// The maximum number of bytes that are received before the first checkpoint is recorded. If the process is
         /// killed before the checkpoint is recorded, all of these bytes are lost. For slow transfers, the limit is

@@ -232,7 +232,7 @@ struct ActivityControllerTests {
         #expect(runtime.pendingStoreCalls == 1)
     }
 
-    @Test("the activities are read at least once a day, because the calendar may be wrong")
+    @Test("the activities are read at least once a day, so an error of the clock has an effect for one day at most")
     func longestCheckInterval() throws {
         activities.check()
         try find([], next: .max)

@@ -38,9 +38,10 @@ class Request:
     #: The absolute path at which the file is placed. None: the request is an upload, or the file stays in the store
     #: until ``claim`` moves it to another path.
     destination: Path | None = None
-    #: The idempotency key. If a later request has the same key, the enqueue returns the earlier task. After a success,
-    #: the key is free when the host has acknowledged the event that all tasks of the session have ended. After a
-    #: failure or cancellation, the key is free when the task's event is acknowledged.
+    #: The idempotency key. While a task has the key, a later request with the same key returns this task. If the task
+    #: succeeds, an event follows when all tasks of its session have ended; the key is free when the host (the program
+    #: that uses this package) has acknowledged this event. If the task fails or is cancelled, the key is free when the
+    #: event about its end is acknowledged.
     key: str | None = None
     #: The header fields. They are sent only to the URL's origin (scheme, host name and port). ``repr`` does not show
     #: them, because they may contain secrets.

@@ -137,13 +137,14 @@ class Task:
         )
 
     def attempts(self, *, timeout: float | None = None) -> list[Attempt]:
-        """Returns the attempts (runs) of the task, oldest first. Raises NotFound if neither the list nor the history
-        has the task."""
+        """Returns the attempts (runs) of the task, oldest first. Raises NotFound if neither the session's list of tasks
+        nor its history (the list of its ended tasks) has the task."""
         return self._session.attempts(self.id, timeout=timeout)
 
     def waits(self, *, timeout: float | None = None) -> list[Wait]:
         """Returns the wait records of the task, oldest first. ``info()`` returns the reason why the task waits now.
-        Raises NotFound if neither the list nor the history has the task."""
+        Raises NotFound if neither the session's list of tasks nor its history (the list of its ended tasks) has the
+        task."""
         return self._session.waits(self.id, timeout=timeout)
 
     def claim(

@@ -39,8 +39,9 @@ public final class BackgroundURLSession: NSObject, Sendable {
     /// Creates a session object.
     ///
     /// - Parameters:
-    ///   - delegate: The delegate. The session has a reference to the delegate until the session is invalid. If it is
-    ///     nil, no delegate method is called until a process makes a session object with a delegate.
+    ///   - delegate: The delegate. The session has a reference to the delegate until the session is invalid. If the
+    ///     delegate is nil, no delegate method is called until a process makes an object for this session with a
+    ///     delegate.
     ///   - queue: The queue on which the delegate is called. Nil: the session makes a serial queue. On every queue, a
     ///     delegate call begins only after the previous delegate call has returned.
     public init(
@@ -52,8 +53,8 @@ public final class BackgroundURLSession: NSObject, Sendable {
         core.begin(self)
     }
 
-    /// Creates another object for a session that has ended. The object is an argument of a delegate call after the
-    /// session's end.
+    /// Creates an object for a session that has already ended. If a delegate method is called after the session's end,
+    /// this object is its session argument.
     init(of core: SessionCore) { self.core = core }
 
     /// A copy of the configuration. Changes of the copy do not change the session.
@@ -127,8 +128,8 @@ public final class BackgroundURLSession: NSObject, Sendable {
         }
     }
 
-    /// The tasks of `allTasks`, by kind. The list of data tasks is empty, because all data tasks are upload tasks, and
-    /// are in the second list.
+    /// The tasks of `allTasks`, by kind. The first list, of data tasks, is always empty: every data task is an upload
+    /// task, and is in the second list.
     public var tasks:
         ([BackgroundURLSessionDataTask], [BackgroundURLSessionUploadTask], [BackgroundURLSessionDownloadTask])
     {

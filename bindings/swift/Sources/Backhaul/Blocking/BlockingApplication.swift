@@ -1,8 +1,9 @@
 internal import CBackhaul
 internal import Synchronization
 
-/// An application whose methods block the calling thread. `BackhaulFoundation` uses this class on its own threads. It
-/// also uses this class in the methods that Apple's classes have as synchronous methods.
+/// An application whose methods block the calling thread. `BackhaulFoundation` calls these methods on its own threads.
+/// It also calls them on the program's threads, in its own synchronous methods. These are the methods that are
+/// synchronous in Apple's classes, too.
 package final class BlockingApplication: Sendable {
     // Unsafe: the handle is opaque, and is never dereferenced here.
     private let handle: Handle
