@@ -9,8 +9,8 @@ struct AttachedSession: Sendable {
     let role: Role
     let descriptor: EventFD
     var isAttached = false
-    /// Why the handle does not work any more: the session could not be attached to the next engine, or the handle has
-    /// ended.
+    /// Why the handle does not work any more: the session could not be attached to the next engine, or the session was
+    /// completed, which ended the handle.
     var failure: Failure?
     private(set) var newest = EventID.zero
     private(set) var returnedThrough = EventID.zero
@@ -48,8 +48,8 @@ struct AttachedSession: Sendable {
 
     mutating func record(newest id: EventID) { newest = max(newest, id) }
 
-    /// Treats all events up to this event as already returned by polls. Pushes start again after the last event that a
-    /// poll has returned.
+    /// Treats all events up to this event as already returned by polls. Empties the buffer of pushed events: the engine
+    /// begins to push again, with the first event that no poll has returned.
     mutating func begin(at id: EventID) {
         noteReturned(through: id)
         pushed.restart(at: returnedThrough)

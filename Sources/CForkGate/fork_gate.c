@@ -7,9 +7,10 @@
 // function between `bhl_computation_begins` and `bhl_computation_ends`. Before a fork, a handler of pthread_atfork
 // waits until no computation runs.
 //
-// Most computations take microseconds. But the first use of libcurl or libsystemd loads files. And a fork handler of
-// the host (the program that embeds the library) may hold a lock during the fork. So all waits for one fork end after
-// 0.2 s at the latest. If a wait ends because of this limit, the child may hang, as without this gate.
+// Most computations take microseconds. But at the first use of libcurl or libsystemd, a computation loads files, which
+// may take longer. And a fork handler of the host (the program that embeds the library) may hold a lock during the
+// fork. If a computation waits for this lock, the fork and the computation wait for each other. So all waits for one
+// fork end after 0.2 s at the latest. If a wait ends because of this limit, the child may hang, as without this gate.
 //
 // Builds without the options of the linker do not use the replacements.
 
@@ -35,8 +36,8 @@ static atomic_int forking;
 // The time of CLOCK_MONOTONIC, in nanoseconds, after which nothing waits for the present forks.
 static atomic_llong deadline;
 static atomic_llong longest_wait = 200 * 1000 * 1000;
-// The process to which the numbers belong. A child that was made without the handlers of fork has the numbers of its
-// parent.
+// The process to which `computing` and `forking` belong. If a child is made without the handlers of fork, the two
+// variables in the child still have the numbers of the parent.
 static atomic_int process;
 
 // The number of nested computations in which this thread is. While this number is not 0, the thread may hold locks of
@@ -112,8 +113,9 @@ static void after_fork_in_child(void) {
     forks = false;
 }
 
-// The constructor runs before any other code of the library registers handlers. So of all handlers of the library,
-// `before_fork` is the last one before a fork, and the handlers of this file are the first ones after a fork.
+// The constructor runs before any other code of the library registers handlers. After a fork, handlers run in the order
+// of their registration; before a fork, they run in the reverse order. So of all handlers of the library, `before_fork`
+// is the last one before a fork, and the handlers of this file are the first ones after a fork.
 __attribute__((constructor)) static void register_handlers(void) {
     atomic_store(&process, getpid());
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
@@ -170,7 +172,8 @@ struct response {
 };
 
 // Replaces a function of the runtime. `convention`: SWIFT or C, as in the runtime's header swift/Runtime/Metadata.h.
-// The original function exists only if the linker replaces it.
+// The name `__real_…` of the original function exists only in builds in which the linker replaces this function. In
+// other builds, the name is missing, so its declaration is weak.
 #define REPLACE(result, convention, name, parameters, arguments)                                                       \
     convention __attribute__((weak)) result __real_##name parameters;                                                  \
     convention result __wrap_##name parameters;                                                                        \

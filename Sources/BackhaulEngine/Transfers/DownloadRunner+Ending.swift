@@ -30,7 +30,8 @@ extension DownloadRunner {
         var outcome = Outcome(state: .succeeded, path: location.destination.path + (machine.fileName ?? ""))
         outcome.size = machine.size ?? machine.offset
         outcome.checksum = machine.checksum
-        // If the file already has its final name, the response was recorded before the file got this name.
+        // If the task has downloaded a file, the response is already recorded: this was done before the file got its
+        // final name. If the server has confirmed that the existing file is current, the response is recorded here.
         if machine.isUnchanged, let head { outcome.response = ResponseSummary(head, attempt.authentication.secrets) }
         return outcome
     }
@@ -46,8 +47,8 @@ extension DownloadRunner {
         transfers.recordFullFileSystem(task, missing: size.map { $0 - min($0, checkpoint?.syncedOffset ?? 0) })
     }
 
-    /// Records the file at its final path. With this record, a later request can demand the file only if the server's
-    /// file has changed.
+    /// Records the file at its final path. With this record, a later request for the same path can be conditional: the
+    /// server sends its file only if this file has changed.
     private func recordRepresentation() -> (@Sendable (Transaction) throws(Failure) -> Void)? {
         let request = attempt.task.request
         guard request.hasOptions, request.options.isOnlyIfChanged, let placed else { return nil }

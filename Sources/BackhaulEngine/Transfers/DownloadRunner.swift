@@ -26,7 +26,8 @@ final class DownloadRunner: TransferRunner {
         location = context.files.location(of: task)
         part = context.services.disk.partFile(location)
         var terms = DownloadTerms(task.request, attempt.configuration)
-        // An existing file at the destination ends the task only before the task's first request.
+        // With `skipsExisting`, a task ends without a request if the right file already exists at the destination. The
+        // runner checks for such a file only before the task's first request.
         terms.skipsExisting = terms.skipsExisting && task.attempts == 0
         terms.hadMismatch = task.hadMismatch
         terms.neededSpace = context.transfers.neededSpace(of: task.id)
@@ -221,8 +222,9 @@ final class DownloadRunner: TransferRunner {
 
     private var responseSummary: ResponseSummary {
         let response = machine.head.map { ResponseSummary($0, attempt.authentication.secrets) } ?? ResponseSummary()
-        // The checkpoint is the stored record of the bytes from earlier attempts. If the response has status 200, it
-        // describes a different file from the file of the checkpoint.
+        // The checkpoint is the stored record of the bytes from earlier attempts. If the response has status 206, the
+        // attempt continued the file of the checkpoint, so the checkpoint's fields can complete the response. If the
+        // status is 200, the file is a different one, and the fields of the checkpoint do not describe it.
         guard let checkpoint = machine.checkpoint, machine.head?.status ?? 206 == 206 else { return response }
         return response.completed(from: checkpoint)
     }

@@ -22,8 +22,8 @@ struct ConstraintsTable {
         }
     }
 
-    /// Counts the session's rows, except the rows of tasks whose latest start has come. Presets (names for several
-    /// constraints) do not delay these tasks any more.
+    /// Counts the session's rows, except rows with `is_past_latest_start`. The engine makes such a row for tasks whose
+    /// latest start has come, because presets (names for several constraints) do not delay these tasks any more.
     func count(of session: SessionID) throws(Failure) -> Int {
         try connection.first(Self.count, .id(session)) { row throws(Failure) in row.number() } ?? 0
     }
@@ -44,8 +44,8 @@ struct ConstraintsTable {
         }
     }
 
-    /// Returns the SQL value of the column's parameter. If the parameter is NULL, the value is that of an unset
-    /// constraint. ?1 is the session.
+    /// Returns the SQL expression for the value of a column. This value is the column's parameter or, if the parameter
+    /// is NULL, the value of an unset constraint. The parameter ?1 is the session, so the first column has ?2.
     private static func parameter(_ index: Int, _ column: String) -> String {
         "ifnull(?\(index + 2), \(unsetValue(column)))"
     }

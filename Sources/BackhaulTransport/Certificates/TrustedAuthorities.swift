@@ -3,8 +3,8 @@ internal import CCurl
 
 /// The certificate authorities of one file. They are parsed one time for all connections that use the file.
 ///
-/// Unchecked: OpenSSL counts the references to its store, and protects the store with a mutex. The functions are never
-/// unloaded.
+/// Unchecked: OpenSSL counts the references to its store, and protects the store with a mutex. The pointers in
+/// `functions` stay valid, because OpenSSL's functions are never unloaded.
 final class TrustedAuthorities: @unchecked Sendable {
     private let store: UnsafeMutableRawPointer
     private let functions: bhl_authorities

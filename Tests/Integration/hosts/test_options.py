@@ -198,7 +198,7 @@ def test_one_call_controls_all_tasks_of_a_group(host):
     assert one.cancel(group="a") == 2
 
 
-def test_the_error_for_a_repeated_idempotency_key_with_another_option_names_the_option(host):
+def test_if_a_second_request_with_the_same_idempotency_key_has_another_option_the_error_names_the_option(host):
     one = host()
     one.session()
     one.download(URL, key="k", checksum=SHA_256, suspended=True)

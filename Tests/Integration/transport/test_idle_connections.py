@@ -14,8 +14,8 @@ from transport.conftest import QUICK
 from transport.dripping import DrippingServer
 
 CONNECTIONS = 20
-#: A limit in seconds. It is shorter than the 30 seconds for which the engine keeps an idle connection that it does
-#: not watch.
+#: A limit in seconds. If the engine did not watch its idle connections, it would keep them for 30 seconds, which is
+#: longer than this limit.
 SOON = 12
 
 

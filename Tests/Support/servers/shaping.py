@@ -1,5 +1,5 @@
-"""A link with a given speed. It is a proxy for connections, because the kernels of small test machines have no
-netem."""
+"""A link with a given speed, between clients and a server. The link is a proxy, which passes on the bytes of the
+connections. netem would limit the speed in the kernel, but the kernels of small test machines have no netem."""
 
 import select
 import socket

@@ -169,7 +169,7 @@ struct EventTests {
         #expect(try store.events(of: theirs).count == 2)
     }
 
-    @Test("an acknowledgement returns an unclaimed kept file for removal, but not a claimed file")
+    @Test("an acknowledgement returns the kept files to remove; a file that the host has claimed is not one of them")
     func kept() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

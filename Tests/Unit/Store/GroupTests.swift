@@ -136,7 +136,7 @@ struct GroupTests {
         #expect(try store.tasks(of: session).map(\.group) == ["album", "album", "album", "album", nil])
     }
 
-    @Test("if an enqueue finds an existing task by its key, the task is counted one time and makes no new group")
+    @Test("if a task is enqueued again with its key, the task is counted one time, and no new group is made")
     func repeated() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -148,8 +148,8 @@ struct GroupTests {
         let task = try store.enqueue([request], in: session)[0]
         try store.end(task)
         #expect(finished(try store.events(of: session)).count == 1)
-        // The event of the task is acknowledged, but the event for the end of the round is not. So the idempotency key
-        // still finds the task.
+        // Here, only the event of the task is acknowledged. The idempotency key of a task that has succeeded finds the
+        // task until the event for the end of the round is acknowledged, too.
         try store.acknowledge(session, .ids([try store.events(of: session)[0].id]))
         #expect(try store.enqueue([request], in: session) == [task])
         #expect(try groups(of: store) == 0)

@@ -74,15 +74,16 @@ public struct EventCache: Equatable, Sendable {
         if let last = polled.last?.id {
             drop(through: last)
             if last > through {
-                // This value makes a new credit due. Otherwise, the engine would push the events that this poll has
-                // returned.
+                // With this value, `nextCredit` returns a new credit, which begins after the events of this poll. With
+                // the old credit, the engine would still push these events.
                 droppedEvents = Int(EventCredit.eventLimit)
                 through = last
             }
             since = max(since, last)
         } else if !more {
-            // No event follows the cursor, except events that were pushed since the poll. A poll may have a cursor that
-            // is beyond all events. The events up to such a cursor do not exist yet, and will be pushed later.
+            // When the store was read, it had no event after the cursor. The cursor may even be greater than the id of
+            // the newest event. Then later events will get ids up to the cursor, and will be pushed. So the buffer
+            // continues after the newest event, and not after such a cursor.
             let end = min(after, newest)
             if end > through {
                 drop(through: end)

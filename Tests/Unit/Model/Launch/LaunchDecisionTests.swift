@@ -3,8 +3,9 @@ import Testing
 
 /// A *host* is a process that uses the library. The engine *launches* a host if a session (a named collection of tasks)
 /// needs it. A host *attaches* a session when it opens the session, and *completes* the session when it states that it
-/// has processed the events. A host *covers* a session if no other host must be started for the session. A launch
-/// *fails* if its host ends while a session still needs a host.
+/// has processed the events. A running host *covers* a session if the engine need not start another host for the
+/// session, for example because the running host reads the session's events. A launch *fails* if its host ends while a
+/// session still needs a host.
 @Suite("The decision to launch")
 struct LaunchDecisionTests {
     typealias Living = LaunchDecision.Living

@@ -1,7 +1,7 @@
 internal import CBackhaul
 
-/// An open application. An application is the identity under which a *host*, a process that uses the library, acts in a
-/// store.
+/// An open application. An application is the name that a *host*, a process that uses the library, has in a *store*. A
+/// store is a directory with the data of all transfers.
 ///
 /// The application is closed when `close` is called, or when its last reference is released. Each `Session` has a
 /// reference to its application. All methods may be called from any Swift task. No method blocks the calling thread.
@@ -40,8 +40,9 @@ public final class Application: Sendable {
     ///     /usr/local and /usr.
     ///   - launch: A launch command to register, as with `setLaunch`. If it is nil, the registered command does not
     ///     change.
-    ///   - observes: Whether the program only reads. If it is true, this object does not count as a connected host: the
-    ///     engine launches the application's host even while this object is open.
+    ///   - observes: Whether the program is a tool that only reads, and not a host. While a host of the application is
+    ///     connected, the engine does not launch the host's program. If `observes` is true, this object does not count
+    ///     as a connected host, so it does not prevent launches.
     ///   - timeout: The longest wait for an engine, at most a day. It is also the longest wait of each later call. For
     ///     later calls, a time-out below one second counts as one second.
     /// - Throws: `BackhaulError` with `.invalidArgument`, `.timeout`, `.outOfResources`, `.daemonUnavailable`, or a
@@ -82,8 +83,9 @@ public final class Application: Sendable {
 
     /// Attaches to the session with this identifier.
     ///
-    /// - Throws: `BackhaulError` with `.notFound`, `.invalidated` or `.inUse`. `.inUse` means that another handle
-    ///   consumes the session. Then `detail` is the id of the process that has this handle.
+    /// - Throws: `BackhaulError` with `.notFound`, `.invalidated` or `.inUse`. `.inUse` means that the session already
+    ///   has a consumer: another handle reads the session's events. Then `detail` is the id of the process that has
+    ///   this handle.
     public func attachSession(_ identifier: String, role: Role = .consume) async throws -> Session {
         let arena = Arena()
         let name = try arena.string(identifier, "the session's identifier")
@@ -141,8 +143,9 @@ public final class Application: Sendable {
         try await listing(bh_store_launches) { $0.launches() }
     }
 
-    /// Returns the launch that started this process or one of its ancestors. Nil if no launch started this process, or
-    /// if the launch is over.
+    /// Returns the launch that started this process or one of its ancestors. A launch is the start of the host's
+    /// program by the engine, because sessions need the host. Nil if no launch started this process, or if the launch
+    /// is over, for example because all its sessions are completed (`Session.complete`).
     public func currentLaunch() async throws -> Launch? {
         try await listing(bh_application_current_launch) { $0.launch() }
     }

@@ -218,7 +218,7 @@ struct DownloadTests {
         session.invalidateAndCancel()
     }
 
-    @Test("a suspended task runs again after one call of resume for each call of suspend")
+    @Test("a suspended task runs again only after as many calls of resume as calls of suspend")
     func nested() async throws {
         let recorder = Recorder()
         let session = BackgroundURLSession(

@@ -15,8 +15,8 @@ public enum Event: Sendable, Identifiable {
     case challenge(ChallengeEvent)
     /// All tasks of a group (see `Request.group`) have ended.
     case groupFinished(GroupEnding)
-    /// An *activity* (work that repeats) is due. The activity has no request, so the host does the work, and then
-    /// acknowledges the event.
+    /// An *activity* (work that repeats) is due. The activity has no request that the engine could enqueue, so the host
+    /// does the work, and then acknowledges the event.
     case activity(ActivityEvent)
     /// An event whose kind is from a newer version of the library. Acknowledge it like any other event.
     case unknown(id: EventID, kind: Int32)
@@ -42,8 +42,8 @@ public struct RoundEnding: Hashable, Sendable, Identifiable {
     public let timeMilliseconds: Int64
 }
 
-/// The end of a group. It has the numbers of tasks that succeeded, failed or were cancelled since the previous end of
-/// the group.
+/// The end of a group. It has the numbers of tasks that succeeded, failed or were cancelled. If a group gets new tasks
+/// after its end, it ends again, and the new end counts only the tasks that have ended since the previous end.
 public struct GroupEnding: Hashable, Sendable, Identifiable {
     public let id: EventID
     public let round: UInt64

@@ -7,8 +7,8 @@ internal import FoundationNetworking
 private let keyPrefix = "urlsession-"
 
 /// Header fields that are ignored, as in Apple's sessions, because the engine sets them. The *engine*, a separate
-/// process, performs the transfers. Range is not in this list: without this field, the program would get other bytes
-/// than it requested. The engine refuses a request with Range.
+/// process, performs the transfers. Range is not in this list: if it were ignored, the program would get other bytes
+/// than it requested. Instead, the engine refuses a request with Range.
 private let ignoredHeaders: Set<String> = [
     "accept-encoding", "connection", "content-length", "expect", "host", "keep-alive", "proxy-authorization",
     "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
