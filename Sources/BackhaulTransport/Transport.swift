@@ -174,7 +174,8 @@ public final class Transport {
         transfer.noteUndrainedBody(transfer.socket)
         let hasLostResponse = transfer.hasLostEarlyResponse(result)
         let result = transfer.hasEarlyResponse(result) ? CURLE_OK : result
-        // If libcurl did not repeat the request, the buffered head is the response.
+        // The head of a 401 or 407 response is buffered, because libcurl may repeat the request. If the head is still
+        // buffered now, libcurl has not repeated the request, so this head is the response.
         if result == CURLE_OK { transfer.takeHeldHead() }
         let isWhole = result == CURLE_OK && transfer.headIsWhole
         let failure = isWhole ? nil : failure(of: transfer, result)
@@ -223,8 +224,8 @@ public final class Transport {
         }
     }
 
-    /// Returns whether to use HTTP/1.1 because HTTP/2 has failed: a response was lost, or the end of a response was not
-    /// marked.
+    /// Returns whether to use HTTP/1.1 because HTTP/2 has failed: a response was lost, or a connection ended before the
+    /// server had marked the end of a body.
     private func fallsBack(_ transfer: Transfer, _ credentials: HopCredentials) -> Bool {
         // Credentials such as those of Negotiate authenticate a whole connection. Requests with such credentials always
         // use HTTP/1.1.

@@ -7,8 +7,9 @@
 
 enum kind { APPLICATION, SESSION, TICKET, BATCH };
 
-/* How a function uses timeout_ms. NO_STATUS: the function returns no bh_status. NEVER: the function has no timeout_ms.
- * WAITS: the function refuses BH_START. STARTS: the function accepts BH_START. */
+/* How a function uses timeout_ms. If timeout_ms is BH_START, a function starts the operation and does not wait for it.
+ * NO_STATUS: the function returns no bh_status. NEVER: the function has no timeout_ms. WAITS: the function refuses
+ * BH_START. STARTS: the function accepts BH_START. */
 enum waiting { NO_STATUS, NEVER, WAITS, STARTS };
 
 struct call {

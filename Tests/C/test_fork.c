@@ -167,8 +167,8 @@ static void be_process_1(void *argument) {
     struct handles all = open_all();
     CHECK(unshare(CLONE_NEWPID) == 0);
     expect_child(expect_forked_as_process_1, &all);
-    /* Process 1 of the new namespace has ended, so this process can create no more threads. The handles of this process
-     * are freed when this process exits. */
+    /* Process 1 of the new namespace has ended, so this process can create no more threads. Therefore this function
+     * closes no handles: the handles are freed when this process exits. */
 }
 
 static void a_child_with_the_process_id_of_its_parent_is_recognized(void) {

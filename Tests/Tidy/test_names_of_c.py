@@ -34,7 +34,8 @@ def test_each_c_name_in_a_document_exists_in_the_header():
         pytest.fail("\n".join(unknown), pytrace=False)
 
 
-#: Maps a document and an enumeration to the constants that the document's table of this enumeration omits.
+#: Each key names a document and an enumeration. The document has a table of the enumeration's constants. The value is
+#: the set of constants that this table omits.
 TABLES = {
     ("docs/conditions.md", "bh_preset"): {"BH_PRESET_DEFAULT"},
     ("docs/credentials.md", "bh_refresh"): {"BH_REFRESH_NONE"},

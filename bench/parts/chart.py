@@ -30,8 +30,9 @@ def limit_of(result):
     """Returns the row's bar (its limit) for the wall time, as a ratio to curl's wall time. Returns None if the row has
     no such bar.
 
-    The limit of each reference is multiplied by the reference's own ratio to curl. A reference is a program with which
-    the bar compares Backhaul. If the bar has several references, the highest result is the bar.
+    A reference is a program with which the bar compares Backhaul. The bar has a limit for each reference: a ratio to
+    the reference's wall time. This function multiplies each limit by the ratio of the reference's wall time to curl's
+    wall time, and returns the highest product.
     """
     for bar in result["bars"]:
         limits = [limit * median(result["wall_ratios"][name]) for name, limit in bar["limits"]

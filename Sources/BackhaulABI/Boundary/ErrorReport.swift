@@ -2,8 +2,8 @@ internal import BackhaulModel
 internal import CBackhaul
 internal import CBackhaulTables
 
-// Unsafe: the host (the calling program) promises that its `bh_error` is writable until the call returns, up to its
-// struct_size.
+// Unsafe: the field `struct_size` of a `bh_error` is the size of the struct. The host (the calling program) promises
+// that this number of bytes is writable until the call returns.
 
 /// Writes the reason of a failed call into the host's `bh_error`.
 enum ErrorReport {
@@ -22,8 +22,8 @@ enum ErrorReport {
         return failure.status.rawValue
     }
 
-    /// Clears the status and the ticket in the host's `bh_error`. An earlier call may have set them. With a ticket, the
-    /// host reads a late result.
+    /// Clears the status and the ticket in the host's `bh_error`. An earlier call may have set them. A ticket stands
+    /// for an operation that continues after its call has returned. With the ticket, the host reads the result later.
     static func reportSuccess(to error: UnsafeMutablePointer<bh_error>?) -> bh_status {
         if let destination = HostError(error) {
             destination.store(Status.ok.rawValue, \.status)

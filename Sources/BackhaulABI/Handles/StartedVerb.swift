@@ -84,7 +84,8 @@ final class StartedVerb: Sendable {
 
 extension StartedVerb.Kind {
     /// Checks that the outcome fits this kind of verb. Throws the failure of the verb, or an error if the reply has
-    /// another kind. A failed enqueue does not throw: its outcome has the failure and the applied requests.
+    /// another kind. If the verb is an enqueue that has failed, this function does not throw. It returns an outcome
+    /// with the failure, and with the results of the requests that were stored as tasks before the failure.
     func checked(_ outcome: Ticket.Outcome) throws(Failure) -> Ticket.Outcome {
         switch (self, outcome) {
         case (.enqueue, .reply(.failed(let failure))): return .enqueued(EnqueuedList(), failure)

@@ -1,9 +1,10 @@
 internal import BackhaulBus
 internal import BackhaulModel
 
-/// What is known about logind, the login service of systemd. It reports when the system prepares for sleep. Like
-/// `NetworkManagerView`, this type performs no I/O: its methods take replies and signals, and return the calls to send
-/// next. https://www.freedesktop.org/software/systemd/man/latest/org.freedesktop.login1.html
+/// What is known about logind, the login service of systemd. It reports when the system prepares for sleep. On request,
+/// logind grants a delay: it then waits for a short time before the system sleeps. Like `NetworkManagerView`, this type
+/// performs no I/O: its methods take replies and signals, and return the calls to send next.
+/// https://www.freedesktop.org/software/systemd/man/latest/org.freedesktop.login1.html
 struct LogindView {
     private(set) var presence = BusPresence.pending
     /// Whether logind prepares for sleep; nil if unknown.
@@ -53,7 +54,7 @@ struct LogindView {
         inhibitorFailure = reply.failureText.map { "which does not delay sleep: it \($0)" }
     }
 
-    /// Whether logind is known to prepare for sleep. If so, the delay of the sleep must end soon.
+    /// Whether logind is known to prepare for sleep. If so, the process that has requested the delay must end it soon.
     var isPreparingForSleep: Bool { isPreparing == true }
 
     var reading: (Reading<Bool>, isSettled: Bool) {

@@ -8,7 +8,7 @@ struct PartFootprint {
     private let length: UInt64
     private let times: FileTimes?
 
-    /// - length: the number of bytes that this engine wrote or trusted.
+    /// - length: the number of bytes that this engine wrote, or found in the file and accepted.
     /// - times: the times of the file after this engine's last write.
     init(_ status: FileStatus, _ length: UInt64, _ times: FileTimes?, _ checksum: UInt32?) {
         (self.status, self.length, self.times, self.checksum) = (status, length, times, checksum)

@@ -15,9 +15,9 @@ final class ClientConnection {
     /// Whether the client has too many unread bytes. If so, messages that can wait are not sent.
     let isBackpressured: () -> Bool
     private(set) var handles: [HandleID: AttachedHandle] = [:]
-    /// Whether a message is being checked: a disk thread checks the destinations of an enqueue, or the engine will soon
-    /// try again to read the client's process from /proc. Later messages are queued, so that a client's commands keep
-    /// their order.
+    /// Whether a message of the client is being checked. For an enqueue, a disk thread checks the destinations. For the
+    /// client's first message, the engine reads the client's process from /proc, and retries if this fails. During a
+    /// check, later messages are queued, so that a client's commands keep their order.
     var isInspecting = false
     var introductionTimer: LoopTimer?
     /// The number of failed attempts to read the client's process from /proc.
@@ -84,8 +84,8 @@ final class ClientConnection {
 
     func detach(_ handle: HandleID) -> AttachedHandle? { handles.removeValue(forKey: handle) }
 
-    /// The identity of the handle as a consumer, which reads the session's events; nil before the client's first
-    /// message.
+    /// Returns the values by which the store and the engine recognise this handle as the consumer of a session. A
+    /// consumer reads the session's events. Returns nil before the client's first message.
     func consumer(_ handle: HandleID) -> ConsumerIdentity? {
         guard let hello, let process else { return nil }
         return ConsumerIdentity(client: hello.client, handle: handle, process: process, launch: hello.launch)

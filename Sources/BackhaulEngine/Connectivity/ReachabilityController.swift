@@ -62,7 +62,8 @@ final class ReachabilityController {
 
     // MARK: Holds
 
-    /// Holds the lane of the task. Returns the longest time until the next check begins, in milliseconds.
+    /// Holds the lane of the task. Returns the time until the next check in milliseconds. If the network changes, the
+    /// check may begin earlier.
     func hold(_ task: StoredTask) -> (millisecondsUntilCheck: Int64, effects: [EngineEffect]) {
         lanes.insert(task.lane)
         if rows[task.lane] == nil {
@@ -114,7 +115,8 @@ final class ReachabilityController {
         runtime.store({ (transaction) throws(Failure) in
             try transaction.delays.releaseUnreachable()
         }, then: { [unowned self] result in
-            // The store is full or failing for now. The next check of due tasks includes these tasks.
+            // The store is full or failing for now, so the tasks that wait for a route were not released. The check of
+            // due tasks in one second includes them.
             guard case .success(let lanes) = result else { return [.due(at: Clock.bootMilliseconds + 1_000)] }
             return [.tasksWait(in: lanes, reload: false), .endWaits(rows.keys.filter { !lanes.contains($0) })]
         })

@@ -29,7 +29,8 @@ public struct EventID: RawRepresentable, Hashable, Comparable, Sendable {
     public static let zero = EventID(rawValue: 0)
 }
 
-/// The id of a client, which is one application that one process has opened. The client chooses 128 random bits.
+/// The id of a client. When a process opens an application, the library makes a client in this process for the
+/// application. The client chooses 128 random bits.
 public struct ClientID: Hashable, Sendable {
     public var high: UInt64
     public var low: UInt64

@@ -11,9 +11,9 @@ public struct ChallengeOperations {
     private var rounds: RoundOperations { RoundOperations(tables: tables) }
     private var waits: WaitOperations { WaitOperations(tables: tables) }
 
-    /// Records the attempt, and makes the task wait for the open challenge of the protection space, which is where the
-    /// demanded credential is valid. If the space has no open challenge, opens a challenge and inserts the challenge's
-    /// event.
+    /// Records the attempt, and makes the task wait for the open challenge of the protection space: the origin and
+    /// realm for which the demanded credential is valid. If the space has no open challenge, opens a challenge and
+    /// inserts the challenge's event.
     ///
     /// - known: the challenge that was open when the caller decided to park the task. If that challenge is closed now,
     ///   the call changes nothing.
@@ -93,8 +93,8 @@ public struct ChallengeOperations {
         return try tables.delays.nextDue()
     }
 
-    /// Sets the due times of all parked tasks on the clock of this boot. The engine (the process that runs the tasks)
-    /// calls this function after a boot, because a boot makes the old due times invalid.
+    /// Computes new due times for all parked tasks. The engine (the process that runs the tasks) calls this function
+    /// after a boot. Due times are times of the boot clock, so a boot makes the old due times invalid.
     public func rescheduleParked(bootMilliseconds: Int64, now: Int64) throws(Failure) {
         try tables.delays.rescheduleParked(DelayMoment(boot: bootMilliseconds, calendar: now))
     }

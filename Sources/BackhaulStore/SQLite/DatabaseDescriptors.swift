@@ -17,7 +17,7 @@ struct DatabaseDescriptors {
 
     private let directory: Descriptor
     private let names: [String]
-    /// For each name, the file that had this name when the value was made. Nil if no file had the name.
+    /// For each name, the file that had this name when this struct was initialised. Nil if no file had the name.
     private let named: [File?]
     private var files: [Int32: File] = [:]
 

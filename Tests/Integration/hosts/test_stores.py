@@ -268,8 +268,8 @@ def test_a_download_that_finishes_after_its_store_was_full_does_not_report_a_ful
 
 
 def seen(one, task):
-    """Returns the task, or None if the call failed. A call may fail because the store commits the read together with a
-    write for which there is no space."""
+    """Returns the task, or None if the call failed. The store may read the task in the same transaction in which it
+    writes other data. If there is no space for the write, the call fails."""
     try:
         return one.task(task)
     except StoreError:

@@ -55,7 +55,7 @@ struct NetworkIdentityTests {
     }
 
     @Test(
-        "the network keeps its identity while NetworkManager has restarted but has no connection yet",
+        "after a restart of NetworkManager, the network keeps its identity until NetworkManager has a connection",
         arguments: [2_000, 86_400_000] as [Int64])
     func restarted(at now: Int64) {
         var identity = onHotspot()

@@ -87,7 +87,7 @@ struct HistoryTests {
         #expect(try count(store, "attempts") == 10)
     }
 
-    @Test("if one acknowledgement exceeds the limit of the history, the history keeps the newest tasks")
+    @Test("if more tasks are acknowledged at once than the history may have, the newest tasks are kept")
     func large() throws {
         let store = try TestStore(scratch.path)
         let session = try session(store, limit: 10)

@@ -176,7 +176,7 @@ def test_a_credential_without_a_password_is_written_with_an_empty_password():
     assert (raw.kind, raw.user, raw.password, raw.header_count) == (2, b"me", b"", 0)
 
 
-def test_a_response_to_a_challenge_with_headers_is_written():
+def test_a_response_that_gives_headers_for_the_challenge_is_written():
     raw = _writing.response(headers={"Authorization": "Bearer t"})
     gc.collect()
     assert (raw.kind, raw.header_count, raw.user) == (3, 1, None)

@@ -5,8 +5,9 @@ public struct LaunchCoverage: Equatable, Sendable {
     /// A session that needs its host, because all its tasks have ended or because it has an open challenge (a demand
     /// for a credential).
     public struct Waiting: Equatable, Sendable {
-        /// Whether the process of the session's consumer, which reads the session's events, runs. Either the process is
-        /// connected, or the former engine has died and the process will connect soon.
+        /// Whether the session has a consumer (a process that reads the session's events), and this process runs. The
+        /// process is connected, or it will connect soon because the former engine has died. A process of the present
+        /// launch does not count.
         public var hasConsumer: Bool
         /// When the engine first saw that the process is stopped (SIGSTOP); nil if it is not stopped.
         public var consumerStoppedAt: Int64?

@@ -84,7 +84,7 @@ struct LaunchControllerTests {
         #expect(fixture.started == 1)
     }
 
-    @Test("if the store cannot write a launch, the launch is retried after a second and is not counted")
+    @Test("if the store cannot write a launch, this launch is not counted, and is retried after a second")
     func storeFails() throws {
         fixture.isFull = true
         try fixture.begin()
@@ -142,7 +142,7 @@ struct LaunchControllerTests {
         #expect(fixture.started == 2)
     }
 
-    @Test("the next engine continues an earlier engine's launch, and keeps the delay when the launched host has ended")
+    @Test("a restarted engine reads the earlier launch from the store, and keeps the delay before the next launch")
     func restored() throws {
         var launch = fixture.launch
         launch.backoff.launched(now: fixture.runtime.now, LaunchPolicy(launch.command))

@@ -77,7 +77,7 @@ struct TaskLoaderTests {
         #expect(fixture.scheduler.ready.keys.map(\.rawValue) == [2])
     }
 
-    @Test("if all loaded tasks of a lane are held, the lane is loaded again")
+    @Test("if all loaded tasks of a lane are held, but the lane has more tasks, the lane is loaded again")
     func behind() throws {
         fixture.configure { $0.constraints.requiresExternalPower = true }
         fixture.source.current.externalPower = Reading(false)
