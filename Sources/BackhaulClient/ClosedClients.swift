@@ -7,7 +7,8 @@ internal import BackhaulPlatform
 /// for the client. So each hello, the first message to an engine, lists the closed clients.
 final class ClosedClients: Sendable {
     private let list = Lock<[ClientID]>([])
-    /// The most clients in the list. Earlier clients are dropped, because an engine has probably released them.
+    /// The limit on the clients in the list. If the list exceeds the limit, the earliest client is dropped, because an
+    /// engine has probably released the sessions of this client.
     private static let limit = 64
 
     // Each process has its own list. A forked child has closed none of the clients in its parent's list, and the lock

@@ -9,7 +9,7 @@ public struct TransientService: Equatable, Sendable {
     /// The absolute path of the program.
     public var program: String
     /// The arguments after the program's name. `$` and `%` have no special meaning. However, a reload of systemd 252
-    /// damages each `$` for later restarts, in every notation.
+    /// damages each `$` for later restarts, and no notation of the `$` prevents this.
     public var arguments: [String] = []
     /// Variables that are added to the user manager's environment.
     public var environment: [String: String] = [:]

@@ -59,8 +59,8 @@ struct SessionHandle {
 }
 
 extension StartedVerb {
-    /// The function call (the verb) that a ticket stands for. Nil if the ticket is released, or belongs to the parent
-    /// process.
+    /// The function call (the verb) that a ticket stands for. Nil if the ticket is released, or if the parent process
+    /// made the ticket before a fork.
     static func find(_ pointer: OpaquePointer?) -> StartedVerb? {
         do throws(Failure) { return try of(pointer) } catch { return nil }
     }

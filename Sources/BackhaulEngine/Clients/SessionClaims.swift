@@ -39,7 +39,7 @@ struct SessionOpening {
 }
 
 /// The queues of clients that wait for the right to read the events of a session (a claim). Only one handle has this
-/// right at a time, and is then the session's consumer. Each queue has the order of the commands.
+/// right at a time. This handle is the session's consumer. Each queue has the order of the commands.
 ///
 /// Each engine has one object of this type. The queues are not durable: a client sends its command again to the next
 /// engine.

@@ -2,9 +2,9 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Loads the next tasks of a lane from the store, before the limits permit these tasks to run. A lane is the tasks of
-/// one session (a named collection of tasks) for one server. Held tasks, which wait until the system meets their
-/// constraints (such as external power), stay in the store.
+/// Loads the next tasks of a lane from the store. The loaded tasks then wait in memory until the limits on running
+/// tasks permit them to run. A lane is the tasks of one session (a named collection of tasks) for one server. Held
+/// tasks, which wait until the system meets their constraints (such as external power), stay in the store.
 ///
 /// Each engine has one object of this type.
 final class TaskLoader {
@@ -15,7 +15,7 @@ final class TaskLoader {
         var isAll: Bool
         /// The constraints of all tasks that wait in the lane, held or not.
         var constraints: Set<ConstraintsID>
-        /// The contents of those constraints that were not in memory.
+        /// The members of `constraints` that were not in memory, with their contents.
         var stated: [StoredConstraints]
         /// When the next delayed task is due, by the boot clock. Nil if no task was left out because of its earliest
         /// start (the time before which the task must not start).
@@ -91,8 +91,9 @@ final class TaskLoader {
         return effects + credentialEffects + [.schedule]
     }
 
-    /// Adds the constraint groups (tasks with the same constraints) of the tasks that wait in the lane. Returns the
-    /// constraints that are held.
+    /// Registers the constraint groups of the tasks that wait in the lane. A constraint group is tasks of one session
+    /// with the same constraints. The engine decides for the whole group whether its tasks are held. Returns the
+    /// constraints whose tasks are held.
     private func noteWaiting(
         _ constraints: Set<ConstraintsID>, in id: LaneID, isAll: Bool
     ) -> (held: Set<ConstraintsID>, effects: [EngineEffect]) {

@@ -11,8 +11,8 @@ public final class StoreDirectory: Sendable {
     /// The open directory. The descriptor still refers to this directory after a rename.
     public let descriptor: Descriptor
 
-    /// The folder of the downloaded files for which the request names no path (destination). The name of each file is
-    /// the number of its task.
+    /// The folder for downloaded files. If a request names no path (destination), the downloaded file goes into this
+    /// folder. The name of each file is the number of its task.
     public var keptPath: String { path + "/kept" }
 
     public func keptFile(of task: TaskID) -> String { "\(keptPath)/\(task.rawValue)" }
@@ -23,8 +23,8 @@ public final class StoreDirectory: Sendable {
 
     public func bodyFile(named name: String) -> String { "\(bodiesPath)/\(name)" }
 
-    /// The path of the journal of part files, to which downloads write. The journal has the length of each part file
-    /// after the last write to the file.
+    /// The path of the journal of part files. A download writes to a part file until all bytes have arrived. The
+    /// journal has the length of each part file after the last write to the file.
     public var partJournalPath: String { path + "/parts" }
 
     /// Throws when files of tasks exist. The caller has found no database, so the database was lost. A new database

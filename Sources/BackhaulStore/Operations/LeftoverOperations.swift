@@ -1,7 +1,7 @@
 public import BackhaulModel
 
-/// Operations on leftovers: files that must be removed. When a transaction makes a file superfluous, the same
-/// transaction adds the file to this list. So the file is removed even after a crash.
+/// Operations on the list of leftovers: files that must be removed. When a transaction makes a file superfluous, the
+/// same transaction adds the file to the list. So the file is removed even after a crash.
 public struct LeftoverOperations {
     let tables: Tables
     private var bodies: BodyOperations { BodyOperations(tables: tables) }
@@ -13,8 +13,9 @@ public struct LeftoverOperations {
         for leftover in leftovers { try tables.leftovers.remove(leftover) }
     }
 
-    /// Returns eight hexadecimal digits that distinguish the part files (unfinished downloads) of this store, the
-    /// directory with the database, from those of other stores. The digits never change.
+    /// Returns eight hexadecimal digits, which never change. The store is the directory with the database. The names of
+    /// its part files (unfinished downloads) contain the digits, so they differ from the names of other stores' part
+    /// files.
     public func storeTag() throws(Failure) -> String { try tables.meta.storeTag() }
 
     func addPartFilesOfSelected() throws(Failure) {

@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// The command `respond`: responds to a challenge, a demand for a credential, new headers or a new URL.
+/// The command `respond`: responds to a challenge. A challenge demands a credential, new headers or a new URL.
 struct Respond: Command {
     static let description = CommandDescription(
         name: "respond", operands: "CHALLENGE", summary: "give a credential to a server that asks for it",

@@ -214,7 +214,7 @@ struct CredentialTests {
     }
 
     @Test(
-        "if an engine ends before a credential is stored, the challenge opens again, and then the download resumes")
+        "a credential that is not stored is demanded again after a restart, and then the download resumes")
     func resumes() throws {
         let bytes = pattern(5_000_000)
         origin.serve(

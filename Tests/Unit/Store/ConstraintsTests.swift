@@ -174,7 +174,7 @@ struct ConstraintsTests {
         #expect(try store.enqueue([request], in: session) == [tasks[0]])
     }
 
-    @Test("if a launched host enqueues tasks, the rows of their constraints state this")
+    @Test("if a launched host enqueues tasks, the rows of their constraints are marked as launched")
     func launched() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

@@ -59,8 +59,8 @@ extension QuietHours {
         return edges.sorted()
     }
 
-    /// The next time at which a span begins or ends. If the clocks change before that time (daylight saving), it is the
-    /// time of this change.
+    /// The next time at which a span begins or ends. If the clocks change before that time (daylight saving), the
+    /// result is the time of this change.
     private static func next(after now: Int64, _ edges: [Int], _ offset: (Int64) -> Int64) -> Int64? {
         let time = LocalTime(now, offset)
         let ofWeek = Int64(time.weekday) * LocalTime.day + time.time

@@ -65,7 +65,7 @@ struct RestartTests {
         try await application.attachSession(name, role: .produce).invalidate()
         let task = session.downloadTask(with: try World.url(name))
         task.resume()
-        // Both session objects share the first delegate.
+        // Both session objects have the first delegate that is not nil. So `recorder` gets the calls in both runs.
         let other = BackgroundURLSession(configuration: configuration, delegate: recorder, delegateQueue: nil)
         let ended = try #require(await recorder.untilCompleted())
         #expect(ended.task === task && ended.error == nil)

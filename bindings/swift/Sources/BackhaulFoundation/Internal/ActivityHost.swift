@@ -1,9 +1,10 @@
 internal import Backhaul
 internal import Foundation
 
-/// Calls the block of each scheduler of this process when the scheduler's activity is due. An activity is the schedule
-/// that the engine, a separate process, stores. Activities have a session of their own. When an activity is due, this
-/// session gets an *event* (a stored message). One thread reads the events of this session.
+/// Calls the block of each scheduler of this process when the scheduler's activity is due. An activity is a schedule
+/// for work. The engine, which is usually a separate process, stores the activity. Activities have a session of their
+/// own. When an activity is due, this session gets an *event* (a stored message). One thread reads the events of this
+/// session.
 final class ActivityHost: Sendable {
     /// The identifier of the session for activities. The program's own sessions have other identifiers.
     static let session = "backhaul-activities"
@@ -104,8 +105,8 @@ final class ActivityHost: Sendable {
         // Only an existing session can be attached. So `opened` creates the session if it does not exist yet.
         _ = try opened()
         let application = try BackgroundApplication.shared.opened()
-        // If the user runs the program in another process, the other process calls its own schedulers. So a launched
-        // program does not wait for the session.
+        // Another process of this program may already read the session's events and call its own schedulers. In this
+        // case, a launched process is not needed, so it does not wait for the session.
         if BackgroundApplication.isLaunched {
             return try application.attachSession(ActivityHost.session, role: .consume)
         }
@@ -153,8 +154,8 @@ final class ActivityHost: Sendable {
         if result == .deferred, isScheduled {
             try? opened().setActivity(scheduler.deferred())
         } else if isScheduled, !scheduler.repeats, scheduler.isUnchangedSinceRun {
-            // At its start, the program stored this activity again. The activity does not repeat and has run now, so it
-            // is removed.
+            // At each start, a program calls `schedule`, which stores the activity again. This activity does not repeat
+            // and has run now, so it is removed.
             try? remove(scheduler)
         }
         inner.with { inner in
