@@ -10,8 +10,8 @@ public final class Ticket: Sendable {
         case reply(Reply)
         /// The session is attached. This replaces the reply to a create or an attach.
         case session(SessionClient, isNew: Bool)
-        /// The known results of the requests, and the failure if some requests were not applied. This replaces the
-        /// replies to the chunks of an enqueue.
+        /// The outcome of an enqueue, whose requests are sent to the engine in chunks. This replaces the replies to the
+        /// chunks. It has the known results of the requests, and the failure if some requests did not become tasks.
         case enqueued(EnqueuedList, Failure?)
     }
 

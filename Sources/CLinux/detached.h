@@ -137,7 +137,8 @@ BHL_NO_SANITIZE static int bhl_detached_parent(void *argument) {
 }
 
 // Starts the program and sets the results. The calling thread blocks until the program runs or has failed. Until then,
-// the child shares the host's memory. For a large host, it would take long to copy the page tables.
+// the child shares the host's memory. It has no copy of this memory, because a copy of the page tables would take long
+// if the host is large.
 static inline void bhl_start_detached(struct bhl_detached *start) {
     start->process = 0;
     start->descriptor = -1;

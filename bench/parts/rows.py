@@ -19,8 +19,10 @@ OTHERS = ("wget2", "raw libcurl", "raw, written", "raw, sync each", "raw, sync a
 
 @dataclass(frozen=True)
 class Bar:
-    """A bar: the median of Backhaul's ratios to a reference (another program) is at most the limit. `limits` has pairs
-    of a reference and a limit. If there are several pairs, Backhaul must meet one of the limits."""
+    """A bar for one figure: "wall" (the run's time) or "cpu" (its processor time). Each round gives one ratio: the
+    figure of Backhaul, divided by the figure of a reference (another program). The median of the ratios must not exceed
+    the limit. `limits` has pairs of a reference and a limit. If there are several pairs, Backhaul must meet one of the
+    limits."""
 
     figure: str
     limits: tuple

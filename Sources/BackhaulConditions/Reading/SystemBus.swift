@@ -2,8 +2,8 @@ internal import BackhaulModel
 
 /// The services on the system bus that report conditions, such as the network. Tests use a fake.
 protocol SystemBus: Sendable {
-    /// A descriptor that is readable while there are readings to take. The first readings also make the descriptor
-    /// readable.
+    /// A descriptor that becomes readable when there are the first readings, and when a reading has changed. It stays
+    /// readable until `takeReadings` is called.
     var number: Int32 { get }
     func takeReadings() -> BusReadings
     /// Sets the conditions to watch.

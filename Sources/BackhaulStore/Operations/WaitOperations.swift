@@ -57,9 +57,10 @@ public struct WaitOperations {
     // and the other rows of the task.
 
     /// Returns the newest `Limits.waitCount` waits of a present or past task, oldest first. Returns nil when neither
-    /// the session nor its history has the task. Waits that only the engine (the process that runs the tasks) knows are
-    /// missing. Also missing are suspensions, challenges and rescheduled starts that ended for more than
-    /// `suspensionLimit` tasks in one call. The end of an attempt is taken from its last measured time.
+    /// the session nor its history has the task. The result lacks waits that are known only to the engine (the process
+    /// that runs the tasks) and not to the store. If suspensions, challenges or rescheduled starts ended for more than
+    /// `suspensionLimit` tasks in one call, the result lacks these waits as well. The end of an attempt is taken from
+    /// its last measured time.
     public func all(of task: TaskID, in session: SessionID, now: Int64) throws(Failure) -> [WaitRecord]? {
         guard let timeline = try timeline(of: task, session) else { return nil }
         var waits = WaitMerger(begin: timeline.enqueued, end: timeline.ended, now: now)

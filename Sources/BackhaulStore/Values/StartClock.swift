@@ -1,6 +1,6 @@
 /// One moment on three clocks, in milliseconds.
 public struct StartClock: Equatable, Sendable {
-    /// Unix time on the wall clock. Earliest and latest starts are times of this clock.
+    /// Unix time on the wall clock. The earliest start and the latest start of a task are times of this clock.
     public var wall: Int64
     public var boot: Int64
     /// Unix time on the age calendar, which measures the ages of tasks (`CalendarWatch`). The times in the rows of

@@ -17,7 +17,7 @@ def test_a_redirect_that_is_not_followed_is_the_final_response(fetch, misbehavin
     assert [asked.path for asked in misbehaving.log()] == ["/old", "/old"]
 
 
-def test_the_policy_same_origin_follows_only_redirects_to_the_same_origin(fetch, serve, misbehaving):
+def test_the_same_origin_policy_follows_only_redirects_to_the_same_origin(fetch, serve, misbehaving):
     other = serve()
     inside = misbehaving.serve("/inside", Content(10), [redirect("/new")])
     outside = misbehaving.serve("/outside", Content(10), [redirect(other.url + "/a")])

@@ -1,5 +1,4 @@
-"""Fixtures for the upload tests: the fixtures of the tests in Tests/Integration/hosts, and servers that store what they
-receive."""
+"""Fixtures for the upload tests: a directory for the files to upload, and servers that store what they receive."""
 
 import pytest
 

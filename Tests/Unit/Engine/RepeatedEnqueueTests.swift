@@ -4,8 +4,9 @@ import BackhaulPlatform
 import Testing
 
 /// To *enqueue* a request is to store it as a task. If a request has the same *idempotency key* as an earlier request,
-/// the engine returns the earlier task. The *round* of a session ends when all its tasks have ended. A *part file* is
-/// the file to which a download writes.
+/// the engine returns the earlier task. The *round* of a session ends when all its tasks have ended. An *event* is a
+/// message to the program that uses the library, for example about the end of a task or of a round. The program
+/// *acknowledges* the event when it has processed the event. A *part file* is the file to which a download writes.
 @Suite("Requests that are enqueued again")
 struct RepeatedEnqueueTests {
     let store: TestStore
@@ -16,7 +17,7 @@ struct RepeatedEnqueueTests {
         origin = try TestOrigin()
     }
 
-    @Test("an ended task is found by its idempotency key until the event of the round's end is acknowledged")
+    @Test("an ended task is found by its idempotency key until the event about the end of the round is acknowledged")
     func delivered() throws {
         origin.serve("/a", .init(bytes: pattern(100), entityTag: nil))
         let application = try store.open()

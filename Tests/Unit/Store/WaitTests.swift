@@ -100,7 +100,7 @@ struct WaitTests {
         #expect(sentences == ["70 %", "it waits", "60 %"])
     }
 
-    @Test("a wait for an earliest start, a resume, a retry or a credential is listed without a stored wait record")
+    @Test("a wait for an earliest start, a resume, a retry or a credential is listed without a call of `begin`")
     func own() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

@@ -76,8 +76,10 @@ struct ProxySelectorTests {
         #expect(failure.message.contains("http_proxy") && !failure.message.contains("secret"))
     }
 
-    @Test("an HTTP proxy has an origin for its demands for a credential, and a SOCKS proxy has none")
+    @Test("the route through an HTTP proxy has an origin, and the route through a SOCKS proxy has none")
     func names() {
+        // The origin names the proxy when an HTTP response of the proxy demands a credential. A SOCKS proxy sends no
+        // HTTP responses.
         #expect(ProxyRoute(url: "http://p:1").origin == "http://p:1")
         #expect(ProxyRoute(url: "https://p:443").origin == "https://p:443")
         #expect(ProxyRoute(url: "socks5://p:1").origin == nil)

@@ -170,8 +170,8 @@ extension DownloadMachine {
     mutating func expire(_ failure: Failure) -> [Action] {
         switch state {
         case .preparing(.ready):
-            // The store has a finish intent, which is recorded when all bytes have come. So all bytes had come before a
-            // crash, and the engine may still give the file its final name.
+            // The store records a finish intent when all bytes have come. So if the store has an intent, all bytes had
+            // come before a crash, and the engine may still give the file its final name.
             return intent.map { checkSealedFile($0, expiry: failure) } ?? discard(.failed(failure))
         case .preparing(.checkingSealedFile(let intent, _)):
             state = .preparing(.checkingSealedFile(intent, expiry: failure))

@@ -11,7 +11,8 @@ extension DownloadMachine {
             let actions = flushWhenDue(&reception)
             state = .exchanging(.receiving(reception), transfer)
             return actions
-        // A paused transfer may still deliver bytes. They count, because they are in the buffer.
+        // In this state the transfer is paused, but it may still deliver bytes. They count, because they are in the
+        // buffer.
         case .exchanging(.forgetting(var reception), let transfer):
             if let actions = take(count, &reception) { return actions }
             state = .exchanging(.forgetting(reception), transfer)
@@ -129,7 +130,7 @@ extension DownloadMachine {
     private func isSyncDue(_ reception: Reception) -> Bool {
         let part = reception.part
         // Without a validator (ETag or Last-Modified), no later attempt uses the synced bytes, so no early sync is
-        // needed. Then the syncs before the last one only make the last one shorter.
+        // needed. In this case, a sync before the end of the file serves only to leave less work to the last sync.
         let step = reception.sync.wasDone || !reception.isResumable ? limits.laterSync : limits.firstSync
         let isNearlyWhole = file.size.map { $0 - min($0, part.written) < limits.firstSync } ?? false
         return part.written - min(part.written, part.synced) >= step && !isNearlyWhole
