@@ -726,8 +726,8 @@ typedef struct bh_tls_settings {
 /* The proxy through which servers are reached. */
 typedef struct bh_proxy_settings {
     const char *url;      /* "http://…", "https://…", "socks5://…" or "socks5h://…" (the proxy resolves names), without
-                             user and password; "none": no proxy; NULL: the proxy that the variables http_proxy,
-                             https_proxy, all_proxy and no_proxy of the engine's environment set */
+                             user and password; "none": no proxy; NULL: the variables http_proxy, https_proxy, all_proxy
+                             and no_proxy of the engine's environment determine the proxy */
     const char *user;     /* user name for the proxy (Basic, Digest or SOCKS), together with `password` */
     const char *password;
     const char *bypass;   /* names and addresses that are reached without the proxy, in the form of CURLOPT_NOPROXY */
@@ -740,8 +740,8 @@ typedef struct bh_proxy_settings {
 /* Bytes that may move on one network, in both directions together. The struct never grows. */
 typedef struct bh_budget {
     uint64_t daily;   /* bytes in a day of local time; 0: no limit; BH_BUDGET_NOTHING: no bytes */
-    uint64_t monthly; /* bytes in a calendar month; for a network's budget, the month begins on month_starts_on. 0: no
-                         limit; BH_BUDGET_NOTHING: no bytes */
+    uint64_t monthly; /* bytes in a calendar month. For the budget of a network, bh_network.month_starts_on sets the day
+                         on which the month begins. 0: no limit; BH_BUDGET_NOTHING: no bytes */
 } bh_budget;
 
 /* A header field (RFC 9110, section 5). The struct never grows. */
@@ -832,8 +832,8 @@ typedef struct bh_session_configuration {
                                             Apple does the same with tasks of an app in the background. Default BH_NO */
     uint32_t launch_if_stopped_ms;       /* if the consumer's process has been stopped for this long (by SIGSTOP, a
                                             debugger or the cgroup freezer), and the session needs its host, the engine
-                                            launches another host. 0: never. The library does not continue stopped
-                                            processes */
+                                            launches another host. 0: never. The library does not make a stopped
+                                            process run again */
     uint32_t slow_after_ms;              /* default 60,000: how long the throughput must be below
                                             constraints.minimum_bytes_per_second before tasks are held */
     uint32_t slow_pause_ms;              /* default 300,000: pause before the first slow probe of an origin. The pause
@@ -883,9 +883,9 @@ BH_API BH_CHECK_RESULT bh_status bh_session_set_configuration(bh_session *sessio
  * handleEventsForBackgroundURLSession). If the engine launched a host for this session, the call ends the launch for
  * this session. If this process is the launched host, the call also ends this handle: later calls with the handle
  * return BH_COMPLETED. A host can create or attach the session again immediately, in any process. Other handles stay
- * valid. An open challenge whose event is acknowledged causes no further launch. If there was no launch, the call has
- * no effect. Errors: BH_EVENTS_OUTSTANDING when this handle has polled events that are not acknowledged; `detail` is
- * the number of these events. */
+ * valid. After the call, a challenge that is still open, and whose event was acknowledged, does not launch a host
+ * again. If there was no launch, the call has no effect. Errors: BH_EVENTS_OUTSTANDING when this handle has polled
+ * events that are not acknowledged; `detail` is the number of these events. */
 BH_API bh_status bh_session_complete(bh_session *session, int32_t timeout_ms, bh_error *error);
 
 /* What happens to the tasks of a session that is invalidated. */
@@ -977,10 +977,10 @@ BH_ENUM(bh_body_source) {
     BH_BODY_SNAPSHOT = 1,  /* copies the files into the store at the enqueue, by reflink if the file system supports
                               reflinks */
     BH_BODY_CONSUME = 2    /* moves the files into the store at the enqueue and removes them after success. If the task
-                              fails or is cancelled, the host gets the files back. In the event of such a task,
-                              bh_event.path is the file's path in the store. For a form, bh_event.path is the path of
-                              the first file, and ends in ".0". The paths of the other files end in ".1" and so on. When
-                              the host acknowledges the event, the engine moves each file back to its old path. If
+                              fails or is cancelled, the host gets the files back. Then bh_event.path of the task's
+                              BH_EVENT_TASK_ENDED is the file's path in the store. For a form, bh_event.path is the path
+                              of the first file, and ends in ".0". The paths of the other files end in ".1" and so on.
+                              When the host acknowledges the event, the engine moves each file back to its old path. If
                               another file has that path, the moved file gets the name "NAME.~TASK" in the same
                               directory. The call that acknowledges the event returns after the files are moved. If a
                               file cannot be moved, it stays in the store, and the engine tries again later. Before the
@@ -1068,8 +1068,9 @@ typedef struct bh_request {
                                     that time first opens a challenge. 0: not known; only a response with 401 or 403
                                     opens a challenge */
     int64_t earliest_start_ms;   /* the task does not start before this time (Apple: earliestBeginDate); 0: no limit */
-    int64_t latest_start_ms;     /* after this time, the task no longer waits because of its own preset or its session's
-                                    preset. latest_start_ms must not be before earliest_start_ms. 0: no such time */
+    int64_t latest_start_ms;     /* after this time, the constraints of the task's own preset and of its session's
+                                    preset do not apply to the task any more. latest_start_ms must not be before
+                                    earliest_start_ms. 0: no such time */
     uint64_t expected_bytes_received; /* upper bound of the received bytes. While a budget has fewer bytes left, the
                                          task is held (Apple: countOfBytesClientExpectsToReceive). 0: expected_size, or
                                          not known */
@@ -1698,7 +1699,8 @@ typedef struct bh_activity {
     int64_t first_ms;          /* for a new activity: when its first window opens. For an existing activity: when its
                                   next window opens. 0: interval_ms after this call. But if an existing activity keeps
                                   its interval_ms, 0 does not change its next window */
-    int64_t next_ms;           /* read only: if a window is open: when it opened; else when the next window opens */
+    int64_t next_ms;           /* read only: when the open window opened. If no window is open: when the next window
+                                  opens */
     int64_t next_ends_ms;      /* read only: when that window ends */
     int64_t last_started_ms;   /* read only: time of the last start, or 0 */
     uint64_t last_task;        /* read only: id of the last task, or 0 */

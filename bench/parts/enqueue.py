@@ -8,7 +8,8 @@ from daemons import end_daemons
 from .report import rounds, spread
 from .transfers import show_progress
 
-#: Extent of the run -> numbers of requests in batches, one by one and from threads, and number of rounds.
+#: Maps the extent of the run to four numbers: how many requests are enqueued in batches, how many one by one, how many
+#: from threads, and how many rounds the run has.
 AMOUNTS = {"full": (200_000, 2_000, 8_000, 5), "quick": (20_000, 200, 800, 1), "ci": (20_000, 200, 800, 1)}
 BATCH, THREADS = 1_000, 8
 

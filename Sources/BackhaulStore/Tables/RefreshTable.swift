@@ -1,8 +1,8 @@
 internal import BackhaulModel
 
 /// The tables with the replacements that hosts (programs that embed the library) gave for expired headers and URLs. A
-/// *lane* is the tasks of one session for one server. A row of `refreshed_headers` applies to all tasks of a lane that
-/// can get new headers. A row of `refreshed_requests` applies to one task.
+/// *lane* is the tasks of one session for one server. A row of `refreshed_headers` applies to those tasks of a lane
+/// whose requests permit new headers (`RequestOptions.refresh`). A row of `refreshed_requests` applies to one task.
 struct RefreshTable {
     let connection: Connection
 
@@ -30,7 +30,8 @@ struct RefreshTable {
         try connection.first(Self.selectRequest, .id(task), read: Self.request)
     }
 
-    /// The SQL value for a row of `challenges`: the URL that the host gave for the challenge's task.
+    /// An SQL expression for a query that reads rows of `challenges`. The value of the expression is the URL that the
+    /// host gave for the challenge's task.
     static let urlOfChallenge =
         "(SELECT url FROM refreshed_requests WHERE refreshed_requests.task_id = challenges.task_id)"
 

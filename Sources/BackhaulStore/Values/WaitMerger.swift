@@ -51,8 +51,8 @@ struct WaitMerger {
             ? left.beganMilliseconds < right.beganMilliseconds : left.reason.rawValue < right.reason.rawValue
     }
 
-    /// Returns whether the waits touch or overlap. Waits with a gap of up to a second count as touching, because one
-    /// record ends shortly before the next record begins.
+    /// Returns whether the waits touch or overlap. If the gap between two waits is at most a second, they count as
+    /// touching, because there may be a short gap between two records that follow each other.
     private static func areAdjacent(_ earlier: WaitRecord, _ later: WaitRecord) -> Bool {
         earlier.endedMilliseconds.map { later.beganMilliseconds <= $0 &+ 1_000 } ?? true
     }

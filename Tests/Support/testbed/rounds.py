@@ -1,5 +1,5 @@
-"""Steps that many tests with hosts use. A round begins when a task is added to a session without unfinished tasks, and
-ends when all tasks of the session have ended."""
+"""Steps that many tests use. A host is a process that embeds the library. A round begins when a task is added to a
+session without unfinished tasks, and ends when all tasks of the session have ended."""
 
 from backhaul import Role
 
@@ -12,8 +12,8 @@ def finish_round(host, identifier="gallery", **configuration):
 
 
 def finish_round_and_kill(hosts, command, identifier="gallery", **configuration):
-    """Starts a host that registers the launch command (a program that the engine starts when the session needs its
-    host), and finishes a round. Then kills the host."""
+    """Starts a host that registers the launch command, finishes a round, and kills the host. If a session needs
+    a host (here, because its round has ended), and no host is connected, the engine runs the launch command."""
     host = hosts.start(launch=command)
     finish_round(host, identifier, **configuration)
     host.kill()

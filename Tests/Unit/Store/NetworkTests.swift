@@ -8,7 +8,7 @@ import Testing
 struct NetworkTests {
     let scratch = Scratch()
 
-    @Test("the settings of a network are stored until the last of them is removed")
+    @Test("the stored settings of a network are removed when all of them have their default values")
     func settings() throws {
         let store = try TestStore(scratch.path)
         var home = NetworkSettings(name: "home")

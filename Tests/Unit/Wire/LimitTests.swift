@@ -15,7 +15,7 @@ import Testing
                     userData: .init(repeating: 7, count: size), outcome: outcome)))
     }
 
-    @Test("a command that does not fit in a frame is refused as an error of the caller")
+    @Test("if a command does not fit in a frame, its encoding fails, and the caller gets the status `tooMany`")
     func tooManyIDs() {
         let ids = (0..<UInt64(Wire.maximumFrame / 8)).map(EventID.init)
         let failure = #expect(throws: Failure.self) {

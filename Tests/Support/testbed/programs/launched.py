@@ -1,5 +1,5 @@
-"""A program that the engine launches (starts), because a session of the program has events. It connects to the test,
-and then performs the test's calls like host_agent.py.
+"""A program that the engine launches (starts), because a session of the program has events. It connects to the socket
+of the test. Then it performs the calls that the test sends, as host_agent.py does.
 
 Usage: python -m testbed.programs.launched SOCKET
 """
@@ -21,7 +21,8 @@ def main():
         "directory": os.getcwd(), "descriptors": sorted(map(int, os.listdir("/proc/self/fd")))[:-2],
     })
     test.sendall(struct.pack("<Q", len(about)) + about)
-    # The calls use the standard streams, which are /dev/null at the start.
+    # host_agent reads the calls from the standard input, and writes the results to the standard output. The engine
+    # starts this program with /dev/null as both streams, so the connection to the test replaces them.
     os.dup2(test.fileno(), 0)
     os.dup2(test.fileno(), 1)
     test.close()
