@@ -1,11 +1,12 @@
 /*
- * The program that uses the library, and that the bench times. It enqueues a list of transfers, waits until all of them
- * have ended, and acknowledges every event.
+ * A program that uses the library. The bench measures how long this program takes. The program enqueues a list of
+ * transfers, waits until all of them have ended, and acknowledges every event.
  *
  *   bench_host daemon|embedded get|put STORE LIST [CA_FILE]
  *
  * Each line of LIST is "URL<tab>destination", or with put "URL<tab>file to upload". The program uses no idempotency
- * keys. It runs 32 transfers at the same time, as the other programs do. If a task failed, the exit status is 1.
+ * keys. Like the other programs that the bench compares, it runs 32 transfers at the same time. If a task failed, the
+ * exit status is 1.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <backhaul.h>

@@ -1,5 +1,6 @@
 """Messages about failures show the server's text. Messages about refused command lines name the refused option, and say
-what to do instead. An attempt is one run of a task. The history is the list of ended tasks."""
+what to do instead. An attempt is one run of a task. A resource time-out is the longest permitted time for a whole task.
+The history is the list of ended tasks."""
 
 import base64
 

@@ -46,7 +46,8 @@ def build(folder):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(PROJECT / name, folder / name)
     append_fields(folder / "include" / "backhaul.h")
-    # The Swift code reads two reserved numbers. One number remains, which Swift reads without an index.
+    # The Swift code reads two reserved numbers, each with an index. In the changed structs, only one number remains.
+    # Swift imports an array of one number as the number itself, which is read without an index.
     for path in (folder / "Sources" / "BackhaulABI").rglob("*.swift"):
         text = path.read_text(encoding="utf-8")
         path.write_text(re.sub(r"(\w+)\.reserved\.0, \1\.reserved\.1", r"\1.reserved", text), encoding="utf-8")

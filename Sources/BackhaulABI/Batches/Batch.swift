@@ -55,7 +55,8 @@ final class Batch: @unchecked Sendable {
             let copy = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: MemoryLayout<Int>.alignment)
             copy.initializeMemory(as: UInt8.self, repeating: 0, count: size)
             copy.copyMemory(from: item, byteCount: min(size, itemSize))
-            // The copy's struct_size covers only fields with values, because the host may pass the copy back.
+            // The first field, `struct_size`, states how many bytes of the copy have values. The host may pass the copy
+            // back to the library, which then reads only these bytes.
             copy.storeBytes(of: min(size, itemSize), as: Int.self)
             copies[key] = UInt(bitPattern: copy)
             return UInt(bitPattern: copy)

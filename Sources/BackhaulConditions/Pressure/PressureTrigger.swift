@@ -15,8 +15,8 @@ final class PressureTrigger: Sendable {
     private static let triggerLine = "some 100000 10000000"
     private static let processesFileSystem = 0x9fa0  // PROC_SUPER_MAGIC
 
-    /// Returns nil if the kernel allows no trigger. Also returns nil if a directory replaces the kernel's /proc; then
-    /// nothing is written.
+    /// Returns nil if the kernel allows no trigger. Also returns nil, and writes nothing, if `tree` has another
+    /// directory in place of the kernel's /proc, as in tests.
     init?(_ resource: PressureResource, in tree: SystemTree) {
         let number = bhl_open(tree.full(resource.path), O_RDWR | O_NONBLOCK, 0)
         guard number >= 0 else { return nil }

@@ -43,9 +43,10 @@ public final class DiskThreads: Sendable {
         self.state = Lock(state)
     }
 
-    /// Returns a download's part file (the file to which the download writes), without I/O. One thread does all work on
-    /// part files of one name, in the order of the calls. The thread of the directory does two kinds of work: it writes
-    /// files that are written in one step, and it renames files to their final names.
+    /// Returns a download's part file (the file to which the download writes), without I/O. A part file has two
+    /// threads. The first one is chosen by the file's name. It does most of the work on part files of this name, in the
+    /// order of the calls. The second one is chosen by the destination's directory. It writes files that are written in
+    /// one step, and renames files to their final names.
     public func partFile(_ location: PartLocation) -> PartFile {
         PartFile(
             id: newID(), location: location, writer: worker(for: location.partName, at: location.destination),

@@ -26,8 +26,8 @@ final class ActivityController {
     private var livingTasks: Set<TaskID> = []
     /// Activities whose window is open and which wait for better conditions.
     private var held: [OpenActivity] = []
-    /// For each activity whose start failed: the time of the next attempt, by the loop's clock. Each failure was
-    /// logged.
+    /// For each activity whose start failed: the time of the next attempt, in milliseconds since boot (`runtime.now`).
+    /// Each failure was logged.
     private var retryTimes: [ActivityID: Int64] = [:]
     /// The conditions on which activities with an open window depend.
     private(set) var needs: ConditionSet = []
@@ -116,10 +116,10 @@ final class ActivityController {
         return effects
     }
 
-    /// Returns whether the activity may start now. If a `background` activity has a request, its task is made when the
-    /// window opens. This task waits until its constraints are met, and shows the reason. If an activity has another
-    /// quality of service, its constraints are checked only before the start. As constraints of the task, they could
-    /// delay the task beyond the window.
+    /// Returns whether the activity may start now. The constraints of most activities are checked only before the
+    /// start. The task does not get these constraints, because they could delay it beyond the end of the window. But a
+    /// `background` activity with a request always starts when its window opens. Its task gets the constraints, waits
+    /// until they are met, and shows the reason.
     private func mayStart(_ activity: OpenActivity, now: Int64) -> Bool {
         let window = activity.window(now: now)
         guard now < window.end, let constraints = constraints(of: activity) else { return now >= window.begin }

@@ -97,8 +97,9 @@ final class ThroughputController {
         return reconsider(keys)
     }
 
-    /// Judges lane groups (tasks of a lane with the same constraints) whose tasks wait. If all servers together are too
-    /// slow, lanes that were not measured count as slow, too.
+    /// While any lane is paused, judges lane groups (tasks of a lane with the same constraints) whose tasks have begun
+    /// to wait. They are judged even if they were not measured: if all servers together are too slow, such lanes count
+    /// as slow, too.
     func lanesBeganWaiting(_ keys: some Sequence<LaneGroup>) -> [EngineEffect] {
         watch.isPausingAny ? reconsider(keys) : []
     }

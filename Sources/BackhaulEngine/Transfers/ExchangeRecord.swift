@@ -15,7 +15,7 @@ struct ExchangeRecord {
     var failureContext = FailureContext()
     var errorBody: [UInt8] = []
     var rate = RateMeter()
-    /// The time of the last byte, by the loop's clock.
+    /// The time of the last byte, in milliseconds since boot.
     var lastByte: Int64
     /// The record of this attempt that is in the store already; nil if there is none.
     var recorded: Attempt?

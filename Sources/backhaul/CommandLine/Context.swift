@@ -33,8 +33,8 @@ struct Context {
         session = SessionName(arguments.value("session") ?? Context.defaultSession)
         isSessionNamed = arguments.has("session")
         isEmbedded = arguments.has("embedded")
-        // If a program that the engine has launched runs this command, the command acts as a host in place of that
-        // program.
+        // The engine may have launched the program that runs this command. In this case, the command acts as a host in
+        // place of that program.
         isHost = command.isHost || isLaunched
         storeUse = command.storeUse
         usesSession = command.usesSession

@@ -45,7 +45,7 @@ def mixed_sizes(count, seed, largest=300_000):
 
 @dataclass(frozen=True)
 class Files:
-    """A folder of seeded files on disk, by name."""
+    """A folder of files with seeded contents. `digests` maps the name of each file to its SHA-256 digest."""
 
     folder: Path
     digests: dict

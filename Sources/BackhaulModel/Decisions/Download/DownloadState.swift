@@ -73,8 +73,9 @@ extension DownloadMachine {
 
     enum Transfer: Sendable {
         case running
-        /// The transfer has ended by itself, so it needs no stop. If the exchange is `requesting`, `receiving` or
-        /// `refusing`, the exchange ends soon.
+        /// The transfer has ended by itself, so it needs no stop. In the exchanges `requesting`, `receiving` and
+        /// `refusing`, the end of the transfer also ends the exchange. The other exchanges may first wait for the disk
+        /// or the store.
         case ended
     }
 

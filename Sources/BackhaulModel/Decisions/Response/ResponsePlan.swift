@@ -160,7 +160,9 @@ public enum ResponsePlan: Equatable, Sendable {
     ///
     /// A 206 response must repeat the entity tag of the response with the whole file (RFC 9110, section 15.3.7), but
     /// may omit Last-Modified. A 416 response may omit the entity tag and Last-Modified. If the validator is missing,
-    /// the status is the proof, because it shows that the server has honoured If-Range.
+    /// the status alone proves that the representation is the same, because the status shows that the server has
+    /// honoured If-Range. If the server had another representation, it would have ignored the range, and would have
+    /// sent the whole file with status 200.
     private static func difference(of head: ResponseHead, to known: Checkpoint, bodyIsPart: Bool) -> String? {
         if let tag = known.validator.entityTag {
             guard isSame(head, "ETag", tag, ifAbsent: !bodyIsPart) else { return "with another entity tag than before" }
@@ -174,8 +176,9 @@ public enum ResponsePlan: Equatable, Sendable {
         } else {
             return "for bytes that have no validator"
         }
-        // An empty final URL means that the program has given another URL for the same file. Then the entity tag and
-        // the size, which were compared before, are the proof.
+        // An empty final URL means that the program has given another URL for the same file. Then the final URLs are
+        // not compared, because the entity tag and the size prove that the file is the same. The entity tag was
+        // compared above. The caller has compared the size, if the response states it.
         if known.finalURL.isEmpty, known.validator.entityTag != nil, known.size != nil { return nil }
         // A validator distinguishes only the representations of one resource (RFC 9110, section 8.8.1), so the URL must
         // be the same. Signed links change their query with each redirect. So with a strong entity tag, the query may

@@ -213,8 +213,8 @@ extension TaskTimeline {
 }
 
 extension Row {
-    /// Reads the outcome of an ended task from the task's row and from the row of the response. `files` is nil while
-    /// `Query` lists the columns.
+    /// Reads the outcome of an ended task from the task's row and from the row of the response. To list the columns of
+    /// a statement, `Query` calls this function without a real row. In this call, `files` is nil.
     mutating func outcome(
         of task: TaskID, state: TaskState, destination: String?, attempts: UInt32, bytesReceived: UInt64,
         _ files: StoreDirectory?

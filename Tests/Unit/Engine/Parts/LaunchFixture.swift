@@ -166,8 +166,8 @@ final class LaunchFixture {
     }
 
     /// Completes the host's session: the host states that it has processed the session's events. Afterwards, the
-    /// session needs its host only if `isWaiting` is true. If `isRepeated` is true, the server has rejected the host's
-    /// credentials.
+    /// session needs its host only if `isWaiting` is true. If `isRepeated` is true, the launch was a repetition: its
+    /// only reason was that the server had rejected the host's credentials.
     func complete(isRepeated: Bool = false, isWaiting: Bool = false) throws {
         isOutstanding = false
         if !isWaiting { waiting = [] }

@@ -2,11 +2,12 @@ internal import CBackhaul
 internal import Synchronization
 
 /// The Swift tasks that wait for started verbs. A *verb* is a function of the library that sends a command to the
-/// engine. A *ticket* stands for a started verb, and returns its result.
+/// engine. A *ticket* stands for a started verb, and returns its result. The *driver* is the application's one thread.
+/// It waits for the library, and reports the ended tickets to this table.
 final class TicketTable: Sendable {
     private enum Entry {
-        /// A Swift task waits for the ticket until this time. The time is nil if the verb itself waits until the
-        /// session has no other consumer (reader of its events).
+        /// A Swift task waits for the ticket until this time. If the time is nil, the wait has no limit, because the
+        /// verb itself waits until the session has no other consumer (reader of its events).
         case waiting(CheckedContinuation<Void, any Error>, until: SuspendingClock.Instant?)
         /// The Swift task was cancelled before it began to wait.
         case cancelled
