@@ -90,8 +90,8 @@ extension EngineLoop {
         runner.deferred(for: reason)
     }
 
-    /// Gives these tasks their new constraints (demands on the system). If a running task now belongs to a held group,
-    /// the task stops.
+    /// Gives these tasks their new constraints (demands on the system). If a running task now belongs to a held group
+    /// (a group of tasks that wait, because a condition is not met), the task stops.
     private func restated(_ moved: RestatedTasks) {
         conditionParts.holds.add(moved.constraints.values)
         var joined: [any TransferRunner] = []

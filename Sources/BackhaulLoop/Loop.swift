@@ -80,7 +80,7 @@ public final class Loop {
     }
 
     func forget(_ watch: Watch) {
-        // If a later watch has the same number, the registration in the set belongs to the later watch.
+        // If a later watch has the same descriptor, the registration in the epoll set belongs to the later watch.
         guard watches[watch.descriptor]?.generation == watch.generation else { return }
         watches[watch.descriptor] = nil
         if !isBroken, !watch.interest.isEmpty { events.remove(watch.descriptor) }

@@ -1,9 +1,10 @@
 internal import BackhaulModel
 
-/// Decides to which network the interface of the default route belongs. NetworkManager reports a network later than the
-/// kernel, and may be restarted while a connection continues. In both cases, the interface still belongs to the present
-/// network, so the limit on bytes for this network (its budget) still applies. This type performs no I/O. Times are in
-/// milliseconds of the boot clock.
+/// Decides to which network the interface of the default route belongs. NetworkManager reports the network of a new
+/// interface later than the kernel does. If NetworkManager is running, the decision is pending until this report, for
+/// at most `networkManagerTimeout`. NetworkManager may also be restarted while a connection continues. Then the
+/// interface still belongs to the network of the last report, so the limit on bytes for this network (its budget) still
+/// applies. This type performs no I/O. Times are in milliseconds of the boot clock.
 struct NetworkIdentity {
     /// How long to wait for NetworkManager, in milliseconds.
     static let networkManagerTimeout: Int64 = 10_000

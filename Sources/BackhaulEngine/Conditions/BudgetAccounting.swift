@@ -117,8 +117,8 @@ final class BudgetAccounting {
 
     /// Adds the transferred bytes to the ledger, and checks the budgets. This function is called each second during
     /// transfers, at the end of each transfer, and when the network becomes known.
-    /// - read: the network in use, as `networkInfos` has just found out for a listing. This value counts only if
-    /// `current` is nil.
+    /// - read: the network in use, which `networkInfos` has just read for a listing. It is used only if `current` is
+    /// nil.
     func count(on read: Network? = nil) -> [EngineEffect] {
         guard let network = current ?? read else { return [] }
         kinds[network.name] = network.kind

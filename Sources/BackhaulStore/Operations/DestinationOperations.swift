@@ -15,8 +15,8 @@ public struct DestinationOperations {
     }
 
     /// Records that the ending task has placed this file at its destination. The validators are those of the response
-    /// that was recorded with the finish intent, before the file got its final name. If that response has no
-    /// validators, an earlier record of the destination is removed.
+    /// that was recorded before the file got its final name, together with the *finish intent* (the device, inode and
+    /// size of the file). If that response has no validators, an earlier record of the destination is removed.
     public func recordRepresentation(
         of task: TaskID, at destination: String, of url: String, in session: SessionID, inode: UInt64, size: UInt64,
         modifiedNanoseconds: Int64
@@ -42,9 +42,9 @@ public struct DestinationOperations {
     // *consumed file* is a file to upload that was moved into the store. The claimed file is moved only one time, to a
     // path that the host chooses.
 
-    /// Returns whether the file is already at `path`. False when the file must still be moved there. Throws notFound.
-    /// Throws wrongState if the task has no file in the store that can be claimed, or if the file was claimed to
-    /// another path.
+    /// Returns whether the file is already at `path`. False when the file must still be moved there. Throws notFound if
+    /// the session has no such task. Throws wrongState if the task has no file in the store that can be claimed, or if
+    /// the file was claimed to another path.
     public func checkClaim(_ task: TaskID, session: SessionID, path: String) throws(Failure) -> Bool {
         guard let row = try tables.tasks.claim(task), row.session == session else { throw notFoundFailure(task) }
         let isConsumed = row.state.hasEnded && row.state != .succeeded && row.path == nil

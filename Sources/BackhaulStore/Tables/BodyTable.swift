@@ -4,9 +4,10 @@ internal import BackhaulModel
 /// library. A *snapshot* is a copy of a host's file in the store. A *consumed file* is a host's file that was moved
 /// into the store.
 ///
-/// `body_parts` has the files and values of each body. `consumed` has the old paths of consumed files; the files at
-/// these paths must be removed. `body_leftovers` has files in the store that no task needs. `bodies_to_return` has
-/// consumed files that must be moved back to their old paths.
+/// `body_parts` has the files and values of each body. A host's file is consumed in two steps: first, the file gets a
+/// hard link or a copy in the store, and later, its old name is removed. `consumed` has the old paths that must still
+/// be removed. `body_leftovers` has files in the store that no task needs. `bodies_to_return` has consumed files that
+/// must be moved back to their old paths.
 struct BodyTable {
     let connection: Connection
 

@@ -1,8 +1,8 @@
 internal import BackhaulModel
 
-/// The table `delivered` has the idempotency keys of succeeded tasks whose event was acknowledged. A key stays until
-/// the host (the program that embeds the library) has acknowledged the event about the end of the task's round. A
-/// *round* is the period in which the session has unfinished tasks.
+/// The table `delivered` has idempotency keys of succeeded tasks. A key is inserted when the host (the program that
+/// embeds the library) acknowledges the event about the end of the task. The key stays until the host has acknowledged
+/// the event about the end of the task's round. A *round* is the period in which the session has unfinished tasks.
 struct DeliveredTable {
     let connection: Connection
 

@@ -102,9 +102,10 @@ final class MultiHandle {
         hasRemoved = false
         act(on: bhl_socket_timeout, 0)
         guard hasRemoved, error == CURLM_OK else { return }
-        // When an address does not respond, libcurl 7.88.1 abandons that address, and opens the socket of the next
-        // address only in a further call. But libcurl requests this further call too late: for the end of the next
-        // address's time-out (lib/connect.c, baller_start_next). So the further call is made here.
+        // When an address does not respond, libcurl 7.88.1 abandons that address. libcurl opens the socket of the next
+        // address only in a further call, and must request this call with the timer. But libcurl sets the timer too
+        // late, to the end of the next address's time-out (lib/connect.c, baller_start_next). So the further call is
+        // made here.
         var running: Int32 = 0
         let result = inside { bhl_multi_act_on_all(handle, &running) }
         if result != CURLM_OK { error = result }

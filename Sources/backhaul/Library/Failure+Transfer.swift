@@ -1,8 +1,8 @@
 import CBackhaul
 
 extension CommandError {
-    /// Returns the same error. If the library has refused to enqueue (store) a transfer, the message also has the URL
-    /// of that transfer.
+    /// Returns this error. If the library has refused to enqueue (store) one of the transfers, the message of the
+    /// returned error has the URL of that transfer.
     func about(_ transfers: [Transfer]) -> CommandError {
         guard case .failure(let failure) = self, let index = failure.index, transfers.indices.contains(index) else {
             return self

@@ -47,7 +47,7 @@ struct WaitRecordTests {
         #expect(try waits(host, tasks[1]).map(\.endedMilliseconds) == [nil])
     }
 
-    @Test("a task that a condition holds before its next attempt has one open wait record")
+    @Test("if a task without a route must then wait for the battery, only its wait record for the battery is open")
     func held() throws {
         let engine = try FakeConditionsEngine(store)
         defer { engine.stop() }

@@ -4,8 +4,8 @@ import Testing
 
 @testable import BackhaulStore
 
-/// The versions are schema versions of the database. A *constraint* is a demand of a task on the system, such as
-/// external power. A *leftover* is a file that the engine must still delete.
+/// The version numbers in these tests are schema versions of the database. A *constraint* is a demand of a task on the
+/// system, such as external power. A *leftover* is a file that the engine must still delete.
 @Suite("Stores of earlier versions")
 struct MigrationTests {
     let scratch = Scratch()
@@ -63,7 +63,7 @@ struct MigrationTests {
         #expect(infos.allSatisfy { $0.earliestStartMilliseconds == nil && $0.latestStartMilliseconds == nil })
     }
 
-    @Test("version 3's default list of retried statuses becomes the new default, and other lists stay")
+    @Test("the new default list of retried statuses replaces the default list of version 3, and other lists stay")
     func retryStatuses() throws {
         let other = """
             INSERT INTO sessions (id, application, identifier, connections_per_origin, maximum_running_tasks,
@@ -103,7 +103,7 @@ struct MigrationTests {
         #expect(try store.info(session)?.liveTasks == 3)
     }
 
-    @Test("partial downloads and leftovers of version 4 keep the earlier names of their files")
+    @Test("partial downloads and leftovers of version 4 keep their file names, which have no random number")
     func partFiles() throws {
         let rows = """
             INSERT INTO checkpoints (task_id, entity_tag, final_url, size, synced_offset, boot_id)

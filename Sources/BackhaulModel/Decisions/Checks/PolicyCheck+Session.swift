@@ -1,5 +1,6 @@
 /// Checks that the policy of a request (its rules for redirects, retries and statuses) does not contradict the
-/// configuration of its session. If a field has its default value in the request or in the session, there is no
+/// configuration of its session. For a field that the request does not set, the session's value applies. A default
+/// value of the session can cause a contradiction, too. Only the default list of retried statuses never causes a
 /// contradiction.
 extension RequestCheck {
     /// Throws `invalidArgument` if a field of the request contradicts a field of the session. The message names both
@@ -33,8 +34,9 @@ extension RequestCheck {
     }
 
     private static func checkStatuses(_ policy: TaskPolicy, _ session: SessionConfiguration) throws(Failure) {
-        // If the request has both lists, `PolicyCheck` compares them. The session's default list of retried statuses
-        // contradicts nothing, so the request's accepted statuses may overlap this list.
+        // If the request has a list of accepted statuses and a list of retried statuses, `PolicyCheck` compares the two
+        // lists. If the request has only one list, it is compared with the session's other list. The session's default
+        // list of retried statuses contradicts nothing, so the request's accepted statuses may overlap this list.
         if policy.acceptedStatuses == nil, let retried = policy.retryStatuses {
             try checkStatuses(accepted: session.acceptedStatuses, retried: retried, "request", "session")
         }

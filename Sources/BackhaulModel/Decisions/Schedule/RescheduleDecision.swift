@@ -25,7 +25,7 @@ public struct ScheduledTask: Equatable, Sendable {
     }
 }
 
-/// What new start times (the earliest and the latest start) change for a task.
+/// The effects of new start times (the earliest and the latest start) on a task.
 public struct RescheduleDecision: Equatable, Sendable {
     public enum Delay: Equatable, Sendable {
         /// The delay of the task does not change.

@@ -47,8 +47,8 @@ struct ReadyTasks {
 
     // MARK: Resource time-outs
 
-    /// Returns the session's waiting tasks whose own resource time-out has passed. They are sorted by the end of the
-    /// time-out.
+    /// Returns the session's waiting tasks whose own resource time-out (that of the request, not that of the session)
+    /// has passed. They are sorted by the end of the time-out.
     func overdue(of session: SessionID, now: Int64, limit: Int) throws(Failure) -> [TaskID] {
         try connection.all(Self.selectOverdue, .id(session), .integer(now), .number(limit)) { row throws(Failure) in
             row.taskID()

@@ -32,7 +32,7 @@ def main(store, count):
             requests = (bh_request * count)()
             for index in range(count):
                 memmove(byref(requests, index * sizeof(bh_request)), byref(request), sizeof(bh_request))
-            # Resets the highest value, because the interpreter reached it at its start.
+            # The interpreter needed more memory at its start than it needs now. So the highest value is reset here.
             Path("/proc/self/clear_refs").write_text("5")
             before, start = resident("VmRSS"), time.monotonic()
             results = take(bh_batch, library.bh_session_enqueue, session._handle.pointer, requests, count, 600_000)

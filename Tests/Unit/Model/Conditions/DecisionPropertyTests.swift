@@ -61,7 +61,7 @@ struct DecisionPropertyTests {
         }
     }
 
-    @Test("each condition that stops a running task also holds a task that is already held")
+    @Test("a task that is already held has at least the holds that would stop it while it runs")
     func heldIsStickier() {
         everyRow(24) { row, _ in
             var free = row
@@ -80,7 +80,7 @@ struct DecisionPropertyTests {
         }
     }
 
-    @Test("each condition that a task needs at its start is one of the task's needed conditions")
+    @Test("each condition that must be read before a task starts is one of the task's needed conditions")
     func neededAtStart() {
         everyRow(27) { row, _ in
             let effective = row.effective

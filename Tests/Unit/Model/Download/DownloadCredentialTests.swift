@@ -39,7 +39,7 @@ struct DownloadCredentialTests {
         attempt.expect(.discarded, .conclude(.failed(authChallenge.failure), nil))
     }
 
-    @Test("If the session opens no challenges, a download that gets a challenge fails at once")
+    @Test("If the session passes no challenges to the host, a download that gets a challenge fails at once")
     func off() {
         var attempt = DownloadScript()
         attempt.after(.start, .head(challenge))

@@ -23,7 +23,7 @@ struct DownloadResumeTests {
         attempt.expect(.opened(length: 500), .startTransfer(offset: 500, ifRange: "\"a\""))
     }
 
-    @Test("If a response has the recorded ETag but another length, the task restarts and keeps the recorded values")
+    @Test("If a response has the recorded ETag but another length, the task starts again and keeps the recorded ETag")
     func contradiction() {
         var attempt = DownloadScript(from: .kept(400))
         attempt.after(.start, .opened(length: 500))
@@ -37,7 +37,7 @@ struct DownloadResumeTests {
         #expect(metadataOnly == .kept(0, boot: ""))
     }
 
-    @Test("If a checkpoint has the length 0, the task requests the whole file and removes the checkpoint first")
+    @Test("A checkpoint of length 0 is removed after the request for the whole file and before the first write")
     func metadataOnly() {
         var attempt = DownloadScript(from: .kept(0, boot: ""))
         attempt.expect(.start, .openPart(isSameBoot: false, syncedOffset: 0))

@@ -79,7 +79,7 @@ struct DownloadStopTests {
         attempt.expect(.concluded, .closePart)
     }
 
-    @Test("If a download cannot be resumed, a suspended task drops its bytes")
+    @Test("If the download of a suspended task cannot be resumed, the task drops its bytes")
     func suspendedWithoutValidator() {
         var attempt = DownloadScript()
         attempt.after(.start, .head(unvalidated), .received(count: 70))

@@ -14,7 +14,7 @@ from ._rules import Constraints, Policy
 from ._writers import Writer, flag
 from ._writing import copied, path, text
 
-#: Maps names of fields of policies and sessions in Python to different names in messages.
+#: For messages: maps the Python names of some fields of policies and sessions to the words for these fields.
 _WORDS = {
     "http_version": "HTTP version",
     "redirects": "policy for redirects",

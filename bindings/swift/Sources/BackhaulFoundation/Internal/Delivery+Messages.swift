@@ -9,8 +9,8 @@ extension Delivery {
         let identifier = taskIdentifier(key: ending.idempotencyKey, id: ending.taskID)
         let task = core.task(identifier, id: ending.taskID, kind: ending.kind, url: ending.url) {
             $0.label = label(ending.userData)
-            // An earlier run of the program made the task, so the task object is new. All bytes of the task count as
-            // received.
+            // This closure runs only if this process has no object for the task yet, because an earlier run of the
+            // program enqueued the task. In the new object, all bytes of the task count as received.
             $0.received = Int64(clamping: ending.size)
         }
         let body = ending.kind == .upload ? (ending.responseBody ?? ending.errorBody).map { Data($0) } : nil
