@@ -44,8 +44,8 @@ def _counts(names):
 
 
 def fields(struct):
-    """Maps each printed field of a struct to the name of the struct that the field is or points to. For any other
-    field, the value is None."""
+    """Returns a dictionary whose keys are the names of the struct's printed fields. If a field is another struct or a
+    pointer to another struct, its value is the name of this other struct. Otherwise the value is None."""
     names = {field.name for field in structs()[struct].fields}
     hidden = {"struct_size", *_counts(names), *_of(NOT_PRINTED, struct)}
     return {field.name: kind if (kind := field.type.removeprefix("const ").rstrip(" *")) in structs() else None

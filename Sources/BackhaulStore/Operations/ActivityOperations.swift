@@ -10,9 +10,10 @@ public struct ActivityOperations {
     private var events: EventOperations { EventOperations(tables: tables, directory: directory) }
     private var tasks: TaskOperations { TaskOperations(tables: tables, directory: directory) }
 
-    /// Adds the activity, or replaces the one with the same identifier. If the interval stays the same, and the new
-    /// first time is nil or the same as before, the new activity keeps the next window of the replaced one. `origin` is
-    /// the origin (scheme, host name and port) of the activity's request. Throws tooMany, invalidated or notFound.
+    /// Adds the activity, or replaces the one with the same identifier. `firstMilliseconds` of an activity is the time
+    /// at which its first window opens. If the interval stays the same, and the new `firstMilliseconds` is nil or the
+    /// same as before, the new activity keeps the next window of the replaced one. `origin` is the origin (scheme, host
+    /// name and port) of the activity's request. Throws tooMany, invalidated or notFound.
     public func set(
         _ activity: Activity, origin: Origin?, in session: SessionID, now: Int64
     ) throws(Failure) {
@@ -111,8 +112,9 @@ public struct ActivityOperations {
         return (previous, try events.poll(session, after: previous, maximum: 1).events)
     }
 
-    /// Returns the request to enqueue for the open window. If the quality of service is `background`, the task waits
-    /// for the conditions of the discretionary preset (such as external power), at most until the window ends.
+    /// Returns the request to enqueue for the open window. If the quality of service is `background`, and the request
+    /// has no preset, the request gets the discretionary preset. Then the task waits for the conditions of this preset
+    /// (such as external power), at most until the window ends.
     private func request(of activity: OpenActivity, now: Int64) throws(Failure) -> (Request, Origin) {
         guard let stored = try tables.activities.request(of: activity.id) else {
             throw Failure(.internal, "an activity has no request; please report it")

@@ -1,12 +1,12 @@
 internal import BackhaulModel
 
-/// The table `history` has ended tasks whose event the host (the program that embeds the library) has acknowledged. The
-/// session's configuration limits the number of these tasks.
+/// The table `history` contains each task that has ended and whose event the host (the program that embeds the library)
+/// has acknowledged. The session's configuration limits the number of these tasks.
 struct HistoryTable {
     let connection: Connection
 
-    /// Copies at most `limit` tasks of the events in the temporary table `selected` to the history, beginning with the
-    /// newest. Returns the number of copied tasks.
+    /// Copies to the history the tasks whose events are in the temporary table `selected`. If there are more than
+    /// `limit` such tasks, only those with the newest events are copied. Returns the number of copied tasks.
     func insertSelected(limit: Int64) throws(Failure) -> Int64 {
         try connection.run(Self.insertSelected, .integer(limit))
         return connection.changes

@@ -58,8 +58,8 @@ struct WaitTable {
         return Dictionary(found.map { ($0.session, $0.began) }, uniquingKeysWith: min)
     }
 
-    /// If a session has live tasks, moves the times in its records, because the times of these tasks are moved by the
-    /// same step.
+    /// Adds `step` milliseconds to the times in the records of each session that has live tasks. The step is a change
+    /// of the calendar clock. The records are changed because the times of live tasks are moved by the same step.
     func moveTimes(by step: Int64) throws(Failure) { try connection.run(Self.moveTimes, .integer(step)) }
 
     /// Removes old records of the session. Keeps the newest `shared` shared records, the newest `single` records of

@@ -5,7 +5,8 @@ internal import CCurl
 /// The cookies of a session, a named collection of tasks. libcurl stores and sends the cookies (RFC 6265). All calls
 /// are on the transport's thread.
 ///
-/// Unsafe: libcurl's share handle lives until `deinit`. Easy handles that use it retain this object.
+/// Unsafe: libcurl's share handle lives until `deinit`. Each `EasyHandle` that uses the share handle retains this
+/// `CookieJar`, so `deinit` does not run before the end of this use.
 public final class CookieJar {
     let share: UnsafeMutableRawPointer
     /// An easy handle that only reads and writes the jar. It sends no requests.
@@ -67,8 +68,8 @@ public final class CookieJar {
         return lines
     }
 
-    /// The largest size of a line, in bytes. libcurl accepts a name and value of 4,096 bytes together. Domain and path
-    /// are parts of a URL.
+    /// The largest size of a line, in bytes. The line of a server's cookie is shorter: libcurl accepts a name and value
+    /// of 4,096 bytes together, and the domain and path of the cookie are not longer than a URL.
     private static let lineLimit = 64 * 1024
 }
 

@@ -92,7 +92,7 @@ struct Explanation {
         return "\(Text.timeWithCountdown(task.latestStart, now: now)): then presets no longer hold it"
     }
 
-    /// The constraint (demand on the system) of the task itself that causes the wait.
+    /// The constraint (demand on the system) that causes the wait, if the task itself has this constraint.
     private var own: ConstraintsRecord.Origin? { task.constraints?.origin(task.reason, facts) }
 
     private var isFromPreset: Bool {

@@ -131,7 +131,7 @@ def test_a_task_that_waits_for_its_network_continues_to_wait_in_the_next_engine(
     assert other.wait_for()[0].state is TaskState.SUCCEEDED
 
 
-def test_a_network_link_that_often_fails_and_returns_uses_no_attempt(one, network, server, downloads):
+def test_a_waiting_task_uses_no_attempt_while_a_link_often_fails_and_returns(one, network, server, downloads):
     task = one.download(server.serve("/a", CONTENT), downloads / "a")
     waiting(one, task)
     for _ in range(20):

@@ -40,7 +40,7 @@ import Testing
         #expect(contents(location.destination.path) == [1, 2, 3, 4, 5])
     }
 
-    @Test("an append to a part file does not write to a host's file that has got the part file's descriptor number")
+    @Test("if a host's file has taken a part file's descriptor number, an append does not write to the host's file")
     func takenOver() async throws {
         try await part.append([1, 2, 3])
         let number = try #require(descriptor(of: scratch.partPath(location)))

@@ -161,7 +161,7 @@ struct ActivityTests {
         #expect(try store.events(of: session).count == 2)
     }
 
-    @Test("if an activity was read before it started, this earlier record does not start the activity again")
+    @Test("if a due activity is started twice with the same record, the second start does nothing")
     func once() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -210,7 +210,7 @@ struct ActivityTests {
         #expect(try infos(store, session).isEmpty)
     }
 
-    @Test("if an activity is set again, it gets a new window only if its first time or its interval changes")
+    @Test("if an activity is set again, its next window changes only with a new interval or a new first window")
     func again() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

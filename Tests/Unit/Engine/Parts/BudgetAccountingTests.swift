@@ -62,7 +62,7 @@ struct BudgetAccountingTests {
         #expect(budgets.budgets(of: session).first?.left == 1_000)
     }
 
-    @Test("until ten seconds after the last transferred byte, a budget makes the engine check the current network")
+    @Test("if there is a budget, the engine checks the network until ten seconds after the last transferred byte")
     func asks() {
         limit(1_000_000)
         #expect(!budgets.updateNetworkReading())

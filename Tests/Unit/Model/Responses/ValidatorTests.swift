@@ -15,7 +15,7 @@ struct ValidatorTests {
 
     private static func tag(ofSize size: Int) -> String { "\"" + String(repeating: "x", count: size - 2) + "\"" }
 
-    @Test("the validator for If-Range is a strong entity tag or, without any tag, a Last-Modified before Date",
+    @Test("If-Range uses a strong ETag; if the response has no ETag, it uses a Last-Modified that is before Date",
         arguments: [
         Row("ETag: \"a\"", continuesWith: "\"a\""),
         Row("etag: \"a\"", continuesWith: "\"a\""),

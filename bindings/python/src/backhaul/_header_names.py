@@ -7,8 +7,9 @@ from ._constants import PREFIXES
 
 
 def _name(prefix: str, member: str) -> str:
-    # The name of a member cannot begin with a digit. A name that would begin with a digit gets the last word of its
-    # prefix: the member for BH_HTTP_1_1 is HTTP_1_1.
+    # The name of a member cannot begin with a digit. If a digit follows the prefix in the header's name, the member's
+    # name begins with the last word of the prefix. For example, BH_HTTP_1_1 has the prefix BH_HTTP_, and its member is
+    # HTTP_1_1.
     word = prefix.split("_")[-2] + "_"
     repeats = member.startswith(word) and member[len(word)].isdigit()
     return prefix + (member[len(word) :] if repeats else member)

@@ -1,8 +1,9 @@
 internal import CBackhaul
 
 /// A program that the *engine*, which is the process that runs the tasks, launches for an application. A *host* is a
-/// process that uses the application. The engine launches the program when a session needs a host, and no host is
-/// connected. No shell is involved. A property that is nil has its default value.
+/// process that embeds the library, and an *application* is the identifier of hosts that belong together. The engine
+/// launches the program when a session needs a host, and no host is connected. No shell is involved. A property that is
+/// nil has its default value.
 public struct LaunchCommand: Hashable, Sendable {
     /// The absolute path of an executable file.
     public var program: String
@@ -112,7 +113,7 @@ public struct LaunchInfo: Hashable, Sendable {
 
 /// A launch, as the launched program reads it.
 public struct Launch: Hashable, Sendable, Identifiable {
-    /// The id of the launch. It increases with each launch of the store.
+    /// The id of the launch. Each later launch in the same store has a greater id.
     public let id: UInt64
     /// 1 plus the number of failed launches immediately before this launch.
     public let launches: Int
