@@ -2,9 +2,10 @@ internal import BackhaulEngine
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// A connection from a client to its engine, through memory or over the store's socket. A *client* is one open
-/// application in a process that embeds the library. Its *engine* runs the tasks of a *store*, which is a directory
-/// with all durable data. Clients use both kinds of connections in the same way.
+/// A connection from a client to its engine, through memory or over the store's socket. A *client* is the part of the
+/// library that sends a program's commands to the engine. A program has one client for each application that it has
+/// opened. The *engine* runs the tasks of a *store*, which is a directory with all durable data. Clients use both kinds
+/// of connections in the same way.
 protocol ClientTransport: Sendable {
     /// Sends a message without blocking. After the end of the connection, messages are dropped. The transport reports
     /// the end separately.

@@ -27,8 +27,8 @@ public final class Engine: Sendable {
     /// How long a stopping engine then waits for hanging calls of the disk threads, in milliseconds.
     private static let diskMilliseconds: Int64 = 100
 
-    /// - ended: a closure that is called with the reason when the owner has to stop the engine. It is called at most
-    ///   one time, on the engine's thread, and must not call the engine.
+    /// - ended: a closure. When the owner of the engine has to stop the engine, the engine calls this closure with the
+    ///   reason. The closure is called at most one time, on the engine's thread, and must not call the engine.
     public init(
         directory: StoreDirectory, lock storeLock: StoreLock, options: EngineOptions = .embedded,
         ended: @escaping @Sendable (EngineEnd) -> Void

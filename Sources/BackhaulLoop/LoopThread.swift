@@ -5,9 +5,10 @@ internal import CLinux
 /// thread.
 ///
 /// A host (a program that embeds the library) may close descriptors that are not its own. The loop detects this in its
-/// next iteration. From then on, the thread performs only posted jobs, without the loop. But if the thread waits
-/// without a limit, there is no next iteration, and only a signal could end the system call. So this thread stays in
-/// the system call. The thread that posts the next job starts another loop thread, which takes over.
+/// next iteration. From then on, the thread performs only posted jobs, without the loop. But if the host closes the
+/// descriptors while the thread waits without a time limit, only a signal could end this wait. So this thread stays in
+/// its system call, and has no next iteration. The thread that posts the next job starts another loop thread, which
+/// takes over.
 public final class LoopThread<Context: AnyObject>: Sendable {
     public typealias Job = @Sendable (Context) -> Void
 

@@ -60,7 +60,7 @@ public struct ProcessIdentity: Equatable, Hashable, Sendable {
 
     /// The fields of /proc/PID/stat, without the first two. The first returned field is the state (proc(5)).
     private static func statusFields(of processID: Int32) -> [Substring]? {
-        // The name in parentheses may have spaces and parentheses, so fields count from the last ')'.
+        // The name in parentheses may have spaces and parentheses, so the fields are counted after the last ')'.
         guard let text = readSmallFile("/proc/\(processID)/stat"), let end = text.lastIndex(of: ")") else { return nil }
         return text[text.index(after: end)...].split(separator: " ")
     }

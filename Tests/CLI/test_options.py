@@ -266,7 +266,7 @@ def test_a_consumed_file_is_removed_after_the_upload_succeeds(backhaul, receivin
     assert not file.exists()
 
 
-def test_a_consumed_file_is_returned_after_the_upload_fails(backhaul, serve):
+def test_a_consumed_file_is_moved_back_to_its_path_after_the_upload_fails(backhaul, serve):
     file = backhaul.here / "once"
     file.write_bytes(CONTENT)
     url = f"{serve({}).url}/absent"

@@ -53,9 +53,9 @@ final class ConditionsMonitor {
         return made
     }
 
-    /// Handles the source's report that a condition has changed. The source may report a change while a part of the
-    /// engine sets its needs. So the change is handled at the end of this iteration of the loop. Otherwise, one
-    /// decision could start inside another decision.
+    /// Handles the source's report that a condition has changed. The source may report a change while another part of
+    /// the engine makes a decision, and calls `need` or `setNeeds`. So the change is handled at the end of this
+    /// iteration of the loop. Otherwise, one decision could start inside another decision.
     func sourceChanged() {
         guard !isChangePlanned else { return }
         isChangePlanned = true
@@ -100,8 +100,8 @@ final class ConditionsMonitor {
 
     // MARK: Checks
 
-    /// Checks what the source has read until now; afterwards, `decide` updates `conditions`. Returns nil if no
-    /// condition is read.
+    /// Checks what the source has read until now. Does not update `conditions`: the caller then calls `decide`, which
+    /// updates them. Returns nil if no condition is read.
     func check() -> Findings? {
         guard let source else { return nil }
         let current = source.current

@@ -28,9 +28,10 @@ public struct HistoryOperations {
         return (tasks, more)
     }
 
-    /// Copies the tasks of the selected events into the history. If the history's limit does not permit all of these
-    /// tasks, copies only the newest ones. The caller deletes the tasks. Returns the new number of tasks in the
-    /// history.
+    /// Copies tasks into the history: the tasks whose events are in the temporary table `selected`. If the history's
+    /// limit does not permit all of these tasks, copies only the newest ones. The caller deletes the tasks. Returns the
+    /// new number of tasks in the history.
+    /// - Parameter selected: The number of events in the table `selected`.
     func addSelected(_ session: SessionID, selected: Int64) throws(Failure) -> Int64 {
         guard let (limit, count) = try tables.sessions.history(of: session) else { return 0 }
         guard let limit else {

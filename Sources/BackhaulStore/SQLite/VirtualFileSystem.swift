@@ -7,8 +7,9 @@ internal import Glibc
 /// First, the pages of a database have checksums (`CheckedFile`).
 ///
 /// Second, paths are used as given. SQLite's VFS resolves links, and refuses a result of more than 512 bytes. The
-/// database is in the *store*, a directory. The paths of the store's files contain the descriptor of this directory. So
-/// these paths are always short, and stay valid when the directory is renamed.
+/// database is in the *store*, a directory. This process opens the store's files with paths such as
+/// `/proc/self/fd/5/NAME`, where 5 is the descriptor of the directory. So these paths are always short, and stay valid
+/// when the directory is renamed.
 ///
 /// Third, SQLite takes no locks ("unix-none"), because `Database` already has a lock on the file. SQLite's own locks
 /// belong to the process, and are lost when any code of the process closes the file. SQLite records these locks in a

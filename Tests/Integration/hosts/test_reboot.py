@@ -31,7 +31,7 @@ def synced_offset(store):
 @pytest.fixture
 def interrupted(host, debug_library, misbehaving, downloads, store):
     """Starts a download, and kills the host in the middle of the download. Returns a function that opens the store
-    again. The function gets the id of the boot that the engine then sees."""
+    again. The argument of this function is the simulated id of the boot."""
     def start(boot):
         return host(environment={"BACKHAUL_LIBRARY": str(debug_library), "BACKHAUL_BOOT": boot})
 

@@ -341,7 +341,7 @@ def test_an_invalidated_session_is_removed_after_all_its_events_are_acknowledged
     assert host().session() is True
 
 
-def test_invalidating_a_session_with_cancel_cancels_its_tasks(host, misbehaving, downloads):
+def test_invalidating_a_session_can_also_cancel_its_tasks(host, misbehaving, downloads):
     one = host()
     one.session()
     one.download(misbehaving.serve("/a", CONTENT, otherwise=Behaviour(stall_after=10)), downloads / "a")

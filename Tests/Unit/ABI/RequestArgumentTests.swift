@@ -90,7 +90,7 @@ final class RequestArgumentTests {
         #expect(request.ifExists == .fail && request.destination?.path == path)
     }
 
-    @Test("a request whose destination folder does not exist is refused with the request's index")
+    @Test("if a request's destination folder does not exist, the error has the index of the request")
     func noFolder() {
         let failure = failure { () throws(Failure) in try read { $0.destination = text("/no/such/folder/file") } }
         #expect(failure?.status == .destinationUnavailable && failure?.index == 0)

@@ -83,7 +83,7 @@ struct NetworkLinkTests {
         #expect(state.network.source == "there is no default route")
     }
 
-    @Test("the configuration decides whether a network is metered, otherwise NetworkManager, otherwise the device")
+    @Test("whether a network is metered is read from the configuration first, then NetworkManager, then the device")
     func precedence() {
         let link = NetworkLink(name: "wlan0", type: 1, deviceType: "wlan")
         let state = NetworkState(link, source: "/sys/class/net/wlan0")

@@ -25,7 +25,8 @@ extension DownloadMachine {
             return [.recheckDestinationFile(condition)]
         case .retry(let failure, let fromZero):
             guard failure.status == .httpStatus else { return retry(failure, fromZero: fromZero) }
-            // The body is read, because the program gets its text if no further attempt follows.
+            // If no further attempt follows, the program that requested the download gets the first bytes of this
+            // response's body. So the body is read.
             return readErrorBody(.again(failure), transfer)
         case .contradiction(let failure):
             let metadataOnly = checkpoint.map(\.metadataOnly)

@@ -1,7 +1,7 @@
 /// Rate limits permit a number of bytes per second. This type divides these bytes among the tasks (downloads and
 /// uploads). The engine, each session and each task may have a rate limit. A limit applies to the sum of received and
-/// sent bytes. The bytes of a task count for three limits: the limit of the task, of its session and of the engine.
-/// `now`: the time in milliseconds, by a clock that never goes back.
+/// sent bytes. The bytes of a task count for three limits: the limit of the task, of its session and of the engine. The
+/// parameter `now` of the functions is the time in milliseconds, by a clock that never goes back.
 ///
 /// Each of the three *levels* (task, session, engine) that has a limit is a token bucket. One chunk may overdraw the
 /// bucket, and then later chunks wait. So the rate is kept for chunks of any size. Tasks that share a level move bytes
@@ -74,8 +74,8 @@ public struct TokenBucketTree<Session: Hashable & Sendable, Task: Hashable & Sen
         }
         var bucket = buckets[level] ?? Bucket(rate: Double(rate), updated: now)
         bucket.refill(now)
-        // A lower rate would make the delay for bytes that were moved in advance longer. So these bytes are reduced in
-        // proportion.
+        // A negative balance counts bytes that were moved in advance, and causes a delay. At a lower rate, the same
+        // balance would cause a longer delay. So if the rate becomes lower, the balance shrinks in proportion.
         bucket.balance *= min(1, Double(rate) / bucket.rate)
         bucket.rate = Double(rate)
         buckets[level] = bucket
@@ -156,7 +156,8 @@ public struct TokenBucketTree<Session: Hashable & Sendable, Task: Hashable & Sen
             guard levels.allSatisfy({ left[$0] ?? 0 > 0 }) else { continue }
             let isEnding = account.credit > 0
             let quantum = isEnding ? 0 : levels.compactMap { quanta[$0] }.min() ?? 0
-            // The bytes of a level must suffice for all tasks that continue. A single task may move bytes in advance.
+            // The first task that continues at a level may move more bytes than the level has. For each further task,
+            // the remaining bytes of the level must suffice.
             let needed = max(0, account.credit + quantum)
             guard isEnding || ending.isDisjoint(with: levels),
                 levels.allSatisfy({ left[$0] ?? 0 >= needed || !served.contains($0) })
