@@ -41,8 +41,8 @@ public final class SessionClient: Sendable {
     }
 
     /// Completes the session: states that the host has processed all events that it has read. If the engine started
-    /// this process and the handle was attached because of that launch, this call also ends the handle, and a second
-    /// call does nothing.
+    /// this process for this session, the call also ends this object's handle, which is the reference to the session.
+    /// After that, a second call does nothing.
     public func complete() -> Ticket {
         if let failure { return application.completedTicket(failure.status == .completed ? .done : .failed(failure)) }
         let ticket = application.makeTicket()
@@ -131,7 +131,7 @@ public final class SessionClient: Sendable {
     private static let replyTimeoutMilliseconds: Int64 = 5_000
 
     /// Waits until an event after `after` exists, or the deadline passes. If the engine replies in time, the returned
-    /// ticket has its outcome.
+    /// ticket has the reply.
     public func poll(after: EventID, maximum: UInt32, until deadline: Deadline) -> Ticket {
         while true {
             let seen = application.state.withLock { $0.sessions[handle]?.newest ?? .zero }

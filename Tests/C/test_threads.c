@@ -88,6 +88,7 @@ static void *use_what_may_be_closed(void *argument) {
     return NULL;
 }
 
+/* If the application is closed while other threads call functions, the only effect is that these calls fail. */
 static void closing_while_other_threads_call_only_fails_their_calls(void) {
     pthread_t threads[THREADS];
     /* This application keeps the engine (the threads that run the tasks) running, so that the other applications open

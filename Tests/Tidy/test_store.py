@@ -148,7 +148,7 @@ def test_operation_families_do_not_use_each_other_in_a_cycle():
         rest = {name: used for name, used in rest.items() if name not in lowest}
 
 
-def test_the_transaction_or_another_family_uses_each_operation_family():
+def test_each_operation_family_is_used_by_the_transaction_or_by_another_family():
     (transaction,) = (source for source in swift(STORE.rstrip("/")) if source.name == STORE + "Transaction.swift")
     lent = set(LENT.findall(transaction.text))
     used = set().union(*families().values())

@@ -1,5 +1,5 @@
 """Runs the rows of the bench that transfer files. In each round, each contender (measured program) runs one time. The
-bars are computed from the runs."""
+results of the runs are compared with the *bars*: the worst figures that the project accepts."""
 
 import os
 import sys
@@ -59,7 +59,8 @@ class Transfers:
         return contender.durable
 
     def _counted(self, cell):
-        """Makes separate runs, which count what the contenders that sync their files demand of the disk."""
+        """Makes separate runs for the contenders that sync their files. These runs count what a contender demands of
+        the disk: the syncs and the bytes of the write-ahead log."""
         counts = {}
         for contender in (each for each in cell.contenders if self._is_counted(cell.row, each)):
             show_progress(f"{cell.name}, counted: {contender.name}")

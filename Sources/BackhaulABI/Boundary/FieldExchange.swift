@@ -6,8 +6,9 @@ internal import CBackhaul
 // that the host owns.
 
 /// Copies fields between a struct of the header and a Swift value. One list of fields serves both directions
-/// (`ConfigurationFields.swift`). In the header, 0 and NULL mean the default. When such a field is read, an optional
-/// value whose default is nil becomes nil, and any other value does not change. Writing never throws.
+/// (`ConfigurationFields.swift`). In the header, 0 and NULL mean the default. So if a field that is read has 0 or NULL,
+/// the Swift value gets its default: if the default is nil, the value becomes nil. Otherwise the value does not change,
+/// because the caller has passed the default. Writing never throws.
 struct FieldExchange: ~Copyable {
     private let isReading: Bool
     private var arena = Arena()

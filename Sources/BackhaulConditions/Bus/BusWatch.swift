@@ -6,9 +6,10 @@ internal import BackhaulPlatform
 /// are on the disk.
 ///
 /// The watch's own thread calls the services at the start and after changes. Otherwise the thread waits for signals and
-/// for `close`. If there is no bus, the thread tries to connect again after pauses that grow to 30 s. If the directory
-/// of the bus's socket can be watched, the thread retries only a few times, and then only when this directory changes.
-/// The thread's calls start no service, and a bus that hangs delays no other thread. Any thread may use this object.
+/// for `close`. If there is no bus, the thread tries to connect again after pauses that grow to 30 s. If the thread can
+/// watch the directory of the bus's socket, it makes only a few such attempts. Afterwards it tries again each time this
+/// directory changes. The thread's calls start no service, and a bus that hangs delays no other thread. Any thread may
+/// use this object.
 public final class BusWatch: Sendable {
     /// How long a reply may take before it counts as missing, in milliseconds.
     static let replyTimeoutMilliseconds: Int64 = 2_000

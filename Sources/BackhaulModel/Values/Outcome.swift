@@ -65,8 +65,9 @@ public struct Event: Equatable, Sendable {
     }
 }
 
-/// How many tasks of a group succeeded, failed and were cancelled. Tasks that ended before the group's previous event
-/// do not count. All tasks of a group have one common event, which reports that all of them have ended.
+/// How many tasks of a group succeeded, failed and were cancelled. A group is tasks with one common event, which
+/// reports that all of them have ended. If tasks are added to the group after this event, the group gets a further
+/// event. Then only the tasks that have ended since the previous event count.
 public struct FinishedGroup: Equatable, Sendable {
     public var name: String
     public var succeeded: UInt64

@@ -1,9 +1,9 @@
 internal import BackhaulModel
 internal import CSQLite
 
-/// The current row of a statement. A function that reads a row of several columns names each column, in the order of
-/// its reads. To list the columns of a SELECT, `Query` runs the same function without a statement. So the list and the
-/// reads cannot differ. The function must read all columns unconditionally, and must not run a statement.
+/// The current row of a statement. A function that reads a row of several columns passes the name of a column to each
+/// read. To get the list of the columns for the SELECT, `Query` runs this function without a statement. So the list and
+/// the reads cannot differ. The function must read all columns unconditionally, and must not run a statement.
 struct Row {
     // Unsafe: the pointer is valid until the statement is stepped or reset. A row is passed only to closures that do
     // not store it.

@@ -6,8 +6,9 @@ public struct ParkedTask: Equatable, Sendable {
     public var challenge: ChallengeID
     /// Whether the challenge was opened for this task, and the challenge's event was inserted.
     public var isNew: Bool
-    /// The change of the session. Its `lanes` are the lanes of tasks that wait again because the server rejected a
-    /// credential.
+    /// What the parking changed in the session. If the server has rejected the response to an earlier challenge, or if
+    /// this response has expired, the tasks that continued after the response wait again. `lanes` of this value then
+    /// has the lanes of these tasks. A lane is the tasks of one session for one server.
     public var change: Change
     /// When the next delayed task is due, in milliseconds of the boot clock.
     public var nextDue: Int64?

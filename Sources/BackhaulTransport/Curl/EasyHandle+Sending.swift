@@ -27,8 +27,9 @@ extension EasyHandle {
         } else if method == "GET" {
             method = nil
         }
-        // libcurl does not rewind an empty body, so `refuseToRewind` could not prevent a repetition. So the request
-        // gets a new connection, on which libcurl does not repeat a request.
+        // If a reused connection is closed, libcurl repeats the request. `refuseToRewind` prevents this repetition:
+        // libcurl rewinds the body first, and the rewind fails. But libcurl does not rewind an empty body. So a request
+        // with an empty body gets a new connection.
         if !canBeRepeated && outgoing.bodySize == 0 { bhl_easy_set_long(handle, CURLOPT_FRESH_CONNECT, 1) }
         guard bhl_easy_set_string(handle, CURLOPT_CUSTOMREQUEST, method) == CURLE_OK else {
             throw Failure(.outOfResources, "no memory is left for a transfer")

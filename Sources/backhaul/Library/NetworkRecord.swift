@@ -13,7 +13,8 @@ struct NetworkRecord {
     var isCurrent = false
     var usedToday: UInt64 = 0
     var usedThisMonth: UInt64 = 0
-    /// The end of the present day in Unix milliseconds, or 0. `monthEnds` has the same form.
+    /// The end of the present day in Unix milliseconds; 0 if the record is not from the engine. `monthEnds` is the end
+    /// of the network's present month in the same form.
     var dayEnds: Int64 = 0
     var monthEnds: Int64 = 0
 

@@ -66,7 +66,7 @@ def test_a_task_succeeds_after_a_passing_fault(host, misbehaving, downloads, nam
 
 
 @pytest.mark.parametrize("name", LASTING)
-def test_a_lasting_fault_fails_the_task_without_a_file(host, misbehaving, downloads, name):
+def test_after_a_lasting_fault_the_task_fails_and_leaves_no_file(host, misbehaving, downloads, name):
     behaviour, status, http_status = LASTING[name]
     url = misbehaving.serve("/a", CONTENT, otherwise=behaviour)
     one = host()

@@ -34,7 +34,7 @@ def test_calls_in_a_forked_child_are_refused_and_do_not_affect_the_parent(host, 
     assert [info.identifier for info in one.all_sessions()] == ["gallery"]
 
 
-def test_after_a_kill_of_its_host_a_store_is_free_although_a_forked_child_still_runs(host, misbehaving, downloads):
+def test_a_new_host_can_use_the_store_of_a_killed_host_whose_forked_child_still_runs(host, misbehaving, downloads):
     one = host()
     one.session(first_delay_ms=50)
     one.download(misbehaving.serve("/a", CONTENT, [STALLED]), downloads / "a")

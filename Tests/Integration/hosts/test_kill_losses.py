@@ -80,8 +80,9 @@ def download_with_kills(host, downloads, hosting, content, rate, points):
 def is_kept(losses, promised, rate):
     """Whether the losses are within the limits.
 
-    A loss may be negative, because the process may read bytes of the last write before the kernel acknowledges them.
-    One of five kills may lose more bytes, because other processes may delay the disk's thread.
+    A loss may be negative: the engine may read bytes of the server's last write before the kernel acknowledges these
+    bytes, and the test counts only acknowledged bytes as received. One of five kills may lose more bytes, because other
+    processes may delay the disk's thread.
     """
     *most, worst = sorted(losses)
     return (min(losses) > -rate * WRITE and statistics.median(losses) <= promised + AT_ONCE

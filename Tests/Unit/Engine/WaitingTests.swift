@@ -91,7 +91,7 @@ struct WaitingTests {
         }
     }
 
-    @Test("if a ticket is released before the host takes its session, the session is free afterwards")
+    @Test("if a ticket is released before the host takes the ticket's session, the session is free afterwards")
     func releasedUntaken() throws {
         defer { close() }
         let ticket = other.createSession(SessionConfiguration(identifier: "s"), .consume)

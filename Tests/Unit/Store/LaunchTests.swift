@@ -5,8 +5,8 @@ import Testing
 @testable import BackhaulStore
 
 /// A *host* is a program that uses the library. The engine *launches* a host if sessions need it. The *backoff* is the
-/// delay until the next launch. A host *acknowledges* each event that it has processed. It *completes* a session when
-/// it states that it has processed all its events.
+/// delay until the next launch. A host *acknowledges* each event that it has processed. The host *completes* a session
+/// when the host states that it has processed all events of the session.
 @Suite("Launches in the store")
 struct LaunchTests {
     let scratch = Scratch()
@@ -93,7 +93,7 @@ struct LaunchTests {
         #expect(ids == [1, 2, 3])
     }
 
-    @Test("after a session is completed, its launch lists it only if it has unacknowledged events")
+    @Test("after a session is completed, a launch lists the session only if the session has unacknowledged events")
     func completes() throws {
         let store = try TestStore(scratch.path)
         try register(store, command)

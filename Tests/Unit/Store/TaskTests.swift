@@ -83,7 +83,7 @@ struct TaskTests {
         #expect(try !wait())
     }
 
-    @Test("waiting tasks are ordered by priority and then by age; loaded tasks are skipped and not counted")
+    @Test("waiting tasks are ordered by priority, then age; tasks already in memory are skipped and not counted")
     func order() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

@@ -46,7 +46,8 @@ struct OutgoingRequestTests {
         let size = 6 << 20
         try await withServer({ connection in
             // The server's kernel buffers the bytes that the server has not read. The client does not notice when the
-            // server reads these bytes. So the buffer is small.
+            // server reads bytes from this buffer. The client notices only that the kernel accepts more bytes. So the
+            // buffer is small: the kernel can accept more bytes soon after the server has read some.
             var room: Int32 = 32 << 10
             setsockopt(connection.descriptor, SOL_SOCKET, SO_RCVBUF, &room, socklen_t(MemoryLayout<Int32>.size))
             _ = connection.readRequest()

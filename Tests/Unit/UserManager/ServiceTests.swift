@@ -166,7 +166,7 @@ struct ServiceTests {
         #expect(ExitStatus(code: code, status: status)?.clause(of: "/p") == words)
     }
 
-    @Test("if a unit file has the name of a service, its unit is started in place of the service")
+    @Test("if a unit file has the name of a service, the unit of this file is started in place of the service")
     func unitFile() throws {
         let service = service("echo transient >said")
         let home = String(cString: try #require(getenv("HOME")))

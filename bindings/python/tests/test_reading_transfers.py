@@ -113,7 +113,7 @@ def test_the_event_of_an_ended_upload_is_read():
     assert (event.checksum, event.group) == ("sha-256:ab", None)
 
 
-def test_the_url_of_a_refresh_is_read_but_the_repr_of_its_challenge_hides_it():
+def test_a_refresh_is_read_with_its_url_but_its_repr_hides_the_url():
     challenge = _reading._challenge(
         filled(_ctypes.bh_challenge, id=1, kind=3, origin=b"https://a:443", task_id=8, url=b"https://a/?signature=1")
     )

@@ -6,9 +6,9 @@
 /// when the charge is five percentage points above the minimum. If tasks are held because of pressure, they continue
 /// when the pressure is five points below the limit.
 public enum DeferralDecision {
-    /// The percentage points above its minimum that a battery needs before held tasks continue.
+    /// Held tasks continue when the charge of the battery is this number of percentage points above the minimum.
     static let batteryMargin: UInt8 = 5
-    /// The percentage points below its limit that pressure must reach before held tasks continue.
+    /// Held tasks continue when the pressure is this number of percentage points below the limit.
     static let pressureMargin: UInt8 = 5
 
     /// All reasons for which the tasks are held; empty if they may run. The first reason is the one that matters most
@@ -61,8 +61,8 @@ public enum DeferralDecision {
     }
 
     /// The bytes that the host (the program that embeds the library) expects a task to move, for `fits`. Nil if the
-    /// host has stated no number. Also nil if a part of the file has already been transferred, because the task then
-    /// continues in each period until the budget is used up.
+    /// host has stated no number. Also nil if a part of the file has already been transferred. Such a task need not fit
+    /// into the budget of one period: it continues in each period until the budget is used up.
     public static func stated(received: UInt64?, sent: UInt64?, offset: UInt64) -> UInt64? {
         guard received != nil || sent != nil, offset == 0 else { return nil }
         let (sum, overflow) = (received ?? 0).addingReportingOverflow(sent ?? 0)

@@ -79,7 +79,7 @@ struct QuietHoursTimeTests {
         _ = BudgetPeriod.month(at: number, startsOn: 200, localOffsetMilliseconds: { $0 % 2 == 0 ? number : 0 })
     }
 
-    @Test("a time in a sentence is written in local time", arguments: [
+    @Test("a time in a message for users is written in local time", arguments: [
         (0, "21:40 today"), (9 * 60, "06:40 tomorrow"), (48 * 60, "Sunday 21:40"), (6 * 24 * 60, "Thursday 21:40"),
         (11 * 24 * 60, "1 December 21:40"),
     ] as [(Int64, String)])

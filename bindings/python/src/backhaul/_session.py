@@ -202,9 +202,9 @@ class Session(SessionTasks):
     # Activities
 
     def set_activity(self, activity: Activity, *, timeout: float | None = None) -> None:
-        """Stores the activity, which is work that repeats. If the session already has an activity with this identifier,
-        the new activity replaces it. The next window then stays the same. The next window changes only if ``first`` is
-        set or ``interval_ms`` changes. A session has at most 1,000 activities."""
+        """Stores the activity, which is work that repeats in windows of time. If the session already has an activity
+        with this identifier, the new activity replaces it. If ``first`` is not set and ``interval_ms`` does not change,
+        the next window stays the same. A session has at most 1,000 activities."""
         self.start.set_activity(activity).result(timeout)
 
     def remove_activity(self, identifier: str, *, timeout: float | None = None) -> None:

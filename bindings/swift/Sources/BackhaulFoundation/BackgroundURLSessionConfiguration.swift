@@ -46,8 +46,8 @@ public final class BackgroundURLSessionConfiguration: NSObject {
     /// number. Over HTTP/2, tasks share one connection.
     public var httpMaximumConnectionsPerHost = 6
 
-    /// Header fields for all requests. A field is sent with each request that has no field of the same name. Fields
-    /// that the engine itself sets are ignored. They are also ignored in a request.
+    /// Header fields for all requests. A field is sent with each request that has no field of the same name. The
+    /// engine itself sets some fields, such as `Host`. These fields are ignored here and in the fields of a request.
     public var httpAdditionalHeaders: [AnyHashable: Any]?
 
     /// Whether the session has cookies. With `.never`, no cookies are stored or sent. With other values, the session
