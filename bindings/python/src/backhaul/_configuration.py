@@ -49,8 +49,8 @@ class SessionConfiguration:
     #: the background. Default False.
     discretionary_if_launched: bool | None = None
     #: If the consumer's process has been stopped for this long (by SIGSTOP, a debugger or the cgroup freezer), and the
-    #: session needs its host, the engine launches another host. 0: never. The library does not continue stopped
-    #: processes.
+    #: session needs its host, the engine launches another host. 0: never. The library does not make a stopped process
+    #: run again.
     launch_if_stopped_ms: int = 0
     #: Default 60,000: how long the throughput must be below ``constraints.minimum_bytes_per_second`` before tasks are
     #: held.

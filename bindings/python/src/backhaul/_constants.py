@@ -380,13 +380,13 @@ class BodySource(OpenEnum):
     #: Copies the files into the store at the enqueue, by reflink if the file system supports reflinks.
     SNAPSHOT = 1
     #: Moves the files into the store at the enqueue and removes them after success. If the task fails or is cancelled,
-    #: the host gets the files back. In the event of such a task, ``Event.path`` is the file's path in the store. For a
-    #: form, ``Event.path`` is the path of the first file, and ends in ".0". The paths of the other files end in ".1"
-    #: and so on. When the host acknowledges the event, the engine moves each file back to its old path. If another file
-    #: has that path, the moved file gets the name "NAME.~TASK" in the same directory. The call that acknowledges the
-    #: event returns after the files are moved. If a file cannot be moved, it stays in the store, and the engine tries
-    #: again later. Before the acknowledgement, the host can move a file to another path with ``claim``. Symbolic links
-    #: are refused.
+    #: the host gets the files back. Then ``Event.path`` of the task's EventKind.TASK_ENDED is the file's path in the
+    #: store. For a form, ``Event.path`` is the path of the first file, and ends in ".0". The paths of the other files
+    #: end in ".1" and so on. When the host acknowledges the event, the engine moves each file back to its old path. If
+    #: another file has that path, the moved file gets the name "NAME.~TASK" in the same directory. The call that
+    #: acknowledges the event returns after the files are moved. If a file cannot be moved, it stays in the store, and
+    #: the engine tries again later. Before the acknowledgement, the host can move a file to another path with
+    #: ``claim``. Symbolic links are refused.
     CONSUME = 2
 
 

@@ -116,8 +116,8 @@ class Proxy:
     """The proxy through which servers are reached."""
 
     #: "http://…", "https://…", "socks5://…" or "socks5h://…" (the proxy resolves names), without user and password;
-    #: "none": no proxy; None: the proxy that the variables ``http_proxy``, ``https_proxy``, ``all_proxy`` and
-    #: ``no_proxy`` of the engine's environment set.
+    #: "none": no proxy; None: the variables ``http_proxy``, ``https_proxy``, ``all_proxy`` and ``no_proxy`` of the
+    #: engine's environment determine the proxy.
     url: str | None = None
     #: User name for the proxy (Basic, Digest or SOCKS), together with ``password``.
     user: str | None = None
@@ -133,8 +133,8 @@ class Budget:
 
     #: Bytes in a day of local time; 0: no limit; BUDGET_NOTHING: no bytes.
     daily: int = 0
-    #: Bytes in a calendar month; for a network's budget, the month begins on ``month_starts_on``. 0: no limit;
-    #: BUDGET_NOTHING: no bytes.
+    #: Bytes in a calendar month. For the budget of a network, ``Network.month_starts_on`` sets the day on which the
+    #: month begins. 0: no limit; BUDGET_NOTHING: no bytes.
     monthly: int = 0
 
 

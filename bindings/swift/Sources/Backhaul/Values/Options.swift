@@ -236,8 +236,8 @@ public struct SessionConfiguration: Hashable, Sendable {
     /// in the background. Default `false`.
     public var isDiscretionaryIfLaunched: Bool?
     /// If the consumer's process has been stopped for this long (by SIGSTOP, a debugger or the cgroup freezer), and the
-    /// session needs its host, the engine launches another host. Nil: never. The library does not continue stopped
-    /// processes.
+    /// session needs its host, the engine launches another host. Nil: never. The library does not make a stopped
+    /// process run again.
     public var launchIfStopped: Duration?
     /// Default 60,000 ms: how long the throughput must be below `constraints.minimumBytesPerSecond` before tasks are
     /// held.
