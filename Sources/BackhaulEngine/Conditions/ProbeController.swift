@@ -77,8 +77,8 @@ final class ProbeController {
         if let key = candidates[origin] { load(key, .uplink) }
     }
 
-    /// For each lane of the session: the constraints (demands on the system) whose tasks are held only because the
-    /// uplink does not work.
+    /// Each lane of the session in which tasks are held only because the uplink does not work. For each lane, the
+    /// result has the constraints (demands on the system) of these tasks.
     func heldByUplink(of session: SessionID) -> [LaneID: Set<ConstraintsID>] {
         guard uplink.isHeld else { return [:] }
         var held: [LaneID: Set<ConstraintsID>] = [:]

@@ -129,7 +129,7 @@ extension TransferRunner {
 
     /// The attempt for listings; nil if no request was sent.
     func storedAttempt(_ next: AttemptNext, failure: Failure? = nil, nextAttemptMilliseconds: Int64 = 0) -> Attempt? {
-        // The record is large, so it is not copied as a whole.
+        // `exchange` is large, so only its parts are copied.
         guard attempt.exchange.requests > 0 else { return nil }
         var stored = Attempt(task: attempt.task.id, number: attempt.requests, next: next)
         stored.nextAttemptMilliseconds = nextAttemptMilliseconds

@@ -1,7 +1,7 @@
-// This file defines Apple's names for the types of BackhaulFoundation. With these names, a source file for Apple's
-// systems compiles here after only its imports are changed. If a file imports FoundationNetworking, the names mean the
-// types of FoundationNetworking. Transfers of those types do not continue in the background, so such a file must use
-// the names of BackhaulFoundation.
+// This file defines Apple's names for the types of BackhaulFoundation. So a source file for Apple's systems compiles
+// here when its imports are changed; the rest of the file can stay. If a file imports FoundationNetworking, the names
+// mean the types of FoundationNetworking. Transfers of those types do not continue in the background, so such a file
+// must use the names of BackhaulFoundation.
 @_exported public import BackhaulFoundation
 public import FoundationNetworking
 
