@@ -22,7 +22,7 @@ JOINS = {
     "BodyTable": ({"events", "request_options"}, "the files of all acknowledged or cancelled tasks at once"),
     "CommandTable": ({"clients"}, "all clients without a row at once"),
     "DeliveredTable": ({"events", "tasks"}, "the keys of all acknowledged events at once"),
-    "EventTable": ({"tasks", "requests", "answers", "groups"}, "poll is hot: an event with its task is one row"),
+    "EventTable": ({"tasks", "requests", "responses", "groups"}, "poll is hot: an event with its task is one row"),
     "HistoryTable": ({"events", "tasks", "requests", "request_options", "groups"},
                      "copies all acknowledged tasks at once"),
     "LeftoverTable": ({"tasks"}, "the part files of all cancelled tasks at once"),
@@ -30,7 +30,7 @@ JOINS = {
     "RequestTable": ({"tasks"}, "a request is found in its session only"),
     "Selection": ({"tasks", "events"}, "selects rows of them"),
     "SessionTable": ({"clients", "consumers"}, "a session is listed with its consumer"),
-    "Tasks": ({"answers", "challenges", "checkpoints", "events", "groups", "intents", "lanes", "request_options",
+    "Tasks": ({"responses", "challenges", "checkpoints", "events", "groups", "intents", "lanes", "request_options",
                "requests"}, "a task is started and listed with all that belongs to it; both are hot"),
     "WaitTable": ({"sessions", "tasks"}, "the waits of many tasks at once"),
 }

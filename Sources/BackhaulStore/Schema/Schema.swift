@@ -9,7 +9,7 @@ enum Schema {
     static let applicationID: Int64 = 0x4248_5331
 
     /// The migration at index N changes a database of version N to version N + 1.
-    static let migrations = [migration001, migration002, migration003, migration004, migration005]
+    static let migrations = [migration001, migration002, migration003, migration004, migration005, migration006]
 
     /// The temporary tables of a connection. SQLite keeps them in memory.
     static let temporary = """

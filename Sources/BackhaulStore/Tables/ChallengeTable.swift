@@ -63,9 +63,9 @@ struct ChallengeTable {
 
     // These are SQL expressions for a row of `sessions`.
     static let isUnseenInSession =
-        "EXISTS (SELECT 1 FROM challenges WHERE challenges.session_id = sessions.id AND told = 0)"
+        "EXISTS (SELECT 1 FROM challenges WHERE challenges.session_id = sessions.id AND is_seen = 0)"
     static let isNewInSession =
-        "EXISTS (SELECT 1 FROM challenges WHERE challenges.session_id = sessions.id AND told = 0 AND failures = 0)"
+        "EXISTS (SELECT 1 FROM challenges WHERE challenges.session_id = sessions.id AND is_seen = 0 AND failures = 0)"
     static let countInSession = "(SELECT count(*) FROM challenges WHERE challenges.session_id = sessions.id)"
     /// An SQL expression for a row of `tasks`. Its value is the time at which the task's challenge was opened. The task
     /// waits for this challenge, or has last waited for it.
@@ -95,7 +95,7 @@ struct ChallengeTable {
         "SELECT 1 FROM challenges WHERE id = ?1 AND NOT \(TaskTable.waitsForChallenge)")
     private static let remove = Query("DELETE FROM challenges WHERE id = ?")
     private static let markSeen = Query(
-        "UPDATE challenges SET told = 1 WHERE session_id = ?1 AND told = 0 AND NOT \(EventTable.isOfChallenge)")
+        "UPDATE challenges SET is_seen = 1 WHERE session_id = ?1 AND is_seen = 0 AND NOT \(EventTable.isOfChallenge)")
 }
 
 extension ProtectionSpace {

@@ -165,7 +165,7 @@ struct EventTable {
         { (row) throws(Failure) in try row.event(nil) },
         """
         FROM events LEFT JOIN tasks ON tasks.id = events.task_id LEFT JOIN requests ON requests.task_id = tasks.id
-            LEFT JOIN answers ON answers.task_id = tasks.id LEFT JOIN groups ON groups.id = tasks.group_id
+            LEFT JOIN responses ON responses.task_id = tasks.id LEFT JOIN groups ON groups.id = tasks.group_id
         WHERE events.session_id = ? AND events.id > ? ORDER BY events.id LIMIT ?
         """)
     private static let countThrough = Query("SELECT count(*) FROM events WHERE session_id = ? AND id <= ?")

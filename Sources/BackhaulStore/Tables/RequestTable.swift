@@ -1,7 +1,7 @@
 internal import BackhaulModel
 
 /// The table `requests` has the requests for tasks, as *hosts* (programs that embed the library) gave them. The table
-/// `answers` has the summary of the response with which a task ended.
+/// `responses` has the summary of the response with which a task ended.
 struct RequestTable {
     let connection: Connection
 
@@ -63,10 +63,10 @@ struct RequestTable {
         "SELECT url FROM requests JOIN tasks ON tasks.id = task_id WHERE task_id = ? AND session_id = ?")
     private static let writeResponse = Query(
         """
-        INSERT OR REPLACE INTO answers (task_id, final_url, media_type, headers, error_body, response_body, checksum)
+        INSERT OR REPLACE INTO responses (task_id, final_url, media_type, headers, error_body, response_body, checksum)
         VALUES (?, ?, ?, ?, ?, ?, ?)
         """)
-    private static let selectResponse = Query(response, "FROM answers WHERE task_id = ?")
+    private static let selectResponse = Query(response, "FROM responses WHERE task_id = ?")
 }
 
 extension Row {

@@ -1,8 +1,8 @@
 internal import BackhaulModel
 
-/// The table `kept_answers` has credentials that stay valid after a restart of the engine (the process that runs the
-/// tasks). A credential is stored only if the host (the program that embeds the library) has requested this. Only the
-/// user may read the database's file (mode 0600).
+/// The table `stored_credentials` has credentials that stay valid after a restart of the engine (the process that runs
+/// the tasks). A credential is stored only if the host (the program that embeds the library) has requested this. Only
+/// the user may read the database's file (mode 0600).
 struct StoredCredentialTable {
     let connection: Connection
 
@@ -54,11 +54,14 @@ struct StoredCredentialTable {
 
     private static let write = Query(
         """
-        INSERT OR REPLACE INTO kept_answers (session_id, kind, origin, has_realm, realm, user, password, headers,
+        INSERT OR REPLACE INTO stored_credentials (session_id, kind, origin, has_realm, realm, user, password, headers,
             expires_ms, challenge_id, schemes)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """)
     private static let remove = Query(
-        "DELETE FROM kept_answers WHERE session_id = ? AND kind = ? AND origin = ? AND has_realm = ? AND realm = ?")
-    private static let selectAll = Query(credential, "FROM kept_answers")
+        """
+        DELETE FROM stored_credentials
+        WHERE session_id = ? AND kind = ? AND origin = ? AND has_realm = ? AND realm = ?
+        """)
+    private static let selectAll = Query(credential, "FROM stored_credentials")
 }

@@ -127,4 +127,33 @@ struct MigrationTests {
             Leftover(task: TaskID(rawValue: 21), kind: .kept),
         ])
     }
+
+    @Test("responses, stored credentials and seen challenges of version 5 stay")
+    func renamed() throws {
+        let rows = """
+            INSERT INTO answers (task_id, final_url) VALUES (4, 'https://mirror.example.org/d');
+            INSERT INTO kept_answers (session_id, kind, origin, has_realm, user, password, challenge_id, schemes)
+                VALUES (1, 1, 'https://example.org:443', 0, 'ann', 'secret', 3, 1);
+            INSERT INTO challenges (session_id, kind, origin, has_realm, schemes, failures, opened_ms, told)
+                VALUES (1, 1, 'https://example.org:443', 0, 1, 0, 2000, 1);
+            """
+        let (store, session) = try migrated(5, and: rows)
+        let (events, credentials, sessions, needing) = try store.run { (transaction) throws(Failure) in
+            (
+                try transaction.events.poll(session, after: .zero, maximum: 9).events,
+                try transaction.credentials.kept().map(\.credential.response),
+                try transaction.sessions.infos(application: "org.example"),
+                try transaction.launches.waitingSessions(of: "org.example")
+            )
+        }
+        guard case .taskEnded(let ended)? = events.first?.kind else {
+            Issue.record("the first event is no ended task: \(events)")
+            return
+        }
+        #expect(ended.outcome.response.finalURL == "https://mirror.example.org/d")
+        #expect(credentials == [.credential(user: "ann", password: "secret")])
+        #expect(sessions.map(\.openChallenges) == [1])
+        // A session with a challenge that the host has not seen would need the host.
+        #expect(needing.isEmpty)
+    }
 }

@@ -15,7 +15,7 @@ struct QueryPlanTests {
     /// Tables that stay small even if the store has many tasks. A statement may scan these tables.
     private static let small: Set<String> = [
         "sessions", "lanes", "selected", "running", "clients", "applied", "meta", "pending", "intents", "leftovers",
-        "sqlite_sequence", "challenges", "kept_answers", "launches", "launched_sessions", "limits", "constraints",
+        "sqlite_sequence", "challenges", "stored_credentials", "launches", "launched_sessions", "limits", "constraints",
         "waits", "networks", "usage", "activities", "body_leftovers",
     ]
 

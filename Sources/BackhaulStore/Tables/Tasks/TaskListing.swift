@@ -72,7 +72,7 @@ struct TaskListing {
         stored, "FROM intents AS pending CROSS JOIN \(tables) WHERE tasks.id = pending.task_id")
     private static let selectRecord = Query(
         { (row) throws(Failure) in try record(&row, nil) },
-        "FROM \(tables) LEFT JOIN answers ON answers.task_id = tasks.id WHERE tasks.id = ?")
+        "FROM \(tables) LEFT JOIN responses ON responses.task_id = tasks.id WHERE tasks.id = ?")
 
     /// The SELECT of the tasks in one state. Each SELECT reads one range of the same index, and `selectIDs` merges
     /// these ranges. So SQLite sorts no rows, and reads only rows of the wanted states.
@@ -223,9 +223,9 @@ extension Row {
         outcome.size = bits("tasks.size")
         let claimed = optionalText("path")
         outcome.response.httpStatus = number("http_status")
-        outcome.response.finalURL = optionalText("answers.final_url")
+        outcome.response.finalURL = optionalText("responses.final_url")
         outcome.response.mediaType = optionalText("media_type")
-        let headers = optionalBlob("answers.headers")
+        let headers = optionalBlob("responses.headers")
         outcome.response.errorBody = optionalBlob("error_body")
         outcome.response.responseBody = optionalBlob("response_body")
         outcome.bytesSent = bits("bytes_sent")
