@@ -38,8 +38,7 @@ JOINS = {
 STATEMENT = re.compile(r"\b(SELECT|INSERT (OR \w+ )?INTO|UPDATE \w+ SET|DELETE FROM)\b")
 CHANGED = re.compile(r"\b(?:INTO|DELETE FROM|UPDATE(?: OR \w+)?)\s+(?!SET\b)([a-z_]+)")
 NAMED = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(?!SET\b)([a-z_]+)")
-MADE = re.compile(r"CREATE (?:TEMP )?TABLE (\w+)")
-RENAMED = re.compile(r"RENAME TO (\w+)")
+TABLE_CHANGE = re.compile(r"CREATE (?:TEMP )?TABLE (\w+)|ALTER TABLE (\w+) RENAME TO (\w+)|DROP TABLE (\w+)")
 ENUMERATIONS = "state|kind|task_kind|due_reason|reason|body_source|next|status|error_domain|cookies|refresh|if_exists"
 NUMBER = re.compile(
     rf"\b({ENUMERATIONS})\b *(=|<>|<=|>=|<|>|(NOT )?IN \() *\d"
@@ -62,8 +61,13 @@ def unit(source):
 
 
 def tables():
-    schema = "\n".join(source.text for source in swift(STORE + "Schema"))
-    return set(MADE.findall(schema)) - set(RENAMED.findall(schema))
+    """Returns the tables that exist after all migrations."""
+    exist = set()
+    for source in sorted(swift(STORE + "Schema"), key=lambda source: source.name):
+        for made, old, new, dropped in TABLE_CHANGE.findall(source.text):
+            exist -= {old, dropped}
+            exist |= {made, new}
+    return exist - {""}
 
 
 def named(pattern):

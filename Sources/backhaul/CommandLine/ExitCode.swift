@@ -21,7 +21,7 @@ enum ExitCode: Int32, CaseIterable {
         case .notFound: "there is no such session or task"
         case .refused: "the destination cannot be used: a file or another transfer is in the way"
         case .tryAgainLater: "try later: the session is in use, the time ran out, no reply, no space"
-        case .storeUnusable: "the store cannot be used: unavailable, read-only, damaged, of a newer version; or there is no daemon"
+        case .storeUnusable: "the store cannot be used: unavailable, read-only, damaged, too new, or no daemon"
         case .libraryFailed: "a defect of the library, or a library of another version"
         case .credentialNeeded: "the remaining transfers wait for a credential: see `challenges` and `respond`"
         case .endUnknown: "another process acknowledged a transfer's end, and its file is not complete"
