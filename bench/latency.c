@@ -180,9 +180,9 @@ static void measure_wake_ups(int count) {
     pid_t child = fork();
     if (child < 0) fail("fork");
     if (child == 0) {
-        char turn;
+        char byte;
         close(pair[0]);
-        while (read(pair[1], &turn, 1) == 1) {
+        while (read(pair[1], &byte, 1) == 1) {
             usleep(2000); /* lets the other process sleep deeply, as a host does */
             sent = now();
             if (write(pair[1], &sent, sizeof sent) != sizeof sent) break;

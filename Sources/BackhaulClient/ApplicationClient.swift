@@ -68,7 +68,7 @@ public final class ApplicationClient: Sendable {
     public func close() {
         let (waiting, transport) = state.change { $0.close() }
         transport?.close()
-        for answer in waiting { answer(.failed(ClientState.closedFailure)) }
+        for completion in waiting { completion(.failed(ClientState.closedFailure)) }
         thread.withLock { thread in
             if thread?.isCurrent == false { thread?.join() }
             thread = nil

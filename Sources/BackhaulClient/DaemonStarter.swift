@@ -63,14 +63,14 @@ struct DaemonStarter {
             started = nil
             pause.failed()
             // On a full disk the daemon cannot write its log. So this process checks whether it can write to the store.
-            let said = logError.read(directory) ?? directory.writeFailure()
-            let reason = said.map { ": \($0.message)" } ?? ", and its log has no error"
+            let cause = logError.read(directory) ?? directory.writeFailure()
+            let reason = cause.map { ": \($0.message)" } ?? ", and its log has no error"
             let failure = Failure(
-                said?.status ?? .daemonUnavailable, "the daemon \(program) ended at once\(reason)",
+                cause?.status ?? .daemonUnavailable, "the daemon \(program) ended at once\(reason)",
                 domain: .process, detail: Int64(process.processID ?? 0))
             self.logError = failure
             // If the daemon logged no error, it was killed, or another daemon had the lock. The next start may succeed.
-            if said != nil { throw failure }
+            if cause != nil { throw failure }
         }
         guard pause.isOver else {
             // The next start would probably fail with the same error.

@@ -41,7 +41,7 @@ struct EngineConnector: Sendable {
             } catch {
                 directory = nil
                 let waiting = state.change { $0.failed(error) }
-                for answer in waiting { answer(.failed(error)) }
+                for completion in waiting { completion(.failed(error)) }
             }
         }
     }
@@ -188,7 +188,7 @@ struct EngineConnector: Sendable {
         var refusal: Failure?
         let opening = transport.run(until: deadline, &reader) { message in
             switch message {
-            case .welcome(let said): welcome = said
+            case .welcome(let received): welcome = received
             case .goodbye(let failure): refusal = failure
             case .reply, .notice: break
             }

@@ -169,7 +169,7 @@ extension EngineLoop {
             forgetRepeats(of: ending.end.task)
         }
         guard let change else { return }
-        if change.leavesBodies { housekeeping.requestBodies.sweep() }
+        if change.hasLeftoverBodies { housekeeping.requestBodies.sweep() }
         apply(base.credentials.closed(change.closedChallenges, of: change.session))
         announce(change)
     }

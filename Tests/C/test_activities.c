@@ -12,13 +12,13 @@ static void network_settings_are_stored_until_they_are_removed(void) {
     network.month_starts_on = 28;
     network.budget.daily = UINT64_C(1) << 40;
     network.budget.monthly = BH_BUDGET_NOTHING;
-    for (int is_said = 1; is_said >= 0; is_said--) {
+    for (int is_stored = 1; is_stored >= 0; is_stored--) {
         CHECK_STATUS(BH_OK, bh_store_set_network(application, &network, 20000, &error));
         CHECK_STATUS(BH_OK, bh_store_networks(application, 20000, &batch, &error));
         found = NULL;
         for (size_t i = 0; i < bh_batch_count(batch); i++)
             if (strcmp(bh_batch_network_at(batch, i)->name, "Hotspot") == 0) found = bh_batch_network_at(batch, i);
-        CHECK((found != NULL) == is_said);
+        CHECK((found != NULL) == is_stored);
         if (found) {
             CHECK(found->metered == BH_NO && found->month_starts_on == 28);
             CHECK(found->budget.daily == UINT64_C(1) << 40 && found->budget.monthly == BH_BUDGET_NOTHING);

@@ -326,14 +326,14 @@ final class HoldController {
     /// group, the group's wait record has to end before these tasks start. `prune` may be too late for this, because it
     /// waits until all lanes are loaded.
     func forgetEmptyGroups(of lane: Lane, _ running: any RunningTasks) {
-        let left = groups.filter { group, state in
+        let emptyGroups = groups.filter { group, state in
             state.held != nil && group.session == lane.session && group.networkScope == lane.networkScope
                 && !mayWait(group)
         }
-        guard !left.isEmpty else { return }
+        guard !emptyGroups.isEmpty else { return }
         var inUse: Set<ConstraintGroup> = []
         running.visit { inUse.insert(group(of: $0)) }
-        for group in left.keys where !inUse.contains(group) { forget(group) }
+        for group in emptyGroups.keys where !inUse.contains(group) { forget(group) }
     }
 
     private func heldConstraints(of lane: Lane) -> Set<ConstraintsID> {

@@ -165,14 +165,14 @@ final class ReachabilityController {
 
     /// Finds the lanes in which no task waits for a route any more, and releases these lanes. It is called after tasks
     /// have ended or stopped.
-    func tasksStopped(_ left: Set<LaneID>, isRunning: @escaping (LaneID) -> Bool) {
-        let asked = left.filter { rows[$0] != nil }
-        guard !asked.isEmpty else { return }
+    func tasksStopped(_ affected: Set<LaneID>, isRunning: @escaping (LaneID) -> Bool) {
+        let candidates = affected.filter { rows[$0] != nil }
+        guard !candidates.isEmpty else { return }
         let now = Clock.wallMilliseconds
         runtime.storeWithRetry({ (transaction) throws(Failure) in
-            try transaction.delays.unreachableLanes(among: asked)
+            try transaction.delays.unreachableLanes(among: candidates)
         }, then: { [unowned self] waiting in
-            let free = asked.subtracting(waiting).filter { !isRunning($0) }
+            let free = candidates.subtracting(waiting).filter { !isRunning($0) }
             let effects = retryNow(free)
             for lane in free { endWaitIfIdle(lane, since: now) }
             return effects + [.schedule]

@@ -38,7 +38,7 @@ public struct EndingOperations {
             newest = ended.event
             change.tasks.append(end.task)
             change.lanes.insert(ended.row.lane)
-            if ended.leavesBodies { change.leavesBodies = true }
+            if ended.hasLeftoverBodies { change.hasLeftoverBodies = true }
             if let group = ended.row.group { groups.append(GroupEnds(group, end.outcome.state)) }
             if let challenge = ended.row.challenge { waitedFor.insert(challenge) }
             found = change
@@ -62,7 +62,7 @@ public struct EndingOperations {
 
     private struct RecordedEnd {
         var row: LiveTaskRow
-        var leavesBodies: Bool
+        var hasLeftoverBodies: Bool
         var event: EventID
     }
 
@@ -79,8 +79,8 @@ public struct EndingOperations {
         if let attempt = end.attempt { try attempts.write(attempt) }
         try tables.requests.write(outcome.response, outcome.checksum, of: task)
         try attempts.forgetProgress(task)
-        let leavesBodies = try bodies.addLeftovers(of: task, hasSucceeded: outcome.state == .succeeded)
+        let hasLeftoverBodies = try bodies.addLeftovers(of: task, hasSucceeded: outcome.state == .succeeded)
         let event = try tables.events.insertEnded(task, in: row.session, round: row.round, now: now)
-        return RecordedEnd(row: row, leavesBodies: leavesBodies, event: event)
+        return RecordedEnd(row: row, hasLeftoverBodies: hasLeftoverBodies, event: event)
     }
 }

@@ -29,7 +29,7 @@ public struct Change: Equatable, Sendable {
     /// The tasks whose constraints changed.
     public var restated = RestatedTasks()
     /// Whether the transaction has listed files of request bodies that the engine must delete.
-    public var leavesBodies = false
+    public var hasLeftoverBodies = false
     /// Whether the transaction has listed consumed files (files to upload that were moved into the store) that the
     /// engine must move back to their old paths.
     public var returnsBodies = false

@@ -14,7 +14,7 @@ enum Subprocess {
         let code = spawn(words, errors: ends[1], &process)
         close(ends[1])
         guard code == 0 else { return "\(words[0]) cannot be started: \(String(cString: strerror(code)))" }
-        var said: [UInt8] = []
+        var output: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)
         var status: Int32 = -1
         do throws(CommandError) {
@@ -26,7 +26,7 @@ enum Subprocess {
                 }
                 let count = read(ends[0], &buffer, buffer.count)
                 if count <= 0 { break }
-                if said.count < 1 << 16 { said += buffer[..<count] }
+                if output.count < 1 << 16 { output += buffer[..<count] }
             }
         } catch {
             kill(process, SIGTERM)
@@ -35,7 +35,7 @@ enum Subprocess {
         }
         waitpid(process, &status, 0)
         if status == 0 { return nil }
-        let text = String(decoding: said, as: UTF8.self).split(separator: "\n").joined(separator: " ")
+        let text = String(decoding: output, as: UTF8.self).split(separator: "\n").joined(separator: " ")
         return text.isEmpty ? "\(words.joined(separator: " ")) failed" : text
     }
 

@@ -40,8 +40,8 @@ extension AdviceTable {
         var advice = [Advice("Connect this machine to an unmetered network.")]
         if let name = facts.networkName {
             let shown = Text.visible(name)
-            let isSaid = facts.condition(BH_CONDITION_METERED)?.source == "configured"
-            let who = isSaid ? "`backhaul networks` has set \(shown) to metered. " : ""
+            let isConfigured = facts.condition(BH_CONDITION_METERED)?.source == "configured"
+            let who = isConfigured ? "`backhaul networks` has set \(shown) to metered. " : ""
             advice.append(
                 Advice(
                     "\(who)If data costs nothing on \(shown), set it to unmetered; `--metered auto` undoes this:",

@@ -70,19 +70,19 @@ struct AdviceTable {
                     command(["respond", String(first.id)]) + " " + first.advice),
             ]
         }
-        let answer = command(["respond", String(first.id)]) + " " + first.advice
+        let respond = command(["respond", String(first.id)]) + " " + first.advice
         let number = "\(first.id) is the number of \(first.isRefresh ? "this" : "the server's") challenge"
         var advice: [Advice] = []
         if first.isRefresh {
-            advice.append(Advice("Respond (\(number)):", answer))
+            advice.append(Advice("Respond (\(number)):", respond))
         } else if first.takesPassword {
             advice.append(
                 Advice(
                     "Respond with your user name in place of NAME; then type the password (\(number)):",
-                    answer))
+                    respond))
         } else {
             advice.append(
-                Advice("Respond with a file that has the header 'Authorization: Bearer TOKEN' (\(number)):", answer))
+                Advice("Respond with a file that has the header 'Authorization: Bearer TOKEN' (\(number)):", respond))
         }
         if first.sendsPasswordInClear {
             advice.append(

@@ -165,8 +165,8 @@ final class Session {
 
     func respond(_ challenge: UInt64, _ response: Response) throws(CommandError) {
         let arena = CStringArena()
-        var answer = response.response(arena)
-        let ticket = try Ticket { bh_session_respond(handle, challenge, &answer, BH_START, $0) }
+        var challengeResponse = response.response(arena)
+        let ticket = try Ticket { bh_session_respond(handle, challenge, &challengeResponse, BH_START, $0) }
         try ticket.wait(signals)
     }
 

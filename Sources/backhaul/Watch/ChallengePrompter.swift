@@ -5,13 +5,13 @@ import CBackhaul
 struct ChallengePrompter {
     /// A challenge that was reported to the user. When a credential is rejected, `failures` grows. Then the challenge
     /// is reported again.
-    private struct AskedChallenge: Hashable {
+    private struct ReportedChallenge: Hashable {
         let challenge: UInt64
         let failures: UInt32
     }
 
     private let context: Context
-    private var reported: Set<AskedChallenge> = []
+    private var reported: Set<ReportedChallenge> = []
     private(set) var open: [ChallengeRecord] = []
     /// Whether the session may have a challenge that was not reported yet.
     private var isDue = true
@@ -30,8 +30,8 @@ struct ChallengePrompter {
         let isAny = try application.sessions().contains { $0.identifier == name && $0.openChallenges > 0 }
         open = isAny ? try session.challenges() : []
         for challenge in open {
-            let question = AskedChallenge(challenge: challenge.id, failures: challenge.failures)
-            guard reported.insert(question).inserted else { continue }
+            let report = ReportedChallenge(challenge: challenge.id, failures: challenge.failures)
+            guard reported.insert(report).inserted else { continue }
             if try promptAndRespond(challenge, session) { open.removeAll { $0.id == challenge.id } }
         }
         isDue = !open.isEmpty

@@ -255,24 +255,24 @@ struct ExplanationTests {
         var facts = WaitFacts()
         facts.challenges = [challenge(7, origin: "http://example.org", schemes: BH_SCHEME_BASIC, realm: "Staff")]
         let lines = explanation(task(BH_REASON_CREDENTIAL), facts: facts).lines
-        let said = sentence(lines)
+        let text = sentence(lines)
         #expect(lines[0].hasSuffix(" waits for a login."))
-        #expect(said.contains("http://example.org asks for a user name and a password (for what it calls \"Staff\")"))
-        #expect(said.contains("then type the password (7 is the number of the server's challenge)"))
+        #expect(text.contains("http://example.org asks for a user name and a password (for what it calls \"Staff\")"))
+        #expect(text.contains("then type the password (7 is the number of the server's challenge)"))
         #expect(lines.contains("      backhaul respond 7 --session photos --user NAME"))
         #expect(lines.contains("      backhaul respond 7 --refuse --session photos"))
-        #expect(said.contains("http does not encrypt"))
+        #expect(text.contains("http does not encrypt"))
         facts.challenges = [challenge(7, origin: "https://example.org", schemes: BH_SCHEME_BASIC, realm: nil)]
         #expect(!sentence(explanation(task(BH_REASON_CREDENTIAL), facts: facts).lines).contains("does not encrypt"))
     }
 
     @Test("an explanation about a silent server says when the next attempt starts, and from which offset")
     func stalled() {
-        func said(_ offset: UInt64) -> String {
+        func stalledText(_ offset: UInt64) -> String {
             sentence(explanation(task(BH_REASON_STALLED, state: BH_TASK_RUNNING, offset: offset)).lines)
         }
-        #expect(said(0).contains("after 60 seconds of silence (or --request-timeout) it is retried, from its "))
-        #expect(said(5).contains("from where it is if the server can do that"))
+        #expect(stalledText(0).contains("after 60 seconds of silence (or --request-timeout) it is retried, from its "))
+        #expect(stalledText(5).contains("from where it is if the server can do that"))
     }
 
     @Test("an explanation about an earliest start shows the command that starts the transfer now")

@@ -82,7 +82,7 @@ import Testing
     @Test(
         "if the bus sends malformed replies, conditions from the bus are unknown",
         arguments: ["OK x\r\n", "ERROR\r\n", "\u{0}\u{1}\u{2}", "REJECTED\r\n"])
-    func nonsense(_ answer: String) throws {
+    func nonsense(_ reply: String) throws {
         let number = listen()
         defer {
             close(number)
@@ -90,7 +90,7 @@ import Testing
         }
         let watch = try watch(address)
         let connection = accept(number, nil, nil)
-        send(connection, answer, answer.utf8.count, Int32(MSG_NOSIGNAL))
+        send(connection, reply, reply.utf8.count, Int32(MSG_NOSIGNAL))
         close(connection)
         #expect(try watch.settled().network.value == nil)
         #expect(duration { watch.close() } < 500)

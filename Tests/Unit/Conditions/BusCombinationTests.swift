@@ -42,8 +42,10 @@ struct BusCombinationTests {
         await harness.need(.network)
         bus.setReadings { $0.isMetered = Reading(true, source: "NetworkManager") }
         // If the machine that runs the tests has no route, the watch ignores the readings of the bus.
-        let told = await harness.until { $0.isMetered.value == true || $0.connectivity.value == ConnectivityState.none }
-        let before = told.isMetered
+        let reported = await harness.until {
+            $0.isMetered.value == true || $0.connectivity.value == ConnectivityState.none
+        }
+        let before = reported.isMetered
         bus.resetReadings()
         let after = await harness.onLoop { context in
             context.watch?.needs = [.network, .sleep]

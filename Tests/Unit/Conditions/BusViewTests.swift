@@ -53,13 +53,13 @@ import Testing
 
     @Test("the network is unknown if its connection has ended, has no name, or has a name above 255 bytes")
     func names() {
-        let answers: [BusReply] = [
+        let replies: [BusReply] = [
             .properties([:]), .properties(["Id": .string("")]), .properties(["Id": .uint32(1)]),
             .properties(["Id": .string(String(repeating: "x", count: 256))]), .malformed, .timedOut,
             .refused(name: "org.freedesktop.DBus.Error.UnknownObject", sentence: "It is gone."),
         ]
-        for answer in answers {
-            let readings = view(BusViewTests.whole, answer).readings
+        for reply in replies {
+            let readings = view(BusViewTests.whole, reply).readings
             #expect(readings.network.value == nil)
             #expect(readings.network.source.hasPrefix("NetworkManager"))
             #expect(readings.isMetered.value == false)
@@ -133,12 +133,12 @@ import Testing
 
     @Test("without a valid reply of logind, the condition `sleep` is unknown until logind announces a sleep")
     func silentLogind() {
-        for answer in [.properties([:]), .properties(["PreparingForSleep": .uint32(1)]), .timedOut, .malformed]
+        for reply in [.properties([:]), .properties(["PreparingForSleep": .uint32(1)]), .timedOut, .malformed]
             as [BusReply] {
             var view = LogindView()
             _ = view.update(.present(owner: ":1.1"))
             #expect(!view.reading.isSettled)
-            #expect(view.update(properties: answer).isEmpty)
+            #expect(view.update(properties: reply).isEmpty)
             #expect(view.reading.0.value == nil)
             #expect(view.reading.isSettled)
             _ = view.prepare(true, isDelayed: false)

@@ -7,9 +7,9 @@ import Testing
 
 /// Whether a thread of this process may enter a network namespace of its own. In that namespace, the thread can send
 /// messages in place of the kernel.
-let mayLeaveNetwork = geteuid() == 0 && mayLeave()
+let mayOwnNetwork = geteuid() == 0 && mayUseOwnNetwork()
 
-private func mayLeave() -> Bool {
+private func mayUseOwnNetwork() -> Bool {
     // Only the harness's thread enters another network namespace.
     guard let harness = try? WatchHarness(FakeTree(), ownNetwork: true) else { return false }
     harness.stop()
@@ -56,7 +56,7 @@ struct DeviceEventsTests {
         return (tree, harness)
     }
 
-    @Test("when the kernel reports that a laptop was unplugged, power is read again", .enabled(if: mayLeaveNetwork))
+    @Test("when the kernel reports that a laptop was unplugged, power is read again", .enabled(if: mayOwnNetwork))
     func unplugged() async throws {
         let (tree, harness) = try await laptop(needing: .power)
         defer { harness.stop() }
@@ -73,7 +73,7 @@ struct DeviceEventsTests {
         await harness.until { $0.externalPower.value == true }
     }
 
-    @Test("when a heat sensor sends a device event, the sensor is read immediately", .enabled(if: mayLeaveNetwork))
+    @Test("when a heat sensor sends a device event, the sensor is read immediately", .enabled(if: mayOwnNetwork))
     func hot() async throws {
         let (tree, harness) = try await laptop(needing: .heat)
         defer { harness.stop() }
@@ -82,7 +82,7 @@ struct DeviceEventsTests {
         await harness.until { $0.thermalState.value == .critical }
     }
 
-    @Test("after a malformed message or an event of another device, nothing is read", .enabled(if: mayLeaveNetwork))
+    @Test("after a malformed message or an event of another device, nothing is read", .enabled(if: mayOwnNetwork))
     func others() async throws {
         let (tree, harness) = try await laptop(needing: .power)
         defer { harness.stop() }
@@ -96,7 +96,7 @@ struct DeviceEventsTests {
         #expect(await harness.current.externalPower.value == true)
     }
 
-    @Test("if device events are lost, all needed conditions are read again", .enabled(if: mayLeaveNetwork))
+    @Test("if device events are lost, all needed conditions are read again", .enabled(if: mayOwnNetwork))
     func flood() async throws {
         let (tree, harness) = try await laptop(needing: .power)
         defer { harness.stop() }
@@ -112,7 +112,7 @@ struct DeviceEventsTests {
         await harness.until { $0.externalPower.value == false }
     }
 
-    @Test("without a default route, there is no network, and the connectivity is `none`", .enabled(if: mayLeaveNetwork))
+    @Test("without a default route, there is no network, and the connectivity is `none`", .enabled(if: mayOwnNetwork))
     func noRoute() async throws {
         let harness = try WatchHarness(FakeTree(), ownNetwork: true)
         defer { harness.stop() }

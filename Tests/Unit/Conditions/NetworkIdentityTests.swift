@@ -33,10 +33,10 @@ struct NetworkIdentityTests {
     func away() {
         var identity = onHotspot()
         for now in [1_000, 10_999, 86_400_000] as [Int64] {
-            let answer = identity.take(kernel("wlan0"), NetworkIdentityTests.absent, now: now)
-            #expect(answer.bus?.network.value?.name == "Hotspot")
-            #expect(answer.bus?.isMetered.value == true)
-            #expect(!answer.isPending)
+            let result = identity.take(kernel("wlan0"), NetworkIdentityTests.absent, now: now)
+            #expect(result.bus?.network.value?.name == "Hotspot")
+            #expect(result.bus?.isMetered.value == true)
+            #expect(!result.isPending)
         }
         _ = identity.take(kernel(nil), NetworkIdentityTests.absent, now: 86_400_001)
         let other = identity.take(kernel("wlan0"), NetworkIdentityTests.absent, now: 86_400_002)
@@ -73,9 +73,9 @@ struct NetworkIdentityTests {
     func unmanaged() {
         var identity = onHotspot()
         _ = identity.take(kernel("wlan0"), manager(nil), now: 1_000)
-        let answer = identity.take(kernel("wlan0"), manager(nil), now: 11_000)
-        #expect(answer.bus == manager(nil))
-        #expect(!answer.isPending)
+        let result = identity.take(kernel("wlan0"), manager(nil), now: 11_000)
+        #expect(result.bus == manager(nil))
+        #expect(!result.isPending)
     }
 
     @Test("a new interface's network is pending until NetworkManager names it, but for at most ten seconds")
@@ -86,8 +86,8 @@ struct NetworkIdentityTests {
         #expect(new.isPending)
         #expect(new.bus?.network.value == nil)
         #expect(new.nextCheck == 12_000)
-        var told = identity
-        #expect(!told.take(kernel("wlan0"), manager("Home"), now: 3_000).isPending)
+        var named = identity
+        #expect(!named.take(kernel("wlan0"), manager("Home"), now: 3_000).isPending)
         #expect(!identity.take(kernel("wlan0"), manager(nil), now: 12_000).isPending)
     }
 
@@ -104,7 +104,7 @@ struct NetworkIdentityTests {
     func metered() {
         var identity = NetworkIdentity()
         _ = identity.take(kernel("wlan0"), manager("Home", metered: false), now: 0)
-        let answer = identity.take(kernel("wlan0"), manager(nil, metered: true), now: 1)
-        #expect(answer.bus?.isMetered.value == true)
+        let result = identity.take(kernel("wlan0"), manager(nil, metered: true), now: 1)
+        #expect(result.bus?.isMetered.value == true)
     }
 }

@@ -8,7 +8,7 @@ final class PrivateBus {
     let address: String
     private let process: pid_t
     private let socket: Int32
-    private let answers: UnsafeMutablePointer<FILE>
+    private let replies: UnsafeMutablePointer<FILE>
 
     init() throws {
         var ends: [Int32] = [0, 0]
@@ -35,10 +35,10 @@ final class PrivateBus {
         let result = posix_spawnp(&process, "python3", &actions, &attributes, &arguments, environ)
         close(ends[1])
         socket = ends[0]
-        answers = try #require(fdopen(ends[0], "r"))
+        replies = try #require(fdopen(ends[0], "r"))
         self.process = process
         try #require(result == 0)
-        address = try #require(PrivateBus.line(answers), "buses.py made no bus")
+        address = try #require(PrivateBus.line(replies), "buses.py made no bus")
     }
 
     private static var program: String {
@@ -52,9 +52,9 @@ final class PrivateBus {
         throws -> String {
         let line = ([name, method] + words).joined(separator: "\t") + "\n"
         try #require(send(socket, line, line.utf8.count, Int32(MSG_NOSIGNAL)) == line.utf8.count)
-        let answer = try #require(PrivateBus.line(answers), sourceLocation: location)
-        try #require(!answer.hasPrefix("failed:"), "\(answer)", sourceLocation: location)
-        return answer
+        let reply = try #require(PrivateBus.line(replies), sourceLocation: location)
+        try #require(!reply.hasPrefix("failed:"), "\(reply)", sourceLocation: location)
+        return reply
     }
 
     private static func line(_ file: UnsafeMutablePointer<FILE>) -> String? {
@@ -69,6 +69,6 @@ final class PrivateBus {
     deinit {
         shutdown(socket, Int32(SHUT_WR))
         waitpid(process, nil, 0)
-        fclose(answers)
+        fclose(replies)
     }
 }

@@ -28,7 +28,7 @@ struct BodyReturnTests {
             try FileSystem().changeModificationTime(open.number, nanoseconds: 1_000_000_000_000_000_123)
         }
         let file = try BodyCheck.check(path: path)
-        _ = try await answer {
+        _ = try await result {
             threads.ingest([IngestedBody(file, .consume, name: name)], in: store.path, forbidden: [], then: $0)
         }.get()
         await withCheckedContinuation { continuation in threads.removeConsumed([file]) { _ in continuation.resume() } }

@@ -27,11 +27,11 @@ struct BodyTests {
     }
 
     private func read(_ reader: BodyReader, _ offset: UInt64, _ count: Int) async throws -> [UInt8] {
-        try await answer { reader.read(at: offset, count: count, then: $0) }.get()
+        try await result { reader.read(at: offset, count: count, then: $0) }.get()
     }
 
     private func ingest(_ bodies: [IngestedBody], forbidden: [(UInt64, UInt64)] = []) async throws -> [BodyFile] {
-        try await answer { threads.ingest(bodies, in: store.path, forbidden: forbidden, then: $0) }.get()
+        try await result { threads.ingest(bodies, in: store.path, forbidden: forbidden, then: $0) }.get()
     }
 
     private func remove(_ file: BodyFile) async {
@@ -126,7 +126,7 @@ struct BodyTests {
             try await ingest([IngestedBody(first, .consume, name: "1"), IngestedBody(second, .snapshot, name: "2")])
         }
         #expect(failure?.status == .bodyChanged && failure?.index == 1)
-        _ = try await answer { threads.remove(path: store.path("absent"), then: $0) }.get()
+        _ = try await result { threads.remove(path: store.path("absent"), then: $0) }.get()
         #expect(eventually { store.names() == [] })
         #expect(contents(home.path("a")) == bytes)
     }
@@ -157,7 +157,7 @@ struct BodyTests {
         faults.fail(operation, with: ENOSPC)
         let bodies = [IngestedBody(try file("a", [1, 2, 3]), .snapshot, name: "s")]
         let failure = await #expect(throws: Failure.self) {
-            try await answer { threads.ingest(bodies, in: store.path, forbidden: [], then: $0) }.get()
+            try await result { threads.ingest(bodies, in: store.path, forbidden: [], then: $0) }.get()
         }
         #expect(failure?.status == .storeFull)
         #expect(eventually { store.names() == [] })

@@ -18,9 +18,9 @@ struct DestinationInspectionTests {
     }
 
     private func inspect(_ destinations: [Destination]) -> Failure? {
-        let answer = Lock<Failure??>(nil)
-        threads.inspect(destinations) { failure in answer.change { $0 = .some(failure) } }
-        return answer.wait(until: .after(milliseconds: 10_000)) { $0 } ?? Failure(.timeout, "no result")
+        let result = Lock<Failure??>(nil)
+        threads.inspect(destinations) { failure in result.change { $0 = .some(failure) } }
+        return result.wait(until: .after(milliseconds: 10_000)) { $0 } ?? Failure(.timeout, "no result")
     }
 
     private func destination(in directory: String) throws -> Destination {

@@ -23,7 +23,7 @@ struct ExistingFileTests {
         _ name: String = "file", size: UInt64? = nil, _ algorithm: Checksum.Algorithm? = nil
     ) async throws -> DestinationFile? {
         let destination = try DestinationCheck.check(path: scratch.path(name), ifExists: .replace)
-        return try await answer { threads.find(destination, size: size, algorithm, then: $0) }.get()
+        return try await result { threads.find(destination, size: size, algorithm, then: $0) }.get()
     }
 
     @Test("an existing file is found with its size and digest, and the file and its directory are synced")
@@ -66,7 +66,7 @@ struct ExistingFileTests {
         let part = threads.partFile(try scratch.location("new"))
         let stamp = try await part.place(part.seal([1, 2, 3]))
         func isSame() async throws -> Bool {
-            try await answer { threads.inspect(destination, for: stamp, then: $0) }.get()
+            try await result { threads.inspect(destination, for: stamp, then: $0) }.get()
         }
         #expect(try await isSame())
         chmod(scratch.path("new"), 0o600)

@@ -49,7 +49,7 @@ import Testing
     func checkSpace() async throws {
         let part = threads.partFile(try disk.scratch.location("file"))
         func check(_ bytes: UInt64) async -> Status? {
-            await status { try await answer { part.checkSpace(for: bytes, then: $0) }.get() }
+            await status { try await result { part.checkSpace(for: bytes, then: $0) }.get() }
         }
         let available = try FreeSpace.available(at: disk.scratch.path)
         #expect(await check(available) == .diskFull)
@@ -65,7 +65,7 @@ import Testing
     func impossibleSpace() async throws {
         let part = threads.partFile(try disk.scratch.location("file"))
         func check(_ bytes: UInt64, of size: UInt64?) async -> Result<Void, Failure> {
-            await answer { part.checkSpace(for: bytes, ofFileOf: size, then: $0) }
+            await result { part.checkSpace(for: bytes, ofFileOf: size, then: $0) }
         }
         let total: UInt64 = 1 << 20
         for (missing, size) in [(UInt64(Int64.max), UInt64(Int64.max)), (total + 1, total + 1), (10, total + 1)] {
@@ -93,7 +93,7 @@ import Testing
         let before = try FreeSpace.available(at: disk.scratch.path)
         for kind in [BodySource.snapshot, .consume] {
             let body = IngestedBody(file, kind, name: "kept")
-            let kept = await answer { threads.ingest([body], in: disk.scratch.path, forbidden: [], then: $0) }
+            let kept = await result { threads.ingest([body], in: disk.scratch.path, forbidden: [], then: $0) }
             #expect(disk.scratch.names().isEmpty)
             guard case .failure(let failure) = kept else {
                 Issue.record("a body of 2 MiB fits into 1 MiB")

@@ -20,7 +20,7 @@ import Testing
 
     private func move(_ target: PartLocation, size: UInt64? = nil) async throws {
         let from = store.path("kept")
-        try await answer { threads.moveKept(from: from, to: target, size: size ?? UInt64(bytes.count), then: $0) }.get()
+        try await result { threads.moveKept(from: from, to: target, size: size ?? UInt64(bytes.count), then: $0) }.get()
     }
 
     private func isThere(_ path: String) -> Bool { access(path, F_OK) == 0 }
@@ -78,10 +78,10 @@ import Testing
     func remove() async throws {
         let path = store.path("kept")
         try write([1], to: path)
-        try await answer { threads.remove(path: path, then: $0) }.get()
+        try await result { threads.remove(path: path, then: $0) }.get()
         #expect(!isThere(path))
-        try await answer { threads.remove(path: path, then: $0) }.get()
-        try await answer { threads.remove(path: "/nowhere/at/all", then: $0) }.get()
+        try await result { threads.remove(path: path, then: $0) }.get()
+        try await result { threads.remove(path: "/nowhere/at/all", then: $0) }.get()
     }
 }
 
@@ -101,7 +101,7 @@ import Testing
 
     private func move(_ target: PartLocation) async throws {
         let from = store.path("kept")
-        try await answer { threads.moveKept(from: from, to: target, size: UInt64(bytes.count), then: $0) }.get()
+        try await result { threads.moveKept(from: from, to: target, size: UInt64(bytes.count), then: $0) }.get()
     }
 
     @Test("a kept file is copied to another file system and then removed, and a second move is harmless")

@@ -27,7 +27,7 @@ struct PartJournalTests {
         var synced: PartFingerprint?
         for piece in pieces {
             try await part.append(piece)
-            if synced == nil { synced = try await answer { part.sync(then: $0) }.get().fingerprint }
+            if synced == nil { synced = try await result { part.sync(then: $0) }.get().fingerprint }
         }
         return try [#require(synced)]
     }
@@ -37,7 +37,7 @@ struct PartJournalTests {
         let threads = try DiskThreads(count: 1, journal: journal)
         let part = threads.partFile(location)
         let synced = fingerprints.first?.length ?? 0
-        let length = try await answer {
+        let length = try await result {
             part.openResuming(trusting: .allWritten(atLeastSynced: synced), as: fingerprints, then: $0)
         }.get()
         guard length > 0 else { return nil }
@@ -141,14 +141,14 @@ struct PartJournalTests {
         for fingerprints in [[], [fingerprint]] {
             let threads = try DiskThreads(count: 1, journal: journal)
             let part = threads.partFile(location)
-            let length = try await answer {
+            let length = try await result {
                 part.openResuming(trusting: .allWritten(atLeastSynced: 3), as: fingerprints, then: $0)
             }.get()
             #expect(length == 3)
         }
         let threads = try DiskThreads(count: 1, journal: journal)
         let part = threads.partFile(location)
-        _ = try await answer {
+        _ = try await result {
             part.openResuming(trusting: .allWritten(atLeastSynced: 3), as: [fingerprint], then: $0)
         }.get()
         try await part.append([9])

@@ -50,10 +50,10 @@ import Testing
         #expect(scratch.names() == ["theirs"])
         #expect(try await part.inspect(for: intent) == .placed)
         let taken = await #expect(throws: Failure.self) {
-            try await answer { part.checkName("theirs", then: $0) }.get()
+            try await result { part.checkName("theirs", then: $0) }.get()
         }
         #expect(taken?.status == .destinationExists && taken?.message.contains(scratch.path("theirs")) == true)
-        try await answer { part.checkName("free", then: $0) }.get()
+        try await result { part.checkName("free", then: $0) }.get()
     }
 
     @Test("a directory at the destination is never replaced", arguments: [true, false])

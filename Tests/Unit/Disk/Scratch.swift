@@ -66,7 +66,7 @@ func permissions(_ path: String) -> UInt32? {
 }
 
 /// Waits until a disk thread has completed one call, and returns the result.
-func answer<Value: Sendable>(
+func result<Value: Sendable>(
     _ start: (@escaping @Sendable (Result<Value, Failure>) -> Void) -> Void
 ) async -> Result<Value, Failure> {
     await withCheckedContinuation { continuation in start { continuation.resume(returning: $0) } }
@@ -74,26 +74,26 @@ func answer<Value: Sendable>(
 
 extension PartFile {
     func openResuming(trusting trusted: TrustedLength) async throws -> UInt64 {
-        try await answer { openResuming(trusting: trusted, then: $0) }.get()
+        try await result { openResuming(trusting: trusted, then: $0) }.get()
     }
     @discardableResult
-    func append(_ bytes: [UInt8]) async throws -> UInt64 { try await answer { append(bytes, then: $0) }.get().length }
+    func append(_ bytes: [UInt8]) async throws -> UInt64 { try await result { append(bytes, then: $0) }.get().length }
     @discardableResult
-    func sync() async throws -> UInt64 { try await answer { sync(then: $0) }.get().length }
+    func sync() async throws -> UInt64 { try await result { sync(then: $0) }.get().length }
     func seal(_ last: [UInt8] = [], expected size: UInt64? = nil) async throws -> FinishIntent {
         try await sealed(last, expected: size).intent
     }
     func sealed(_ last: [UInt8] = [], expected size: UInt64? = nil) async throws -> SealedFile {
-        try await answer { seal(last, expected: size, then: $0) }.get()
+        try await result { seal(last, expected: size, then: $0) }.get()
     }
     @discardableResult
     func place(_ intent: FinishIntent) async throws -> FileStamp {
-        try await answer { place(intent, then: $0) }.get()
+        try await result { place(intent, then: $0) }.get()
     }
     func inspect(for intent: FinishIntent) async throws -> Placement {
-        try await answer { inspect(for: intent, then: $0) }.get()
+        try await result { inspect(for: intent, then: $0) }.get()
     }
-    func discard() async throws { try await answer { discard(then: $0) }.get() }
+    func discard() async throws { try await result { discard(then: $0) }.get() }
 }
 
 /// Returns the status of the failure that the body throws.

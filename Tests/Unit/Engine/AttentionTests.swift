@@ -18,7 +18,7 @@ struct AttentionTests {
     private func endRound(_ session: SessionClient) throws {
         let name = "file-\(session.identifier.utf8.count)"
         let task = try enqueue(session, [try store.request("http://127.0.0.1:1/", name)])[0].task
-        _ = try answer(session.control(.cancel, TaskSelection(ids: [task])))
+        _ = try reply(session.control(.cancel, TaskSelection(ids: [task])))
     }
 
     @Test("if two session identifiers differ only in Unicode form, the session that needs attention is reported")

@@ -29,7 +29,7 @@ struct ConditionTests {
         engine.setConditions { $0.thermalState = Reading(.critical, source: "x86_pkg_temp") }
         let info = try host.waits(task, for: .heat)
         #expect(info.state == .waiting)
-        _ = try answer(host.session.control(.cancel, TaskSelection()))
+        _ = try reply(host.session.control(.cancel, TaskSelection()))
     }
 
     @Test("during a series of short transfers, heat and sleep are watched, and critical heat stops the series")
@@ -45,7 +45,7 @@ struct ConditionTests {
         #expect(waitUntil { engine.conditions.needs.isSuperset(of: [.heat, .sleep]) })
         engine.setConditions { $0.thermalState = Reading(.critical, source: "x86_pkg_temp") }
         #expect(waitUntil { (try? host.holds().first?.hold.reason) == .heat })
-        _ = try answer(host.session.control(.cancel, TaskSelection()))
+        _ = try reply(host.session.control(.cancel, TaskSelection()))
     }
 
     @Test("transfers stop before the system sleeps, the system is notified, and the transfers resume after the sleep")
@@ -81,7 +81,7 @@ struct ConditionTests {
         _ = try host.waits(tasks[0], for: .power)
         #expect(waitUntil { store.names(in: store.files).contains("a") })
         _ = try host.waits(tasks[1], for: .power)
-        #expect(origin.asked("/b").isEmpty)
+        #expect(origin.requests("/b").isEmpty)
     }
 
     @Test("a task waits until its earliest start, and its listing shows that time")
@@ -116,7 +116,7 @@ struct ConditionTests {
         let info = try host.waits(task, for: .quietHours)
         let wait = info.nextAttemptMilliseconds - Clock.wallMilliseconds
         #expect(wait > 110 * 60_000 && wait <= 120 * 60_000)
-        #expect(origin.asked.isEmpty)
+        #expect(origin.requests.isEmpty)
     }
 
     @Test("a held task fails when its resource time-out ends")
@@ -128,7 +128,7 @@ struct ConditionTests {
         request.options.policy.resourceTimeoutMilliseconds = 1_500
         _ = try host.enqueue(request)
         #expect(ended(try eventsOfRound(host.session)[0])?.outcome.failure?.status == .resourceTimeout)
-        #expect(origin.asked.isEmpty)
+        #expect(origin.requests.isEmpty)
     }
 
     @Test("a task's wait records show why the task waited, and when each wait began and ended")
@@ -140,9 +140,9 @@ struct ConditionTests {
         let before = Clock.wallMilliseconds
         let task = try host.enqueue(store.request(origin.url("/a"), "a"))[0]
         _ = try host.waits(task, for: .power)
-        _ = try answer(host.session.update(SessionConfiguration(identifier: "s")))
+        _ = try reply(host.session.update(SessionConfiguration(identifier: "s")))
         _ = try eventsOfRound(host.session)
-        guard case .waits(let waits) = try answer(host.session.waits(task)) else { throw Unexpected() }
+        guard case .waits(let waits) = try reply(host.session.waits(task)) else { throw Unexpected() }
         #expect(waits.count == 1)
         let wait = try #require(waits.first)
         #expect(wait.reason == .power)

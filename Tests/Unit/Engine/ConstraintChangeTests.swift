@@ -31,7 +31,7 @@ struct ConstraintChangeTests {
         let tasks = try host.enqueue(request, store.request(origin.url("/b"), "b"))
         _ = try host.waits(tasks[0], for: .battery)
         #expect(waitUntil { (try? host.info(tasks[1]).offset) ?? 0 > 0 })
-        _ = try answer(host.session.control(.setConstraints(constraints), TaskSelection(ids: [tasks[1]])))
+        _ = try reply(host.session.control(.setConstraints(constraints), TaskSelection(ids: [tasks[1]])))
         let stopped = try host.waits(tasks[1], for: .battery)
         #expect(stopped.offset < 4_000_000)
         engine.setConditions { $0.batteryPercent = Reading(100, source: "test") }
@@ -49,9 +49,9 @@ struct ConstraintChangeTests {
         for _ in 0..<2 {
             let task = try host.enqueue(request)[0]
             _ = try host.waits(task, for: .power)
-            _ = try answer(host.session.control(.cancel, TaskSelection()))
+            _ = try reply(host.session.control(.cancel, TaskSelection()))
             #expect(waitUntil { engine.conditions.needs.isEmpty })
         }
-        #expect(origin.asked.isEmpty)
+        #expect(origin.requests.isEmpty)
     }
 }

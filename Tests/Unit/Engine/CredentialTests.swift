@@ -29,7 +29,7 @@ struct CredentialTests {
     }
 
     private func challenges(_ session: SessionClient) throws -> [Challenge] {
-        guard case .challenges(let challenges) = try answer(session.challenges()) else { throw Unexpected() }
+        guard case .challenges(let challenges) = try reply(session.challenges()) else { throw Unexpected() }
         return challenges
     }
 
@@ -42,7 +42,7 @@ struct CredentialTests {
     }
 
     private func tasks(_ session: SessionClient) throws -> [TaskInfo] {
-        guard case .tasks(let tasks, _) = try answer(session.tasks(TaskSelection(), after: .zero, maximum: 1_000))
+        guard case .tasks(let tasks, _) = try reply(session.tasks(TaskSelection(), after: .zero, maximum: 1_000))
         else { throw Unexpected() }
         return tasks
     }
@@ -79,16 +79,16 @@ struct CredentialTests {
         #expect(open.schemes == .basic)
         #expect(open.failures == 0)
         // The engine sent only the requests that were in progress when the first 401 arrived.
-        #expect(origin.asked.count <= 7)
+        #expect(origin.requests.count <= 7)
         let waiting = try tasks(session)
         #expect(waiting.allSatisfy { $0.state == .waiting && $0.reason == .credential })
         #expect(waiting[49].reasonText?.contains(origin.url("")) == true)
         #expect(waiting[49].reasonText?.contains("staff") == true)
-        guard case .events(let events, _) = try answer(session.poll(after: .zero, maximum: 10)) else {
+        guard case .events(let events, _) = try reply(session.poll(after: .zero, maximum: 10)) else {
             throw Unexpected()
         }
         #expect(events.map(\.kind) == [.challenge(open)])
-        _ = try answer(session.respond(open.id, Self.right))
+        _ = try reply(session.respond(open.id, Self.right))
         let ends = try eventsOfRound(session)
         #expect(ends.compactMap(ended).count { $0.outcome.state == .succeeded } == 50)
         #expect(!ends.contains { if case .challenge = $0.kind { true } else { false } })
@@ -102,15 +102,15 @@ struct CredentialTests {
         let session = try session(application.createSession(configuration, .consume))
         try enqueue(session, files: 50)
         let first = try challenge(session, tasks: 50)
-        let before = origin.asked.count
-        _ = try answer(session.respond(first.id, .credential(user: "user", password: "wrong")))
+        let before = origin.requests.count
+        _ = try reply(session.respond(first.id, .credential(user: "user", password: "wrong")))
         #expect(waitUntil { (try? challenges(session).first?.failures) == 1 })
         let second = try challenge(session, tasks: 50)
         #expect(second.id > first.id)
-        #expect(origin.asked.count == before + 1)
-        let failure = #expect(throws: Failure.self) { try answer(session.respond(first.id, Self.right)) }
+        #expect(origin.requests.count == before + 1)
+        let failure = #expect(throws: Failure.self) { try reply(session.respond(first.id, Self.right)) }
         #expect(failure?.status == .notFound)
-        _ = try answer(session.respond(second.id, Self.right))
+        _ = try reply(session.respond(second.id, Self.right))
         #expect(try eventsOfRound(session).compactMap(ended).count { $0.outcome.state == .succeeded } == 50)
     }
 
@@ -120,7 +120,7 @@ struct CredentialTests {
         defer { application.close() }
         let session = try session(application.createSession(configuration, .consume))
         try enqueue(session, files: 20)
-        _ = try answer(session.respond(try challenge(session, tasks: 20).id, .refuse))
+        _ = try reply(session.respond(try challenge(session, tasks: 20).id, .refuse))
         let ends = try eventsOfRound(session)
         #expect(ends.count == 21)
         #expect(ends.compactMap(ended).allSatisfy { $0.outcome.failure?.status == .authenticationRequired })
@@ -136,10 +136,10 @@ struct CredentialTests {
         let session = try session(application.createSession(configuration, .consume))
         _ = try EngineTests.enqueue(session, [try store.request(origin.url("/api"), "a")])
         let open = try challenge(session)
-        let failure = #expect(throws: Failure.self) { try answer(session.respond(open.id, Self.right)) }
+        let failure = #expect(throws: Failure.self) { try reply(session.respond(open.id, Self.right)) }
         #expect(failure?.status == .invalidArgument)
         #expect(failure?.message.contains("Bearer") == true)
-        _ = try answer(session.respond(open.id, .headers([HeaderField("Authorization", "Bearer token")])))
+        _ = try reply(session.respond(open.id, .headers([HeaderField("Authorization", "Bearer token")])))
         #expect(ended(try eventsOfRound(session)[0])?.outcome.state == .succeeded)
     }
 
@@ -153,14 +153,14 @@ struct CredentialTests {
         let session = try session(application.createSession(configuration, .consume))
         _ = try EngineTests.enqueue(session, [try store.request(origin.url("/here"), "a")])
         let first = try challenge(session)
-        _ = try answer(session.respond(first.id, Self.right))
+        _ = try reply(session.respond(first.id, Self.right))
         #expect(waitUntil { (try? challenges(session).first?.space.origin) == other.url("") })
         let second = try challenge(session)
-        #expect(other.asked.allSatisfy { $0.authorization == nil })
-        _ = try answer(session.respond(second.id, .credential(user: "other", password: "other")))
+        #expect(other.requests.allSatisfy { $0.authorization == nil })
+        _ = try reply(session.respond(second.id, .credential(user: "other", password: "other")))
         #expect(ended(try eventsOfRound(session)[0])?.outcome.state == .succeeded)
-        #expect(origin.asked.allSatisfy { $0.authorization == nil || $0.authorization == Self.basic })
-        #expect(Set(other.asked.map(\.authorization)) == [nil, "Basic b3RoZXI6b3RoZXI="])
+        #expect(origin.requests.allSatisfy { $0.authorization == nil || $0.authorization == Self.basic })
+        #expect(Set(other.requests.map(\.authorization)) == [nil, "Basic b3RoZXI6b3RoZXI="])
     }
 
     @Test("a challenge whose event is acknowledged stays open while a task waits for it")
@@ -170,16 +170,16 @@ struct CredentialTests {
         let session = try session(application.createSession(configuration, .consume))
         let items = try enqueue(session, files: 3)
         _ = try challenge(session, tasks: 3)
-        guard case .events(let events, _) = try answer(session.poll(after: .zero, maximum: 10)) else {
+        guard case .events(let events, _) = try reply(session.poll(after: .zero, maximum: 10)) else {
             throw Unexpected()
         }
-        _ = try answer(session.acknowledge(.through(try #require(events.last).id)))
+        _ = try reply(session.acknowledge(.through(try #require(events.last).id)))
         _ = try challenge(session, tasks: 3)
-        _ = try answer(session.control(.suspend, TaskSelection(ids: [items[0].task])))
+        _ = try reply(session.control(.suspend, TaskSelection(ids: [items[0].task])))
         _ = try challenge(session, tasks: 2)
-        _ = try answer(session.control(.cancel, TaskSelection(ids: items.dropFirst().map(\.task))))
+        _ = try reply(session.control(.cancel, TaskSelection(ids: items.dropFirst().map(\.task))))
         #expect(try challenges(session).isEmpty)
-        _ = try answer(session.control(.resume, TaskSelection()))
+        _ = try reply(session.control(.resume, TaskSelection()))
         _ = try challenge(session)
     }
 
@@ -203,13 +203,13 @@ struct CredentialTests {
         try enqueue(before, files: 5)
         let open = try challenge(before, tasks: 5)
         first.close()
-        let asked = origin.asked.count
+        let requestCount = origin.requests.count
         let second = try store.open()
         defer { second.close() }
         let after = try session(second.attachSession("s", .consume))
         #expect(try challenge(after, tasks: 5).id == open.id)
-        #expect(origin.asked.count == asked)
-        _ = try answer(after.respond(open.id, Self.right))
+        #expect(origin.requests.count == requestCount)
+        _ = try reply(after.respond(open.id, Self.right))
         #expect(try eventsOfRound(after).compactMap(ended).count { $0.outcome.state == .succeeded } == 5)
     }
 
@@ -226,7 +226,7 @@ struct CredentialTests {
         let first = try store.open()
         let before = try session(first.createSession(configuration, .consume))
         _ = try EngineTests.enqueue(before, [try store.request(origin.url("/big"), "a")])
-        _ = try answer(before.respond(try challenge(before).id, Self.right))
+        _ = try reply(before.respond(try challenge(before).id, Self.right))
         #expect(waitUntil { (try? tasks(before).first?.reason) == .retry })
         first.close()
         let second = try store.open()
@@ -234,9 +234,9 @@ struct CredentialTests {
         let after = try session(second.attachSession("s", .consume))
         let open = try challenge(after)
         #expect(store.names(in: store.files).count == 1)
-        _ = try answer(after.respond(open.id, Self.right))
+        _ = try reply(after.respond(open.id, Self.right))
         #expect(ended(try eventsOfRound(after)[0])?.outcome.state == .succeeded)
         #expect(store.bytes(of: store.files + "/a") == bytes)
-        #expect(origin.asked.last?.range == "bytes=3000000-")
+        #expect(origin.requests.last?.range == "bytes=3000000-")
     }
 }

@@ -31,8 +31,8 @@ struct DownloadTests {
         #expect(task.outcome.size == 1_000)
         #expect(store.bytes(of: store.files + "/a") == pattern(1_000))
         #expect(store.names(in: store.files) == ["a"])
-        guard case .count(2) = try answer(session.acknowledge(.through(events[1].id))) else { throw Unexpected() }
-        guard case .events(let left, let more) = try answer(session.poll(after: .zero, maximum: 10)) else {
+        guard case .count(2) = try reply(session.acknowledge(.through(events[1].id))) else { throw Unexpected() }
+        guard case .events(let left, let more) = try reply(session.poll(after: .zero, maximum: 10)) else {
             throw Unexpected()
         }
         #expect(left.isEmpty && !more)
@@ -51,10 +51,10 @@ struct DownloadTests {
         let events = try eventsOfRound(session)
         #expect(ended(events[0])?.outcome.state == .succeeded)
         #expect(store.bytes(of: store.files + "/b") == bytes)
-        let asked = origin.asked
-        #expect(asked.count == 2)
-        #expect(asked.last?.range == "bytes=3000000-")
-        #expect(asked.last?.ifRange == "\"b\"")
+        let requests = origin.requests
+        #expect(requests.count == 2)
+        #expect(requests.last?.range == "bytes=3000000-")
+        #expect(requests.last?.ifRange == "\"b\"")
     }
 
     @Test("if the server supports no ranges, a download fails after several retries that only repeat stored bytes")
@@ -73,7 +73,7 @@ struct DownloadTests {
         let task = try #require(ended(try eventsOfRound(session)[0]))
         #expect(task.outcome.failure?.status == .connectionLost)
         // The first attempt stored new bytes. The three later attempts did not.
-        #expect(origin.asked.count == 4)
+        #expect(origin.requests.count == 4)
         #expect(task.outcome.attempts == 4)
     }
 
@@ -137,10 +137,10 @@ struct DownloadTests {
         let events = try eventsOfRound(session)
         var checker = DestinationChecker()
         let destination = try checker.check(path: store.files + "/claimed", ifExists: .fail)
-        _ = try answer(session.claim(items[0].task, destination, .fail))
-        _ = try answer(session.claim(items[0].task, destination, .fail))
+        _ = try reply(session.claim(items[0].task, destination, .fail))
+        _ = try reply(session.claim(items[0].task, destination, .fail))
         #expect(store.bytes(of: store.files + "/claimed") == pattern(99))
-        _ = try answer(session.acknowledge(.through(try #require(events.last).id)))
+        _ = try reply(session.acknowledge(.through(try #require(events.last).id)))
         #expect(waitUntil { store.names(in: store.store + "/kept").isEmpty })
     }
 }

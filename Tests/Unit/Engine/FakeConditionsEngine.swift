@@ -56,7 +56,7 @@ final class TestSession {
     }
 
     func info(_ task: TaskID) throws -> TaskInfo {
-        guard case .tasks(let tasks, _) = try answer(
+        guard case .tasks(let tasks, _) = try reply(
             session.tasks(TaskSelection(ids: [task]), after: .zero, maximum: 1))
         else { throw Unexpected() }
         return try #require(tasks.first)
@@ -74,12 +74,12 @@ final class TestSession {
     }
 
     func holds() throws -> [HoldInfo] {
-        guard case .holds(let holds) = try answer(application.holds()) else { throw Unexpected() }
+        guard case .holds(let holds) = try reply(application.holds()) else { throw Unexpected() }
         return holds
     }
 
     func conditions() throws -> [ConditionKind: ConditionInfo] {
-        guard case .conditions(let infos) = try answer(application.conditions()) else { throw Unexpected() }
+        guard case .conditions(let infos) = try reply(application.conditions()) else { throw Unexpected() }
         return Dictionary(uniqueKeysWithValues: infos.map { ($0.kind, $0) })
     }
 }

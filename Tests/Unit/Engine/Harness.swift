@@ -78,7 +78,7 @@ func outcome(_ ticket: Ticket) throws -> Ticket.Outcome {
 }
 
 /// Waits for the engine's reply to the ticket's command. Throws the command's failure.
-func answer(_ ticket: Ticket) throws -> Reply {
+func reply(_ ticket: Ticket) throws -> Reply {
     guard case .reply(let reply) = try outcome(ticket) else { throw Unexpected() }
     return reply
 }
@@ -101,7 +101,7 @@ func eventsOfRound(_ session: SessionClient) throws -> [Event] {
     let deadline = Deadline.ofTests
     while !deadline.hasPassed {
         let ticket = session.poll(after: events.last?.id ?? .zero, maximum: 100, until: deadline)
-        guard case .events(let more, _) = try answer(ticket) else { throw Unexpected() }
+        guard case .events(let more, _) = try reply(ticket) else { throw Unexpected() }
         events += more
         if events.last?.kind == .sessionFinished { return events }
     }

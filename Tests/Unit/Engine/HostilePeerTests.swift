@@ -20,7 +20,7 @@ struct HostilePeerTests {
     }
 
     private func isServed() -> Bool {
-        if case .sessions = try? answer(application.sessions()) { true } else { false }
+        if case .sessions = try? reply(application.sessions()) { true } else { false }
     }
 
     @Test("a peer that sends invalid frames is disconnected")
@@ -85,10 +85,10 @@ struct HostilePeerTests {
         }
         #expect(taken < 8 << 20)
         #expect(isServed())
-        var answers = 0
-        while answers < whole - 1 {
+        var replies = 0
+        while replies < whole - 1 {
             guard case .reply = try peer.next() else { throw Unexpected() }
-            answers += 1
+            replies += 1
         }
     }
 

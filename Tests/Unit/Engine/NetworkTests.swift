@@ -79,7 +79,7 @@ struct NetworkTests {
         engine.setConditions { $0 = .pluggedIn }
         #expect(try succeeds(host))
         #expect(store.bytes(of: store.files + "/a") == bytes)
-        #expect(origin.asked.count == 2)
+        #expect(origin.requests.count == 2)
     }
 
     @Test("behind a portal, no task fails; one task tests the network, and all tasks resume when the test succeeds")
@@ -98,7 +98,7 @@ struct NetworkTests {
         #expect(info.reasonText?.contains("portal") == true)
         _ = try host.waits(tasks[1], for: .portal)
         // The engine sends at most one request in 10 seconds. On a busy machine, more than 10 seconds may have passed.
-        #expect(origin.asked.count <= 1 + Int(Clock.wallMilliseconds - began) / 10_000)
+        #expect(origin.requests.count <= 1 + Int(Clock.wallMilliseconds - began) / 10_000)
         #expect(waitUntil { engine.conditions.needs.contains(.network) })
         origin.serve("/a", .init(bytes: pattern(1_000)))
         origin.serve("/b", .init(bytes: pattern(1_000)))
@@ -131,7 +131,7 @@ struct NetworkTests {
         let task = try host.enqueue(store.request(origin.url("/a"), "a"))[0]
         let nextAttempt = try host.waits(task, for: .portal).nextAttemptMilliseconds
         origin.serve("/a", .init(bytes: pattern(1_000)))
-        guard case .count(let resumed) = try answer(host.session.control(.resume, TaskSelection(ids: [task]))) else {
+        guard case .count(let resumed) = try reply(host.session.control(.resume, TaskSelection(ids: [task]))) else {
             throw Unexpected()
         }
         #expect(resumed == 1)
@@ -152,10 +152,10 @@ struct NetworkTests {
             store.request(origin.url("/far"), "far"), store.request(local.url("/a"), "near"))
         _ = try host.waits(tasks[0], for: .metered)
         #expect(waitUntil { store.names(in: store.files).contains("near") })
-        guard case .waits(let far) = try answer(host.session.waits(tasks[0])) else { throw Unexpected() }
+        guard case .waits(let far) = try reply(host.session.waits(tasks[0])) else { throw Unexpected() }
         #expect(far.map(\.reason) == [.metered])
         #expect(far.first?.endedMilliseconds == nil)
-        guard case .waits(let near) = try answer(host.session.waits(tasks[1])) else { throw Unexpected() }
+        guard case .waits(let near) = try reply(host.session.waits(tasks[1])) else { throw Unexpected() }
         #expect(near.isEmpty)
     }
 
@@ -175,7 +175,7 @@ struct NetworkTests {
         let untilMidnight = info.nextAttemptMilliseconds - Clock.wallMilliseconds
         #expect(untilMidnight > 0 && untilMidnight <= 25 * 3_600_000)
         configuration.budget.daily = nil
-        _ = try answer(host.session.update(configuration))
+        _ = try reply(host.session.update(configuration))
         #expect(try succeeds(host))
         #expect(store.bytes(of: store.files + "/a") == bytes)
     }
@@ -194,11 +194,11 @@ struct NetworkTests {
         let info = try host.waits(tasks[0], for: .budget)
         #expect(info.reasonText?.hasPrefix("the transfer expects 5.0 MB") == true)
         #expect(waitUntil { store.names(in: store.files).contains("b") })
-        #expect(origin.asked("/a").isEmpty)
+        #expect(origin.requests("/a").isEmpty)
         configuration.budget.daily = 10_000_000
-        _ = try answer(host.session.update(configuration))
+        _ = try reply(host.session.update(configuration))
         #expect(waitUntil { store.names(in: store.files).contains("a") })
-        guard case .waits(let waits) = try answer(host.session.waits(tasks[0])) else { throw Unexpected() }
+        guard case .waits(let waits) = try reply(host.session.waits(tasks[0])) else { throw Unexpected() }
         #expect(waits.map(\.reason) == [.budget])
     }
 
@@ -218,14 +218,14 @@ struct NetworkTests {
             let other = try store.open()
             defer { other.close() }
             let session = try EngineTests.session(other.attachSession("s", .observe))
-            guard case .tasks(let seen, _) = try answer(session.tasks(TaskSelection(), after: .zero, maximum: 9)) else {
+            guard case .tasks(let seen, _) = try reply(session.tasks(TaskSelection(), after: .zero, maximum: 9)) else {
                 throw Unexpected()
             }
             #expect(seen.map(\.reason) == [.budget, .budget])
             #expect(seen.first?.reasonText?.hasPrefix("the transfer expects 5.0 MB") == true)
         }
         configuration.budget.daily = 2_000_000
-        _ = try answer(host.session.update(configuration))
+        _ = try reply(host.session.update(configuration))
         #expect(waitUntil { (try? host.info(tasks[0]))?.reasonText?.contains("2.0 MB") == true })
         let holds = try host.holds()
         #expect(holds.map(\.tasks) == [2])
@@ -233,11 +233,11 @@ struct NetworkTests {
         #expect(holds.first?.hold.sentence.contains("the transfer expects 5.0 MB") == true)
         #expect(waitUntil { engine.conditions.needs.contains(.network) })
         for task in tasks {
-            guard case .waits(let waits) = try answer(host.session.waits(task)) else { throw Unexpected() }
+            guard case .waits(let waits) = try reply(host.session.waits(task)) else { throw Unexpected() }
             #expect(waits.map(\.reason) == [.budget])
             #expect(waits.first?.endedMilliseconds == nil)
         }
-        _ = try answer(host.session.control(.cancel, TaskSelection()))
+        _ = try reply(host.session.control(.cancel, TaskSelection()))
         #expect(try host.holds().isEmpty)
     }
 
@@ -257,7 +257,7 @@ struct NetworkTests {
         if stated != nil {
             #expect(waitUntil { (try? host.info(task).offset) ?? 0 > 300_000 })
             configuration.budget.daily = 500_000
-            _ = try answer(host.session.update(configuration))
+            _ = try reply(host.session.update(configuration))
         }
         let first = try host.waits(task, for: .budget)
         #expect(first.offset > 0 && first.offset < 2_000_000)
@@ -265,12 +265,12 @@ struct NetworkTests {
         // The rest of this budget is less than the bytes that the download still needs. The same can happen with the
         // budget of a new day.
         configuration.budget.daily = first.offset + 700_000
-        _ = try answer(host.session.update(configuration))
+        _ = try reply(host.session.update(configuration))
         #expect(waitUntil { (try? host.info(task).offset) ?? 0 > first.offset + 300_000 })
         let second = try host.waits(task, for: .budget)
         #expect(second.offset < 3_000_000)
         configuration.budget.daily = nil
-        _ = try answer(host.session.update(configuration))
+        _ = try reply(host.session.update(configuration))
         #expect(try succeeds(host))
         #expect(store.bytes(of: store.files + "/a") == bytes)
     }

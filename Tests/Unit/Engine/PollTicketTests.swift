@@ -18,13 +18,13 @@ struct PollTicketTests {
         application = try store.open()
         session = try EngineTests.session(application.createSession(SessionConfiguration(identifier: "s"), .consume))
         let task = try enqueue(session, [try store.request("http://127.0.0.1:1/", "a")])[0].task
-        _ = try answer(session.control(.cancel, TaskSelection(ids: [task])))
+        _ = try reply(session.control(.cancel, TaskSelection(ids: [task])))
         let descriptor = session.eventDescriptor
         #expect(waitUntil { isReadable(descriptor) })
     }
 
     private func events(_ ticket: Ticket) throws -> [Event] {
-        guard case .events(let events, _) = try answer(ticket) else { throw Unexpected() }
+        guard case .events(let events, _) = try reply(ticket) else { throw Unexpected() }
         return events
     }
 
@@ -59,7 +59,7 @@ struct PollTicketTests {
         // engine. This poll has no reply yet when its ticket is released.
         session.poll(after: .zero, maximum: 10).release()
         // The engine replies in order, so the reply to the poll arrives before this reply.
-        _ = try answer(application.sessions())
+        _ = try reply(application.sessions())
         #expect(isReadable(session.eventDescriptor))
         #expect(try events(session.poll(after: .zero, maximum: 10)).count == 2)
     }

@@ -26,7 +26,7 @@ struct PowerTests {
         let info = try host.waits(task, for: .power)
         #expect(info.state == .waiting)
         #expect(info.reasonText == "the machine is on battery, and the transfer waits for external power")
-        #expect(origin.asked.isEmpty)
+        #expect(origin.requests.isEmpty)
     }
 
     @Test("a download stops when the battery is low, and resumes at its offset when the battery is charged")
@@ -49,8 +49,8 @@ struct PowerTests {
         engine.setConditions { $0.batteryPercent = Reading(60, source: "test") }
         #expect(ended(try eventsOfRound(host.session)[0])?.outcome.state == .succeeded)
         #expect(store.bytes(of: store.files + "/a") == bytes)
-        #expect(origin.asked.count == 2)
-        #expect(origin.asked[1].range == "bytes=\(info.offset)-")
+        #expect(origin.requests.count == 2)
+        #expect(origin.requests[1].range == "bytes=\(info.offset)-")
     }
 
     @Test("tasks for hundreds of servers are held and released in the same way as tasks for one server")
@@ -99,7 +99,7 @@ struct PowerTests {
         let tasks = try host.enqueue(strict, store.request(origin.url("/b"), "b"))
         #expect(waitUntil { store.names(in: store.files).contains("b") })
         _ = try host.waits(tasks[0], for: .power)
-        #expect(origin.asked("/a").isEmpty)
+        #expect(origin.requests("/a").isEmpty)
     }
 
     @Test("even a task with the highest priority waits for its conditions")
@@ -112,7 +112,7 @@ struct PowerTests {
         request.priority = Limits.priorityNow
         let task = try host.enqueue(request)[0]
         _ = try host.waits(task, for: .power)
-        #expect(origin.asked.isEmpty)
+        #expect(origin.requests.isEmpty)
     }
 
     @Test("when a session's constraints are removed, its tasks are released immediately")
@@ -123,7 +123,7 @@ struct PowerTests {
         let host = try engine.session(.named { $0.requiresExternalPower = true })
         let task = try host.enqueue(store.request(origin.url("/a"), "a"))[0]
         _ = try host.waits(task, for: .power)
-        _ = try answer(host.session.update(SessionConfiguration(identifier: "s")))
+        _ = try reply(host.session.update(SessionConfiguration(identifier: "s")))
         #expect(ended(try eventsOfRound(host.session)[0])?.outcome.state == .succeeded)
     }
 
@@ -140,7 +140,7 @@ struct PowerTests {
         defer { second.stop() }
         let again = try second.session(SessionConfiguration(identifier: "s"))
         _ = try again.waits(task, for: .power)
-        #expect(origin.asked.isEmpty)
+        #expect(origin.requests.isEmpty)
     }
 
     @Test("held tasks can be cancelled, and their conditions are then no longer read")
@@ -151,7 +151,7 @@ struct PowerTests {
         let task = try host.enqueue(store.request(origin.url("/a"), "a"))[0]
         _ = try host.waits(task, for: .power)
         #expect(waitUntil { engine.conditions.needs.contains(.power) })
-        _ = try answer(host.session.control(.cancel, TaskSelection()))
+        _ = try reply(host.session.control(.cancel, TaskSelection()))
         #expect(ended(try eventsOfRound(host.session)[0])?.outcome.state == .cancelled)
         #expect(waitUntil { engine.conditions.needs.isEmpty })
         #expect(try host.holds().isEmpty)
@@ -180,17 +180,17 @@ struct PowerTests {
         let task = try host.enqueue(request)[0]
         let all = TaskSelection()
         _ = try host.waits(task, for: .power)
-        guard case .count(1) = try answer(host.session.control(.setConstraints(.none), all)) else { throw Unexpected() }
+        guard case .count(1) = try reply(host.session.control(.setConstraints(.none), all)) else { throw Unexpected() }
         #expect(waitUntil { (try? host.info(task).offset) ?? 0 > 1_000_000 })
-        _ = try answer(host.session.control(.setConstraints(request.options.policy.constraints), all))
+        _ = try reply(host.session.control(.setConstraints(request.options.policy.constraints), all))
         let stopped = try host.waits(task, for: .power)
         #expect(stopped.offset > 1_000_000)
         var configuration = SessionConfiguration(identifier: "s")
         configuration.constraints.minimumBatteryPercent = 90
-        _ = try answer(host.session.update(configuration))
-        _ = try answer(host.session.control(.setConstraints(.none), all))
+        _ = try reply(host.session.update(configuration))
+        _ = try reply(host.session.control(.setConstraints(.none), all))
         _ = try host.waits(task, for: .battery)
-        _ = try answer(host.session.update(SessionConfiguration(identifier: "s")))
+        _ = try reply(host.session.update(SessionConfiguration(identifier: "s")))
         #expect(ended(try eventsOfRound(host.session)[0])?.outcome.state == .succeeded)
         #expect(store.bytes(of: store.files + "/a") == bytes)
     }

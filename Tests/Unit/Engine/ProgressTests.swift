@@ -29,7 +29,7 @@ struct ProgressTests {
         defer { application.close() }
         origin.serve("/a", .init(bytes: pattern(400_000), entityTag: nil))
         let descriptor = try session.progressDescriptor()
-        #expect(try answer(session.watchProgress(intervalMilliseconds: 100)).isDone)
+        #expect(try reply(session.watchProgress(intervalMilliseconds: 100)).isDone)
         #expect(!isReadable(descriptor))
         let task = try enqueue(session, [try store.request(origin.url("/a"), "a")])[0].task
         var last: Progress?
@@ -47,7 +47,7 @@ struct ProgressTests {
     func waits() throws {
         defer { application.close() }
         origin.serve("/b", .init(bytes: pattern(3_000_000), entityTag: "\"b\"", breakAfter: 2_000_000, breaks: 9))
-        _ = try answer(session.watchProgress(intervalMilliseconds: 100))
+        _ = try reply(session.watchProgress(intervalMilliseconds: 100))
         _ = try enqueue(session, [try store.request(origin.url("/b"), "b")])
         var last: Progress?
         let deadline = Deadline.ofTests
@@ -62,8 +62,8 @@ struct ProgressTests {
     func unwatched() throws {
         defer { application.close() }
         origin.serve("/a", .init(bytes: pattern(1_000), entityTag: nil))
-        _ = try answer(session.watchProgress(intervalMilliseconds: 100))
-        _ = try answer(session.watchProgress(intervalMilliseconds: 0))
+        _ = try reply(session.watchProgress(intervalMilliseconds: 100))
+        _ = try reply(session.watchProgress(intervalMilliseconds: 0))
         _ = try enqueue(session, [try store.request(origin.url("/a"), "a")])
         _ = try eventsOfRound(session)
         #expect(try session.pollProgress(until: .after(milliseconds: 300)).isEmpty)
@@ -73,7 +73,7 @@ struct ProgressTests {
     func observer() throws {
         defer { application.close() }
         let observed = try EngineTests.session(application.attachSession("s", .observe))
-        _ = try answer(observed.watchProgress(intervalMilliseconds: 100))
+        _ = try reply(observed.watchProgress(intervalMilliseconds: 100))
         origin.serve("/a", .init(bytes: pattern(1_000), entityTag: nil))
         _ = try enqueue(session, [try store.request(origin.url("/a"), "a")])
         #expect(try observed.pollProgress(until: .ofTests).last != nil)

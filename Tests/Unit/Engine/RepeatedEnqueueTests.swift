@@ -26,10 +26,10 @@ struct RepeatedEnqueueTests {
         var request = try store.request(origin.url("/a"), "a", key: "a")
         let first = try enqueue(session, [request])
         let events = try eventsOfRound(session)
-        _ = try answer(session.acknowledge(.ids([events[0].id])))
+        _ = try reply(session.acknowledge(.ids([events[0].id])))
         let found = Enqueued(task: first[0].task, disposition: .existing, state: .succeeded)
         #expect(try enqueue(session, [request]) == [found])
-        _ = try answer(session.acknowledge(.ids([events[1].id])))
+        _ = try reply(session.acknowledge(.ids([events[1].id])))
         request.destination = try store.request(origin.url("/a"), "b").destination
         #expect(try enqueue(session, [request])[0].disposition == .new)
     }
@@ -57,12 +57,12 @@ struct RepeatedEnqueueTests {
         let session = try session(application.createSession(SessionConfiguration(identifier: "s"), .consume))
         let task = try enqueue(session, [try store.request(origin.url("/a"), "a")])[0].task
         #expect(waitUntil {
-            let listing = try? answer(session.tasks(TaskSelection(), after: .zero, maximum: 1))
+            let listing = try? reply(session.tasks(TaskSelection(), after: .zero, maximum: 1))
             guard case .tasks(let tasks, _) = listing else { return false }
             return tasks.first?.reason == .retry
         })
         #expect(store.names(in: store.files).count == 1)
-        _ = try answer(session.control(.cancel, TaskSelection(ids: [task])))
+        _ = try reply(session.control(.cancel, TaskSelection(ids: [task])))
         #expect(waitUntil { store.names(in: store.files).isEmpty })
     }
 }

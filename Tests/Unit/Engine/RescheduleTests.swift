@@ -30,7 +30,7 @@ struct RescheduleTests {
         request.options.earliestStartMilliseconds = later
         let task = try host.enqueue(request)[0]
         _ = try host.waits(task, for: .earliestStart)
-        guard case .count(1) = try answer(
+        guard case .count(1) = try reply(
             host.session.control(.reschedule(Rescheduling(earliest: .to(nil))), all))
         else { throw Unexpected() }
         #expect(ended(try eventsOfRound(host.session)[0])?.outcome.state == .succeeded)
@@ -50,13 +50,13 @@ struct RescheduleTests {
             store.request(origin.url("/c"), "c"))
         #expect(waitUntil { (try? host.info(tasks[0]).offset) ?? 0 > 0 })
         let start = later
-        let put = try answer(
+        let put = try reply(
             host.session.control(.reschedule(Rescheduling(earliest: .to(start))), TaskSelection(ids: [tasks[1]])))
         guard case .count(1) = put else { throw Unexpected() }
         let info = try host.waits(tasks[1], for: .earliestStart)
         #expect(info.nextAttemptMilliseconds == start)
         #expect(waitUntil { store.names(in: store.files).contains("c") })
-        #expect(origin.asked("/b").isEmpty)
+        #expect(origin.requests("/b").isEmpty)
     }
 
     @Test("if the earliest start of a running task is postponed, the task continues, and waits before its next attempt")
@@ -67,7 +67,7 @@ struct RescheduleTests {
         let host = try engine.session(.named { $0.minimumBatteryPercent = 50 })
         let task = try host.enqueue(store.request(origin.url("/a"), "a"))[0]
         #expect(waitUntil { (try? host.info(task).offset) ?? 0 > 500_000 })
-        _ = try answer(host.session.control(.reschedule(Rescheduling(earliest: .to(later))), all))
+        _ = try reply(host.session.control(.reschedule(Rescheduling(earliest: .to(later))), all))
         let before = try host.info(task)
         #expect(before.state == .running && before.nextAttemptMilliseconds == 0)
         #expect(waitUntil { (try? host.info(task).offset) ?? 0 > before.offset })
@@ -78,7 +78,7 @@ struct RescheduleTests {
         _ = try host.waits(task, for: .battery)
         engine.setConditions { $0.batteryPercent = Reading(60, source: "test") }
         let stopped = try host.waits(task, for: .earliestStart)
-        #expect(stopped.offset > 500_000 && origin.asked.count == 1)
+        #expect(stopped.offset > 500_000 && origin.requests.count == 1)
     }
 
     @Test("a task whose latest start has passed ignores its preset")
@@ -90,7 +90,7 @@ struct RescheduleTests {
         let task = try host.enqueue(store.request(origin.url("/a"), "a"))[0]
         _ = try host.waits(task, for: .power)
         let soon = Rescheduling(latest: .to(Clock.wallMilliseconds + 200))
-        _ = try answer(host.session.control(.reschedule(soon), all))
+        _ = try reply(host.session.control(.reschedule(soon), all))
         #expect(ended(try eventsOfRound(host.session)[0])?.outcome.state == .succeeded)
     }
 
@@ -107,9 +107,9 @@ struct RescheduleTests {
         #expect(try host.info(tasks[1]).constraints == nil)
         var wifi = Constraints()
         wifi.networks = .wifi
-        _ = try answer(host.session.control(.setConstraints(wifi), all))
+        _ = try reply(host.session.control(.setConstraints(wifi), all))
         for task in tasks { #expect(try host.info(task).constraints?.value == wifi) }
-        _ = try answer(host.session.control(.setConstraints(.none), all))
+        _ = try reply(host.session.control(.setConstraints(.none), all))
         for task in tasks { #expect(try host.info(task).constraints == nil) }
     }
 }

@@ -36,13 +36,13 @@ struct SlowPeerTests {
             return request
         }
         let ids = try enqueue(producer, requests).map(\.task)
-        _ = try answer(producer.control(.cancel, TaskSelection(ids: ids)))
+        _ = try reply(producer.control(.cancel, TaskSelection(ids: ids)))
         // The engine sends the notice of the events before the reply to this command.
-        _ = try answer(application.engine())
+        _ = try reply(application.engine())
     }
 
     private func newestEvent() throws -> EventID {
-        guard case .sessions(let infos) = try answer(application.sessions()) else { throw Unexpected() }
+        guard case .sessions(let infos) = try reply(application.sessions()) else { throw Unexpected() }
         return try #require(infos.first).newestEvent
     }
 

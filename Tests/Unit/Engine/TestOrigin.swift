@@ -32,7 +32,7 @@ final class TestOrigin: Sendable {
 
     private struct State {
         var resources: [String: Resource] = [:]
-        var asked: [ReceivedRequest] = []
+        var requests: [ReceivedRequest] = []
         var isClosed = false
     }
 
@@ -93,15 +93,15 @@ final class TestOrigin: Sendable {
 
     func url(_ path: String) -> String { "http://\(address):\(port)\(path)" }
 
-    var asked: [ReceivedRequest] { state.withLock { $0.asked } }
+    var requests: [ReceivedRequest] { state.withLock { $0.requests } }
 
-    func asked(_ path: String) -> [ReceivedRequest] { asked.filter { $0.path == path } }
+    func requests(_ path: String) -> [ReceivedRequest] { requests.filter { $0.path == path } }
 
     func serve(_ path: String, _ resource: Resource) { state.change { $0.resources[path] = resource } }
 
     /// Waits for a request with this path.
     func waitForRequest(_ path: String) -> Bool {
-        state.wait(until: .ofTests) { $0.asked.contains { $0.path == path } ? true : nil } ?? false
+        state.wait(until: .ofTests) { $0.requests.contains { $0.path == path } ? true : nil } ?? false
     }
 
     private func serve(_ connection: Int32) {
@@ -114,10 +114,10 @@ final class TestOrigin: Sendable {
                 String($0.dropFirst(name.count + 1)).trimmingPrefix { $0 == " " }.description
             }
         }
-        let asked = ReceivedRequest(
+        let request = ReceivedRequest(
             path: path, range: value("range"), ifRange: value("if-range"), authorization: value("authorization"))
         let resource: Resource? = state.change { state in
-            state.asked.append(asked)
+            state.requests.append(request)
             guard let resource = state.resources[path] else { return nil }
             if resource.breaks > 0 { state.resources[path]?.breaks -= 1 }
             return resource
@@ -126,7 +126,7 @@ final class TestOrigin: Sendable {
             send(connection, Array("HTTP/1.1 404 Not Found\r\nContent-Length: 7\r\n\r\nnothing".utf8))
             return
         }
-        if let wanted = resource.authorization, asked.authorization != wanted {
+        if let wanted = resource.authorization, request.authorization != wanted {
             let field = resource.challenge.isEmpty ? "" : "WWW-Authenticate: \(resource.challenge)\r\n"
             let head = "HTTP/1.1 401 No\r\n\(field)Content-Length: 3\r\nConnection: close\r\n\r\n"
             send(connection, Array((head + "no\n").utf8))
@@ -136,12 +136,12 @@ final class TestOrigin: Sendable {
             send(connection, Array("HTTP/1.1 302 There\r\nLocation: \(location)\r\nContent-Length: 0\r\n\r\n".utf8))
             return
         }
-        answer(connection, resource, asked)
+        respond(connection, resource, request)
     }
 
-    private func answer(_ connection: Int32, _ resource: Resource, _ asked: ReceivedRequest) {
+    private func respond(_ connection: Int32, _ resource: Resource, _ request: ReceivedRequest) {
         var start = 0
-        if let range = asked.range, !resource.ignoresRange, asked.ifRange == resource.entityTag {
+        if let range = request.range, !resource.ignoresRange, request.ifRange == resource.entityTag {
             start = Int(range.dropFirst("bytes=".count).dropLast()) ?? 0
         }
         let count = resource.bytes.count

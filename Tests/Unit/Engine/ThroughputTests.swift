@@ -59,12 +59,12 @@ struct ThroughputTests {
         let task = try fetch(host, from: origin)
         _ = try host.waits(task, for: .throughput)
         // The task runs once as the slow probe, and then waits again.
-        #expect(waitUntil { origin.asked.count == 2 })
+        #expect(waitUntil { origin.requests.count == 2 })
         let info = try host.waits(task, for: .throughput)
         #expect(info.state == .waiting)
         #expect(info.nextAttemptMilliseconds - Clock.wallMilliseconds > 1_000)
-        #expect(origin.asked.count == 2)
-        _ = try answer(host.session.control(.cancel, TaskSelection()))
+        #expect(origin.requests.count == 2)
+        _ = try reply(host.session.control(.cancel, TaskSelection()))
     }
 
     @Test("if several servers are slow, only one slow probe runs at a time")
@@ -77,9 +77,9 @@ struct ThroughputTests {
         let host = try engine.session(atLeast(bytesPerSecond: 50_000))
         let tasks = [try fetch(host, from: origin), try fetch(host, from: other, to: "b")]
         for task in tasks { _ = try host.waits(task, for: .throughput) }
-        #expect(waitUntil { origins.map(\.asked.count).reduce(0, +) > 2 })
+        #expect(waitUntil { origins.map(\.requests.count).reduce(0, +) > 2 })
         #expect(try tasks.map { try host.info($0).state }.filter { $0 == .running }.count == 1)
-        _ = try answer(host.session.control(.cancel, TaskSelection()))
+        _ = try reply(host.session.control(.cancel, TaskSelection()))
     }
 
     @Test("when all servers in use are too slow, even tasks for new servers are held")
@@ -103,8 +103,8 @@ struct ThroughputTests {
         _ = try host.waits(try demanding(origin, "a"), for: .throughput)
         let info = try host.waits(try demanding(unmet, "c"), for: .throughput)
         #expect(info.reasonText?.contains("all servers together") == true)
-        #expect(unmet.asked.isEmpty)
-        _ = try answer(host.session.control(.cancel, TaskSelection()))
+        #expect(unmet.requests.isEmpty)
+        _ = try reply(host.session.control(.cancel, TaskSelection()))
     }
 
     @Test("tasks without a minimum rate do not prevent the slow probe of their server")
@@ -125,7 +125,7 @@ struct ThroughputTests {
         _ = try host.waits(task, for: .throughput)
         origin.serve("/a", .init(bytes: pattern(400_000), entityTag: "\"1\""))
         _ = try eventsOfRound(host.session)
-        let paths = origin.asked.map(\.path)
+        let paths = origin.requests.map(\.path)
         let probed = try #require(paths.lastIndex(of: "/a"))
         #expect(probed > 0 && probed < paths.count - 1)
     }
@@ -146,6 +146,6 @@ struct ThroughputTests {
         let holds = try host.holds()
         #expect(holds.map(\.hold.reason) == [.power])
         #expect(holds.map(\.tasks) == [1])
-        _ = try answer(host.session.control(.cancel, TaskSelection()))
+        _ = try reply(host.session.control(.cancel, TaskSelection()))
     }
 }

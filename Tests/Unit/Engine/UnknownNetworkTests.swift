@@ -23,7 +23,7 @@ struct UnknownNetworkTests {
         defer { engine.stop() }
         let host = try engine.session(.named { $0.requiresUnmetered = true })
         _ = try host.enqueue(store.request(origin.url("/a"), "a"))
-        #expect(waitUntil { !origin.asked("/a").isEmpty })
+        #expect(waitUntil { !origin.requests("/a").isEmpty })
         engine.setConditions(pending: .network) {
             $0.network = Reading(Network(name: "wlan0", kind: .wifi), source: "test")
             $0.isMetered = Reading(source: "test")
@@ -32,10 +32,10 @@ struct UnknownNetworkTests {
         let other = try engine.session(.named("other") { _ in })
         let third = try other.enqueue(store.request(origin.url("/c"), "c"))[0]
         #expect(waitUntil { (try? other.info(third).state) == .succeeded })
-        #expect(origin.asked("/b").isEmpty)
+        #expect(origin.requests("/b").isEmpty)
         engine.setConditions { $0 = .pluggedIn }
         let events = try eventsOfRound(host.session)
         #expect(events.compactMap(ended).map(\.outcome.state) == [.succeeded, .succeeded])
-        #expect(origin.asked("/a").count == 1)
+        #expect(origin.requests("/a").count == 1)
     }
 }

@@ -76,7 +76,7 @@ final class UploadOrigin: Sendable {
 
     /// Sets the responses for one path, in order. After the last of these responses, the server sends the default
     /// response.
-    func script(_ path: String, _ answers: [Response]) { state.change { $0.scripts[path] = answers } }
+    func script(_ path: String, _ responses: [Response]) { state.change { $0.scripts[path] = responses } }
 
     var received: [Received] { state.withLock { $0.received } }
 
@@ -94,26 +94,26 @@ final class UploadOrigin: Sendable {
         let words = head.split(separator: " ", maxSplits: 2).map(String.init)
         guard words.count == 3 else { return }
         var received = Received(method: words[0], path: words[1], head: head, body: Array(bytes[end...]))
-        let answer = state.change { state -> Response in
+        let response = state.change { state -> Response in
             guard state.scripts[received.path]?.isEmpty == false else { return Response() }
             return state.scripts[received.path]?.removeFirst() ?? Response()
         }
-        answer.meanwhile?()
+        response.meanwhile?()
         let length = received.value("content-length").flatMap { Int($0) } ?? 0
-        if !answer.isEarly {
-            if received.value("expect") != nil, !answer.ignoresExpect {
+        if !response.isEarly {
+            if received.value("expect") != nil, !response.ignoresExpect {
                 send(connection, Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
             }
-            let wanted = min(length, answer.breakAfter ?? length)
+            let wanted = min(length, response.breakAfter ?? length)
             read(connection, &received.body, upTo: wanted)
         }
         let entry = received
         state.change { $0.received.append(entry) }
-        if answer.breakAfter != nil { return }
-        let first = "HTTP/1.1 \(answer.status) Answer\r\n\(answer.fields)"
-        send(connection, Array("\(first)Content-Length: \(answer.body.count)\r\nConnection: close\r\n\r\n".utf8))
-        send(connection, answer.body)
-        if answer.isEarly { read(connection, &received.body, upTo: length) }
+        if response.breakAfter != nil { return }
+        let first = "HTTP/1.1 \(response.status) Answer\r\n\(response.fields)"
+        send(connection, Array("\(first)Content-Length: \(response.body.count)\r\nConnection: close\r\n\r\n".utf8))
+        send(connection, response.body)
+        if response.isEarly { read(connection, &received.body, upTo: length) }
     }
 
     private func readHead(_ connection: Int32, _ bytes: inout [UInt8]) -> Int? {

@@ -16,7 +16,7 @@ struct WaitRecordTests {
     init() throws { store = try TestStore() }
 
     private func waits(_ host: TestSession, _ task: TaskID) throws -> [WaitRecord] {
-        guard case .waits(let waits) = try answer(host.session.waits(task)) else { throw Unexpected() }
+        guard case .waits(let waits) = try reply(host.session.waits(task)) else { throw Unexpected() }
         return waits
     }
 
@@ -27,7 +27,7 @@ struct WaitRecordTests {
         let host = try engine.session(SessionConfiguration(identifier: "s"))
         let first = try host.enqueue(store.request(nowhere + "/a", "a"))[0]
         _ = try host.waits(first, for: .connectivity)
-        _ = try answer(host.session.control(.cancel, TaskSelection()))
+        _ = try reply(host.session.control(.cancel, TaskSelection()))
         var request = try store.request(nowhere + "/b", "b")
         request.options.policy.constraints.requiresExternalPower = true
         let second = try host.enqueue(request)[0]
@@ -42,7 +42,7 @@ struct WaitRecordTests {
         let host = try engine.session(SessionConfiguration(identifier: "s"))
         let tasks = try host.enqueue(store.request(nowhere + "/a", "a"), store.request(nowhere + "/b", "b"))
         for task in tasks { _ = try host.waits(task, for: .connectivity) }
-        _ = try answer(host.session.control(.cancel, TaskSelection(ids: [tasks[0]])))
+        _ = try reply(host.session.control(.cancel, TaskSelection(ids: [tasks[0]])))
         _ = try host.waits(tasks[1], for: .connectivity)
         #expect(try waits(host, tasks[1]).map(\.endedMilliseconds) == [nil])
     }
@@ -58,7 +58,7 @@ struct WaitRecordTests {
             $0.unplug()
             $0.batteryPercent = Reading(30, source: "test")
         }
-        _ = try answer(host.session.control(.resume, TaskSelection()))
+        _ = try reply(host.session.control(.resume, TaskSelection()))
         _ = try host.waits(task, for: .battery)
         #expect(waitUntil {
             (try? waits(host, task).filter { $0.endedMilliseconds == nil }.map(\.reason)) == [.battery]
@@ -76,7 +76,7 @@ struct WaitRecordTests {
         request.options.expectedBytesReceived = 500_000
         let task = try host.enqueue(request)[0]
         _ = try host.waits(task, for: .budget)
-        _ = try answer(host.session.control(.suspend, TaskSelection()))
+        _ = try reply(host.session.control(.suspend, TaskSelection()))
         _ = try host.waits(task, for: .suspended)
         #expect(waitUntil {
             (try? waits(host, task).filter { $0.endedMilliseconds == nil }.map(\.reason)) == [.suspended]

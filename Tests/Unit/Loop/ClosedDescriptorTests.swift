@@ -35,7 +35,7 @@ struct ClosedDescriptorTests {
             guard await waitsForTimer(thread) else { exit(EXIT_FAILURE) }
             runners.closeOthers()
             _ = broken.wait(until: nil) { $0 == 1 ? true : nil }
-            let answer = await thread.ask { context in
+            let result = await thread.ask { context in
                 // These calls on a broken loop are harmless.
                 let timer = context.loop.timer { fatalError("a timer of a broken loop") }
                 timer.start(milliseconds: 0)
@@ -44,7 +44,7 @@ struct ClosedDescriptorTests {
                 return watched ? 1 : 42
             }
             thread.stop()
-            exit(answer == 42 && broken.withLock { $0 } == 1 ? EXIT_SUCCESS : EXIT_FAILURE)
+            exit(result == 42 && broken.withLock { $0 } == 1 ? EXIT_SUCCESS : EXIT_FAILURE)
         }
     }
 

@@ -32,8 +32,8 @@ extension LoopThread where Context == LoopContext {
         await withCheckedContinuation { continuation in
             post { context in
                 var waiting: CheckedContinuation<Value, Never>? = continuation
-                body(context) { answer in
-                    waiting?.resume(returning: answer)
+                body(context) { value in
+                    waiting?.resume(returning: value)
                     waiting = nil
                 }
             }

@@ -33,8 +33,8 @@ private final class Report {
 @Suite(.serialized) struct DetachedProcessTests {
     @Test("a detached program gets its arguments and exactly the given environment")
     func environment() throws {
-        let said = try Report().of("/usr/bin/env | grep -v -e ^PWD= -e ^_= -e ^SHLVL=", environment: ["A=b c", "D="])
-        #expect(Set(said) == ["A=b c", "D="])
+        let output = try Report().of("/usr/bin/env | grep -v -e ^PWD= -e ^_= -e ^SHLVL=", environment: ["A=b c", "D="])
+        #expect(Set(output) == ["A=b c", "D="])
     }
 
     @Test("the starter of a detached program has no child to reap and gets no SIGCHLD")
@@ -57,8 +57,8 @@ private final class Report {
 
     @Test("a detached program runs in another session and process group, but is not their leader")
     func session() throws {
-        let said = try Report().of("cut -d ' ' -f 1,5,6 /proc/$$/stat")
-        let fields = try #require(said.first).split(separator: " ").compactMap { Int32($0) }
+        let output = try Report().of("cut -d ' ' -f 1,5,6 /proc/$$/stat")
+        let fields = try #require(output.first).split(separator: " ").compactMap { Int32($0) }
         #expect(fields.count == 3)
         #expect(fields[1] == fields[2] && fields[1] != fields[0])
         #expect(fields[1] != getpgrp() && fields[2] != getsid(0))
@@ -72,8 +72,8 @@ private final class Report {
         let high = dup2(low, 900)
         defer { close(high) }
         // `ls` itself opens descriptor 3 to list the directory.
-        let said = try Report().of("exec ls /proc/self/fd")
-        #expect(Set(said) == ["0", "1", "2", "3"])
+        let output = try Report().of("exec ls /proc/self/fd")
+        #expect(Set(output) == ["0", "1", "2", "3"])
         #expect(try Report().of("readlink /proc/$$/fd/0") == ["/dev/null"])
     }
 
@@ -89,8 +89,8 @@ private final class Report {
             pthread_sigmask(SIG_SETMASK, &before, nil)
         }
         // The test reads the status of grep, because a shell changes its own signals.
-        let said = try Report().of("exec grep -e SigBlk -e SigIgn /proc/self/status")
-        #expect(said == ["SigBlk:\t0000000000000000", "SigIgn:\t0000000000000000"])
+        let output = try Report().of("exec grep -e SigBlk -e SigIgn /proc/self/status")
+        #expect(output == ["SigBlk:\t0000000000000000", "SigIgn:\t0000000000000000"])
         var now = sigset_t()
         pthread_sigmask(SIG_SETMASK, nil, &now)
         #expect(sigismember(&now, SIGUSR1) == 1)

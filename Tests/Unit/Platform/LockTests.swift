@@ -28,13 +28,13 @@ import Testing
     @Test("a wait on a lock ends at the deadline, after one last check of the condition")
     func deadline() {
         let count = Lock(0)
-        let looks = Lock(0)
+        let checks = Lock(0)
         let result: Int? = count.wait(until: .after(milliseconds: 5)) { _ in
-            looks.withLock { $0 += 1 }
+            checks.withLock { $0 += 1 }
             return nil
         }
         #expect(result == nil)
-        #expect(looks.withLock { $0 } >= 2)
+        #expect(checks.withLock { $0 } >= 2)
     }
 
     @Test("a wait on a lock checks the condition one time, even if the deadline has already passed")

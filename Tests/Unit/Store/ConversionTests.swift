@@ -99,12 +99,12 @@ struct ConversionTests {
             """)
         try TestStore(scratch.path).close()
         let store = try TestStore(scratch.path)
-        let answers = try store.run { (transaction) throws(Failure) in
+        let results = try store.run { (transaction) throws(Failure) in
             try ["PRAGMA integrity_check", "SELECT sum(length(bytes)) FROM large"].map { sql throws(Failure) in
                 try transaction.connection.pragma(sql)
             }
         }
-        #expect(answers == ["ok", "24000000"])
+        #expect(results == ["ok", "24000000"])
     }
 
     @Test("if an engine of an earlier version was killed, its database is converted together with the log")

@@ -19,13 +19,13 @@ struct GroupCommitTests {
     /// Posts the bodies while the store's thread is blocked, so that one transaction commits them all.
     private func gather(_ store: TestStore, _ bodies: [Body]) -> [Result<Int, Failure>] {
         let gate = Lock(false)
-        let answers = Lock<[Result<Int, Failure>]>([])
+        let results = Lock<[Result<Int, Failure>]>([])
         store.thread.perform(
             { _ throws(Failure) in _ = gate.wait(until: .after(milliseconds: 60_000)) { $0 ? true : nil } },
             then: { _ in })
-        for body in bodies { store.thread.perform(body.run, then: { result in answers.change { $0.append(result) } }) }
+        for body in bodies { store.thread.perform(body.run, then: { result in results.change { $0.append(result) } }) }
         gate.change { $0 = true }
-        return answers.wait(until: .after(milliseconds: 60_000)) { $0.count == bodies.count ? $0 : nil } ?? []
+        return results.wait(until: .after(milliseconds: 60_000)) { $0.count == bodies.count ? $0 : nil } ?? []
     }
 
     @Sendable private static func failing(_ transaction: Transaction) throws(Failure) -> Int {
@@ -145,14 +145,14 @@ struct GroupCommitTests {
     func closed() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
-        let answers = Lock<[Bool]>([])
+        let results = Lock<[Bool]>([])
         for number in 0..<20 {
             store.thread.perform({ (transaction) throws(Failure) in
                 try transaction.tasks.enqueue([(.numbered(number), .example)], in: session, now: 1).results.count
-            }, then: { result in answers.change { $0.append((try? result.get()) == 1) } })
+            }, then: { result in results.change { $0.append((try? result.get()) == 1) } })
         }
         store.close()
-        #expect(answers.withLock { $0 } == [Bool](repeating: true, count: 20))
+        #expect(results.withLock { $0 } == [Bool](repeating: true, count: 20))
         #expect(#expect(throws: Failure.self) { try store.session() }?.status == .engineFailed)
         store.close()
         #expect(access(scratch.path + "/" + Schema.fileName + "-wal", F_OK) != 0)

@@ -37,14 +37,14 @@ struct RefreshTests {
         try store.run { (transaction) throws(Failure) in try transaction.challenges.all(of: session) }
     }
 
-    private func answer(
+    private func respond(
         _ store: TestStore, _ session: SessionID, _ refreshed: (ChallengeID) -> RefreshedRequest,
         _ origin: Origin? = nil
     ) throws {
         let open = try #require(try challenges(store, session).first)
-        let answer = refreshed(open.id)
+        let response = refreshed(open.id)
         try store.run { (transaction) throws(Failure) in
-            try transaction.credentials.refresh(open, with: answer, origin: origin, in: session)
+            try transaction.credentials.refresh(open, with: response, origin: origin, in: session)
             _ = try transaction.challenges.releaseTasks(of: open, in: session)
         }
     }
@@ -72,7 +72,7 @@ struct RefreshTests {
         #expect(open[0].space == RefreshPolicy.space(.headers, of: ids[0], origin: Origin.example.text))
         #expect(open[0].url == nil)
         #expect(try store.events(of: session).count == 1)
-        try answer(store, session) { RefreshedRequest(challenge: $0, headers: token, expiresMilliseconds: 99) }
+        try respond(store, session) { RefreshedRequest(challenge: $0, headers: token, expiresMilliseconds: 99) }
         let later = try store.enqueue([request(4, .headers)], in: session)
         for id in [ids[0], ids[1], ids[3]] {
             let task = try stored(store, id)
@@ -90,12 +90,12 @@ struct RefreshTests {
         let session = try store.session()
         let ids = try store.enqueue([request(0, .headers)], in: session)
         try ask(store, .headers, ids)
-        try answer(store, session) { RefreshedRequest(challenge: $0, headers: [HeaderField("X-Tenant", "t")]) }
+        try respond(store, session) { RefreshedRequest(challenge: $0, headers: [HeaderField("X-Tenant", "t")]) }
         try ask(store, .headers, ids)
-        try answer(store, session) { RefreshedRequest(challenge: $0, headers: token) }
+        try respond(store, session) { RefreshedRequest(challenge: $0, headers: token) }
         #expect(try stored(store, ids[0]).request.headers.map(\.value) == ["x", "t", "new"])
         try ask(store, .headers, ids)
-        try answer(store, session) { RefreshedRequest(challenge: $0, isDeclined: true) }
+        try respond(store, session) { RefreshedRequest(challenge: $0, isDeclined: true) }
         let task = try stored(store, ids[0])
         #expect(task.request.headers.map(\.value) == ["x", "t", "new"])
         #expect(task.request.options.refresh == .none)
@@ -109,7 +109,7 @@ struct RefreshTests {
         keyed.idempotencyKey = "k"
         let ids = try store.enqueue([keyed], in: session)
         try ask(store, .headers, ids)
-        try answer(store, session) { RefreshedRequest(challenge: $0, headers: token) }
+        try respond(store, session) { RefreshedRequest(challenge: $0, headers: token) }
         #expect(try store.enqueue([keyed], in: session) == ids)
     }
 
@@ -124,7 +124,7 @@ struct RefreshTests {
         #expect(open.map(\.space.realm) == [nil, nil])
         #expect(open.map(\.url) == ["https://example.org/files/0", "https://example.org/files/1"])
         let other = Origin(scheme: "https", server: "cdn.org", port: 443)
-        try answer(store, session, { RefreshedRequest(challenge: $0, url: "https://cdn.org/x") }, other)
+        try respond(store, session, { RefreshedRequest(challenge: $0, url: "https://cdn.org/x") }, other)
         let task = try stored(store, ids[0])
         #expect(task.request.url == "https://cdn.org/x" && task.origin == other)
         #expect(task.request.headers.isEmpty, "the headers were for the first origin")
@@ -133,7 +133,7 @@ struct RefreshTests {
         #expect(try challenges(store, session).last?.url == "https://cdn.org/x")
     }
 
-    struct Left: Sendable {
+    struct CheckpointCase: Sendable {
         var tag: String?
         var modified: String?
         var size: UInt64?
@@ -141,10 +141,10 @@ struct RefreshTests {
     }
 
     @Test("a task with a new URL keeps only a checkpoint that has a strong entity tag and a size", arguments: [
-        Left(tag: "\"a\"", size: 9, stays: true), Left(tag: "\"a\"", size: nil, stays: false),
-        Left(modified: "Fri, 20 Nov 2026 08:00:00 GMT", size: 9, stays: false),
+        CheckpointCase(tag: "\"a\"", size: 9, stays: true), CheckpointCase(tag: "\"a\"", size: nil, stays: false),
+        CheckpointCase(modified: "Fri, 20 Nov 2026 08:00:00 GMT", size: 9, stays: false),
     ])
-    func checkpoints(_ left: Left) throws {
+    func checkpoints(_ row: CheckpointCase) throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
         let ids = try store.enqueue([request(0, .url)], in: session)
@@ -152,12 +152,12 @@ struct RefreshTests {
             try transaction.attempts.recordCheckpoint(
                 ids[0],
                 Checkpoint(
-                    validator: Validator(entityTag: left.tag, lastModified: left.modified), finalURL: "https://a/",
-                    size: left.size, syncedOffset: 5, bootID: "b"))
+                    validator: Validator(entityTag: row.tag, lastModified: row.modified), finalURL: "https://a/",
+                    size: row.size, syncedOffset: 5, bootID: "b"))
         }
         try ask(store, .url, ids)
-        try answer(store, session, { RefreshedRequest(challenge: $0, url: "https://example.org/2") }, .example)
-        #expect(try stored(store, ids[0]).checkpoint?.finalURL == (left.stays ? "" : nil))
+        try respond(store, session, { RefreshedRequest(challenge: $0, url: "https://example.org/2") }, .example)
+        #expect(try stored(store, ids[0]).checkpoint?.finalURL == (row.stays ? "" : nil))
     }
 
     @Test("if one of the released tasks needs another refresh, all of them wait again")
@@ -167,7 +167,7 @@ struct RefreshTests {
         let ids = try store.enqueue((0..<3).map { request($0, .headers) }, in: session)
         try ask(store, .headers, ids)
         let first = try #require(try challenges(store, session).first)
-        try answer(store, session) { RefreshedRequest(challenge: $0, headers: token) }
+        try respond(store, session) { RefreshedRequest(challenge: $0, headers: token) }
         let parked = try ask(store, .headers, [ids[0]], replacing: first.id)
         #expect(parked?.change.lanes.count == 1)
         #expect(try challenges(store, session).map(\.waitingTasks) == [3])
@@ -182,7 +182,7 @@ struct RefreshTests {
         let store = try TestStore(scratch.path)
         let session = try store.session()
         let space = ProtectionSpace(kind: .server, origin: "https://a:443", realm: "r")
-        let answers = [
+        let credentials = [
             StoredCredential(
                 space: space, challenge: ChallengeID(rawValue: 3), schemes: [.digest, .basic],
                 response: .credential(user: "u", password: "")),
@@ -199,12 +199,12 @@ struct RefreshTests {
                 .map(\.credential).sorted { $0.challenge < $1.challenge }
         }
         try store.run { (transaction) throws(Failure) in
-            for answer in answers { try transaction.credentials.keep(answer, of: session) }
+            for credential in credentials { try transaction.credentials.keep(credential, of: session) }
         }
-        #expect(try all() == answers)
+        #expect(try all() == credentials)
         try store.run { (transaction) throws(Failure) in try transaction.credentials.keep(newer, of: session) }
-        #expect(try all() == [answers[1], newer])
+        #expect(try all() == [credentials[1], newer])
         try store.run { (transaction) throws(Failure) in try transaction.credentials.forget(space, of: session) }
-        #expect(try all() == [answers[1]])
+        #expect(try all() == [credentials[1]])
     }
 }

@@ -45,9 +45,9 @@ final class TestStore: Sendable {
     func run<Result: Sendable>(
         _ body: @escaping @Sendable (Transaction) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        let answer = Lock<Swift.Result<Result, Failure>?>(nil)
-        thread.perform(body) { result in answer.change { $0 = result } }
-        guard let result = answer.wait(until: .after(milliseconds: 120_000), { $0 }) else {
+        let completion = Lock<Swift.Result<Result, Failure>?>(nil)
+        thread.perform(body) { result in completion.change { $0 = result } }
+        guard let result = completion.wait(until: .after(milliseconds: 120_000), { $0 }) else {
             throw Failure(.timeout, "the store returned no result")
         }
         return try result.get()

@@ -7,9 +7,9 @@ import Testing
 /// credential. A *host* is a program that embeds the library.
 @Suite("Credentials of a hop")
 struct CredentialTests {
-    private let asked = [HeaderField("Accept", "a"), HeaderField("authorization", "old"), HeaderField("X-Key", "k")]
+    private let fields = [HeaderField("Accept", "a"), HeaderField("authorization", "old"), HeaderField("X-Key", "k")]
 
-    private func answer(
+    private func stored(
         _ response: ChallengeResponse, _ schemes: AuthenticationSchemes = .basic
     ) -> SessionCredentials.Credential? {
         var book = SessionCredentials()
@@ -24,18 +24,18 @@ struct CredentialTests {
     @Test("libcurl may repeat a request by itself only after a Digest challenge")
     func repeats() {
         let credential = ChallengeResponse.credential(user: "u", password: "p")
-        let digest = HopCredentials(server: answer(credential, [.digest, .basic]), proxy: nil, through: nil)
+        let digest = HopCredentials(server: stored(credential, [.digest, .basic]), proxy: nil, through: nil)
         #expect(digest.scheme == .digest)
         #expect(digest.mayRepeat(after: 401) && !digest.mayRepeat(after: 407) && !digest.mayRepeat(after: 403))
         #expect(!digest.belongsToConnection)
-        let basic = HopCredentials(server: answer(credential), proxy: nil, through: nil)
+        let basic = HopCredentials(server: stored(credential), proxy: nil, through: nil)
         #expect(!basic.mayRepeat(after: 401))
-        let ticket = answer(.credential(user: "", password: ""), [.negotiate, .basic])
+        let ticket = stored(.credential(user: "", password: ""), [.negotiate, .basic])
         var negotiating = HopCredentials(server: ticket, proxy: nil, through: nil)
         #expect(negotiating.belongsToConnection && negotiating.user == nil && !negotiating.mayRepeat(after: 401))
         negotiating.present(NegotiateTokens(server: "abc", proxy: "def"))
-        #expect(negotiating.merged(into: asked).last?.value == "Negotiate abc" && negotiating.proxyLines.isEmpty)
-        let proxied = HopCredentials(server: nil, proxy: answer(credential, .digest), through: nil)
+        #expect(negotiating.merged(into: fields).last?.value == "Negotiate abc" && negotiating.proxyLines.isEmpty)
+        let proxied = HopCredentials(server: nil, proxy: stored(credential, .digest), through: nil)
         #expect(proxied.mayRepeat(after: 407) && !proxied.mayRepeat(after: 401))
         let configured = HopCredentials(
             server: nil, proxy: nil, through: ProxyRoute(url: "http://p:1", user: "u", password: "p"))
@@ -45,7 +45,7 @@ struct CredentialTests {
     @Test("a Digest nonce belongs to one credential at one server")
     func nonces() {
         let digest = HopCredentials(
-            server: answer(.credential(user: "u", password: "p"), .digest), proxy: nil, through: nil)
+            server: stored(.credential(user: "u", password: "p"), .digest), proxy: nil, through: nil)
         let here = Origin(scheme: "http", server: "h", port: 80)
         let there = Origin(scheme: "http", server: "t", port: 80)
         #expect(HopCredentials().nonceOwner(at: here) == nil)
@@ -54,21 +54,21 @@ struct CredentialTests {
 
     @Test("a credential replaces header fields of the request with the same name")
     func merged() {
-        let basic = HopCredentials(server: answer(.credential(user: "u", password: "p")), proxy: nil, through: nil)
-        #expect(basic.merged(into: asked).map(\.name) == ["Accept", "X-Key"])
+        let basic = HopCredentials(server: stored(.credential(user: "u", password: "p")), proxy: nil, through: nil)
+        #expect(basic.merged(into: fields).map(\.name) == ["Accept", "X-Key"])
         #expect(basic.user == "u" && basic.password == "p")
         let headers = HopCredentials(
-            server: answer(.headers([HeaderField("x-key", "new"), HeaderField("Y", "")])), proxy: nil, through: nil)
-        #expect(headers.merged(into: asked).map(\.value) == ["a", "old", "new", ""])
-        #expect(HopCredentials().merged(into: asked) == asked)
+            server: stored(.headers([HeaderField("x-key", "new"), HeaderField("Y", "")])), proxy: nil, through: nil)
+        #expect(headers.merged(into: fields).map(\.value) == ["a", "old", "new", ""])
+        #expect(HopCredentials().merged(into: fields) == fields)
     }
 
     @Test("the credential for a proxy and the credential for a server are separate")
     func apart() {
         let hop = HopCredentials(
-            server: nil, proxy: answer(.headers([HeaderField("Proxy-Authorization", "Bearer x")])),
+            server: nil, proxy: stored(.headers([HeaderField("Proxy-Authorization", "Bearer x")])),
             through: ProxyRoute(url: "http://p:1", user: "old", password: "o"))
-        #expect(hop.merged(into: asked) == asked)
+        #expect(hop.merged(into: fields) == fields)
         #expect(hop.proxyLines == ["Proxy-Authorization: Bearer x"])
         #expect(hop.proxyUser == nil && hop.proxyPassword == nil)
     }
@@ -77,7 +77,7 @@ struct CredentialTests {
     func replaced() {
         let route = ProxyRoute(url: "http://p:1", user: "old", password: "o")
         #expect(HopCredentials(server: nil, proxy: nil, through: route).proxyUser == "old")
-        let given = answer(.credential(user: "new", password: "n"))
+        let given = stored(.credential(user: "new", password: "n"))
         let hop = HopCredentials(server: nil, proxy: given, through: route)
         #expect(hop.proxyUser == "new" && hop.proxyPassword == "n")
     }

@@ -29,7 +29,7 @@ struct MetricsTests {
     func reused() async throws {
         try await withNginx(["small": pattern(1_000)]) { nginx, transferClient in
             let one = request(nginx.tlsURL + "/small", caFile: nginx.caFile)
-            let metrics = await transferClient.fetchInTurn([one, one])[1].metrics
+            let metrics = await transferClient.fetchOneByOne([one, one])[1].metrics
             #expect(metrics.reusedConnection)
             #expect(metrics.domainLookup == nil && metrics.connect == nil && metrics.secureConnection == nil)
             #expect(metrics.requestStart != nil && metrics.responseEnd != nil)

@@ -155,10 +155,10 @@ struct MisbehavingServerTests {
     @Test("a response that is not HTTP is a protocol error", arguments: [
         "220 ftp.example ready\r\n", "\u{1}\u{2}\u{3}\r\n\r\n", "<html>an answer of HTTP/0.9</html>",
     ])
-    func garbage(answer: String) async throws {
+    func garbage(response: String) async throws {
         try await withServer { connection in
             _ = connection.readRequest()
-            connection.send(answer)
+            connection.send(response)
         } _: { server, transferClient in
             let record = await transferClient.fetch(server.url)
             #expect(record.failure?.status == .badResponse)

@@ -135,7 +135,7 @@ struct PlainTransferTests {
                 connection.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
             }
         } _: { server, transferClient in
-            let records = await transferClient.fetchInTurn([request(server.url), request(server.url)])
+            let records = await transferClient.fetchOneByOne([request(server.url), request(server.url)])
             #expect(records.map(\.metrics.reusedConnection) == [false, true])
             #expect(records[1].metrics.remoteAddress == "127.0.0.1")
         }

@@ -85,8 +85,8 @@ struct TransferClient: Sendable {
         await withCheckedContinuation { continuation in
             thread.post { client in
                 var waiting: CheckedContinuation<Value, Never>? = continuation
-                body(client) { answer in
-                    waiting?.resume(returning: answer)
+                body(client) { value in
+                    waiting?.resume(returning: value)
                     waiting = nil
                 }
             }
@@ -145,7 +145,7 @@ struct TransferClient: Sendable {
 
     /// Performs one request at a time. Each request starts as soon as the previous request has ended. So no connection
     /// is idle for long, even on a busy machine.
-    func fetchInTurn(_ requests: [TransferRequest]) async -> [TransferRecord] { await fetchAll(requests, atOnce: 1) }
+    func fetchOneByOne(_ requests: [TransferRequest]) async -> [TransferRecord] { await fetchAll(requests, atOnce: 1) }
 
     func fetch(_ url: String) async -> TransferRecord {
         await fetch(request(url))

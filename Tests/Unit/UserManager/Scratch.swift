@@ -55,10 +55,10 @@ final class SilentSocket: Sendable {
         let connection = accept(number, nil, nil)
         guard connection >= 0 else { return nil }
         defer { close(connection) }
-        var said: [UInt8] = []
+        var received: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4 << 10)
-        while case let count = recv(connection, &buffer, buffer.count, 0), count > 0 { said += buffer[..<count] }
-        return String(decoding: said, as: UTF8.self)
+        while case let count = recv(connection, &buffer, buffer.count, 0), count > 0 { received += buffer[..<count] }
+        return String(decoding: received, as: UTF8.self)
     }
 
     deinit { close(number) }

@@ -72,14 +72,14 @@ struct HoldMessages {
     var portal: Hold {
         Hold(
             .portal,
-            "\(networkName) asks for a login\(said(conditions.connectivity)): open any page in a browser and log in, "
+            "\(networkName) asks for a login\(source(conditions.connectivity)): open any page in a browser and log in, "
                 + "then the transfer continues")
     }
 
     var limited: Hold {
         Hold(
             .portal,
-            "\(networkName) does not lead to the internet\(said(conditions.connectivity)), and the transfer waits "
+            "\(networkName) does not lead to the internet\(source(conditions.connectivity)), and the transfer waits "
                 + "until it does, or for another network")
     }
 
@@ -122,7 +122,7 @@ struct HoldMessages {
     private var networkName: String { conditions.network.value.map { "the network \($0.name)" } ?? "the network" }
 
     /// The source of the reading in parentheses, so that a user knows where to change the value.
-    private func said(_ reading: Reading<some Equatable & Sendable>) -> String {
+    private func source(_ reading: Reading<some Equatable & Sendable>) -> String {
         reading.source.isEmpty ? "" : " (\(reading.source))"
     }
 
@@ -131,7 +131,7 @@ struct HoldMessages {
         case "configured": ", as set with `backhaul networks`"
         case "NetworkManager": ", as NetworkManager says"
         case "NetworkManager, which guesses": ", as NetworkManager guesses"
-        default: said(conditions.isMetered)
+        default: source(conditions.isMetered)
         }
     }
 

@@ -5,7 +5,7 @@ struct Hysteresis<Value: Equatable & Sendable>: Sendable {
     private struct Former: Sendable {
         var reading: Reading<Value>
         var severity: Int
-        var leftAt: Int64
+        var endedAt: Int64
     }
 
     private let rule: ConditionsFilter.Rule
@@ -30,19 +30,19 @@ struct Hysteresis<Value: Equatable & Sendable>: Sendable {
         let bad = severity(of: reading)
         if let raw {
             let formerBad = severity(of: raw)
-            if bad < formerBad { former.append(Former(reading: raw, severity: formerBad, leftAt: now)) }
+            if bad < formerBad { former.append(Former(reading: raw, severity: formerBad, endedAt: now)) }
             former.removeAll { $0.severity <= bad }
         }
         raw = reading
         let duration = flapping.duration(now: now)
-        if let settled = former.lastIndex(where: { now - $0.leftAt >= duration }) { former.removeFirst(settled + 1) }
+        if let settled = former.lastIndex(where: { now - $0.endedAt >= duration }) { former.removeFirst(settled + 1) }
         guard let worst = former.first else {
             flapping.note(bad, now: now)
             return (reading, nil)
         }
         flapping.note(worst.severity, now: now)
         var held = worst.reading
-        let endsAt = worst.leftAt + duration
+        let endsAt = worst.endedAt + duration
         held.settling = SettlingPeriod(durationMilliseconds: duration, endsAt: endsAt)
         return (held, endsAt)
     }

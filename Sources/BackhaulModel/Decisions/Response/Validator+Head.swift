@@ -15,7 +15,7 @@ extension Validator {
             entityTag = String(decoding: bytes, as: UTF8.self)
         } else if !head.isContradictory("Last-Modified"), let modified = head.value("Last-Modified"),
             let changed = HTTPDate(modified),
-            let answered = head.value("Date").flatMap(HTTPDate.init), changed < answered
+            let date = head.value("Date").flatMap(HTTPDate.init), changed < date
         {
             lastModified = modified
         }

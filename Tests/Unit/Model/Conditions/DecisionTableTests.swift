@@ -62,8 +62,8 @@ struct DecisionTableTests {
     func power() {
         let table = Table()
         var random = Random(seed: 1)
-        for reading in Column.answers {
-            policies(\.requiresExternalPower, Column.answers, &random) {
+        for reading in Column.flags {
+            policies(\.requiresExternalPower, Column.flags, &random) {
                 $0.conditions.externalPower = Reading(reading)
                 table.check($0)
             }
@@ -75,9 +75,9 @@ struct DecisionTableTests {
     func metered() {
         let table = Table()
         var random = Random(seed: 2)
-        for reading in Column.answers {
+        for reading in Column.flags {
             for isLocal in [false, true] {
-                policies(\.requiresUnmetered, Column.answers, &random) {
+                policies(\.requiresUnmetered, Column.flags, &random) {
                     $0.conditions.isMetered = Reading(reading)
                     $0.isLocal = isLocal
                     table.check($0)
@@ -105,7 +105,7 @@ struct DecisionTableTests {
         let table = Table()
         var random = Random(seed: 4)
         for charge in Column.charges {
-            for power in Column.answers {
+            for power in Column.flags {
                 for held in [[], [.battery]] as [Set<WaitReason>] {
                     policies(\.minimumBatteryPercent, Column.minimums, &random) {
                         $0.conditions.batteryPercent = Reading(charge)
@@ -170,7 +170,7 @@ struct DecisionTableTests {
     func others() {
         let table = Table()
         var random = Random(seed: 11)
-        for (connectivity, sleep) in Column.connectivities.flatMap({ one in Column.answers.map { (one, $0) } }) {
+        for (connectivity, sleep) in Column.connectivities.flatMap({ one in Column.flags.map { (one, $0) } }) {
             for bits in 0..<16 {
                 for _ in 0..<20 {
                     var situation = Situation.random(&random)
@@ -190,7 +190,7 @@ struct DecisionTableTests {
     @Test("the decision is right for all combinations of good, bad and unknown readings with several constraints")
     func combinations() {
         let table = Table()
-        let answers = Column.answers
+        let flags = Column.flags
         for bits in 0..<(1 << 7) {
             let preset: ConstraintPreset? = bits & 32 != 0 ? .discretionary : nil
             var row = Situation {
@@ -203,8 +203,8 @@ struct DecisionTableTests {
                 $0.task.isPastLatestStart = bits & 64 != 0
             }
             for readings in 0..<(3 * 3 * 3 * 3 * 3 * 4) {
-                row.conditions.externalPower.value = answers[readings % 3]
-                row.conditions.isMetered.value = answers[readings / 3 % 3]
+                row.conditions.externalPower.value = flags[readings % 3]
+                row.conditions.isMetered.value = flags[readings / 3 % 3]
                 row.conditions.batteryPercent.value = [nil, 20, 80][readings / 9 % 3]
                 row.conditions.thermalState.value = [nil, .fair, .serious][readings / 27 % 3]
                 row.conditions.cpuPressurePercent.value = [nil, 10, 90][readings / 81 % 3]

@@ -3,7 +3,7 @@ import BackhaulModel
 /// The table of decisions says for each *row* (constraints of a task, and facts about the system) whether the task must
 /// wait. This type has the values for each column of the table, at and around the limits.
 enum Column {
-    static let answers: [Bool?] = [nil, true, false]
+    static let flags: [Bool?] = [nil, true, false]
     static let presets: [ConstraintPreset?] = [nil, .discretionary, .overnight]
     static let charges: [UInt8?] = [nil, 0, 49, 50, 54, 55, 99, 100]
     static let minimums: [UInt8?] = [nil, 50, 98]
@@ -23,8 +23,8 @@ extension Situation {
         func draw<Value>(_ values: [Value]) -> Value { values[random.number(0...(values.count - 1))] }
         func constraints() -> Constraints {
             Constraints(draw(Column.presets)) {
-                $0.requiresExternalPower = draw(Column.answers)
-                $0.requiresUnmetered = draw(Column.answers)
+                $0.requiresExternalPower = draw(Column.flags)
+                $0.requiresUnmetered = draw(Column.flags)
                 $0.networks = draw(Column.networks)
                 $0.minimumBatteryPercent = draw(Column.minimums)
                 $0.maximumThermalState = draw(Column.hottest)
@@ -38,16 +38,16 @@ extension Situation {
             $0.session = constraints()
             $0.task = TaskConstraints(
                 constraints(), isLaunched: random.once(in: 2), isPastLatestStart: random.once(in: 2))
-            $0.conditions.externalPower = Reading(draw(Column.answers))
+            $0.conditions.externalPower = Reading(draw(Column.flags))
             $0.conditions.batteryPercent = Reading(draw(Column.charges))
             $0.conditions.thermalState = Reading(draw(Column.heats))
             $0.conditions.cpuPressurePercent = Reading(draw(Column.pressures))
             $0.conditions.ioPressurePercent = Reading(draw(Column.pressures))
             $0.conditions.memoryPressurePercent = Reading(draw(Column.pressures))
             $0.conditions.network = Reading(draw(Column.kinds).map { Network(name: "Net", kind: $0) })
-            $0.conditions.isMetered = Reading(draw(Column.answers))
+            $0.conditions.isMetered = Reading(draw(Column.flags))
             $0.conditions.connectivity = Reading(draw(Column.connectivities))
-            $0.conditions.isPreparingForSleep = Reading(draw(Column.answers))
+            $0.conditions.isPreparingForSleep = Reading(draw(Column.flags))
             $0.isLocal = random.once(in: 4)
             $0.needsNoUplink = random.once(in: 4)
             $0.isUplinkProven = random.once(in: 4)

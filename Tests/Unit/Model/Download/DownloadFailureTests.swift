@@ -71,11 +71,11 @@ struct DownloadFailureTests {
 
     @Test("A response with status 503 is read to its end, and the task resumes after the delay in Retry-After")
     func retryAfter() {
-        let answer = head(503, retryAfter: 30)
+        let response = head(503, retryAfter: 30)
         let failure = Failure(.httpStatus, "the server responded with status 503", domain: .http, detail: 503)
         var attempt = DownloadScript(from: .kept(400))
         attempt.after(.start, .opened(length: 500))
-        attempt.expect(.head(answer))
+        attempt.expect(.head(response))
         attempt.expect(.transferComplete, .releaseSlot, .conclude(.again(failure, after: 30), .kept(400)))
     }
 

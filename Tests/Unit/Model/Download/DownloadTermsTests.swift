@@ -99,14 +99,14 @@ struct DownloadTermsTests {
         var kept = Checkpoint.kept(500)
         kept.facts = RepresentationMetadata(digest: wrong, contentEncoding: "gzip")
         let range = "Content-Range: bytes 500-999/1000"
-        let answers = [
+        let responses = [
             head(206, range, "ETag: \"a\"", "Content-Encoding: br"),
             head(206, range, "ETag: \"a\"", "Repr-Digest: sha-256=:\(Self.zeros):"),
         ]
-        for answer in answers {
+        for response in responses {
             var attempt = DownloadScript(from: kept)
             attempt.after(.start, .opened(length: 500))
-            attempt.expect(.head(answer), .stopTransfer, .releaseSlot, .discardPart)
+            attempt.expect(.head(response), .stopTransfer, .releaseSlot, .discardPart)
         }
         for lines in [["Content-Encoding: GZIP"], []] {
             var attempt = DownloadScript(from: kept)

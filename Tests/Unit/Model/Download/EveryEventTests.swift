@@ -60,8 +60,8 @@ struct EveryEventTests {
     @Test(
         "after any two events in any phase, a download has one conclusion, one released slot and no running transfer",
         arguments: paths.indices)
-    func twoEvents(_ way: Int) {
-        let (phase, intent, kept, events) = Self.paths[way]
+    func twoEvents(_ index: Int) {
+        let (phase, intent, kept, events) = Self.paths[index]
         for first in Self.events {
             for second in Self.events {
                 var run = CompletingRun(machine: DownloadMachine(

@@ -36,7 +36,7 @@ struct DownloadWalk {
     /// The number of attempts with faults. Later attempts have no faults, so the task must end.
     private let faultyAttempts: Int
     /// Whether a part file may be left at the end, because the task could not remove it.
-    private var mayLeavePart = false
+    private var mayHavePart = false
 
     // State that is lost with the process.
     private var machine = DownloadMachine(checkpoint: nil, intent: nil, bootID: "")
@@ -123,11 +123,11 @@ struct DownloadWalk {
     private mutating func crash() {
         crashes += 1
         if isTraced { trace.append("crash") }
-        if row.hasEnded { mayLeavePart = true }
+        if row.hasEnded { mayHavePart = true }
         if random.once(in: 3) {
             boot += 1
             disk.losePower(&random)
-            mayLeavePart = true
+            mayHavePart = true
         } else {
             disk.close()
         }
@@ -201,7 +201,7 @@ struct DownloadWalk {
         if injectsFaults, random.once(in: odds) {
             failure = random.pick([.broken, .broken, .full, Failure(.outOfResources, "no descriptors")])
             if random.once(in: 40) { failure = .gone }
-            if case .discard = operation { mayLeavePart = true }
+            if case .discard = operation { mayHavePart = true }
         }
         if let result = disk.perform(operation, failing: failure, &random) { results.append(result) }
         checkFinal()
@@ -328,7 +328,7 @@ struct DownloadWalk {
         // If the task is cancelled during its attempt, the state machine removes the part file. If the task is
         // cancelled after the end of the attempt, the engine (the process that runs the tasks) removes the part file.
         // The simulation has no engine, so the part file may be left.
-        if row.wasCancelled, disk.part != nil, conclusionCameFirst { mayLeavePart = true }
+        if row.wasCancelled, disk.part != nil, conclusionCameFirst { mayHavePart = true }
     }
 
     /// Whether the attempt had ended before the host cancelled the task.
@@ -345,7 +345,7 @@ struct DownloadWalk {
         if row.events != 1 { problems.append("the task ended \(row.events) times") }
         checkFinal()
         if row.end == .succeeded, !disk.finalIsDurable { problems.append("the file is not durable") }
-        if row.end != .succeeded, disk.part != nil, !mayLeavePart { problems.append("a part file is left") }
+        if row.end != .succeeded, disk.part != nil, !mayHavePart { problems.append("a part file is left") }
         if row.end == .succeeded, disk.part != nil { problems.append("a part file is left beside the file") }
     }
 }

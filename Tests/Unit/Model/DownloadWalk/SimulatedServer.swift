@@ -67,7 +67,7 @@ struct SimulatedServer {
         let isSame = ifRange.map { value in validatorLines(version).contains { $0.hasSuffix(": \(value)") } } ?? false
         let ignoresIfRange = !isGood && random.once(in: 4)
         guard isSame || ignoresIfRange else { return whole(file, isGood, &random) }
-        return rest(file, offset, leavesOut: isSame && !isGood, isGood, &random)
+        return rest(file, offset, omitsFields: isSame && !isGood, isGood, &random)
     }
 
     // MARK: Responses
@@ -80,12 +80,12 @@ struct SimulatedServer {
     }
 
     private func rest(
-        _ file: Representation, _ offset: Int, leavesOut: Bool, _ isGood: Bool, _ random: inout Random
+        _ file: Representation, _ offset: Int, omitsFields: Bool, _ isGood: Bool, _ random: inout Random
     ) -> [Delivery] {
         var lines = validatorLines(file.version)
         // A response that obeys If-Range may omit Last-Modified. But if the response omits the ETag, a client must not
         // append the body of this response to its file.
-        if leavesOut, random.once(in: 4) { lines.removeAll { !$0.hasPrefix("Date") } }
+        if omitsFields, random.once(in: 4) { lines.removeAll { !$0.hasPrefix("Date") } }
         let size = file.bytes.count
         guard offset < size else {
             return [.head(head(416, lines + ["Content-Range: bytes */\(size)"], file.node)), .complete]

@@ -87,7 +87,7 @@ extension PushSimulation {
         client.returnedThrough = max(client.returnedThrough, more ? last : max(last, newest))
         client.cache.polled(after: after, events, more: more, newest: client.known)
         grantCredit()
-        countAnswer(byPush: false)
+        countPoll(byPush: false)
         check( events, after: after)
     }
 
@@ -126,7 +126,7 @@ extension PushSimulation {
     mutating func ask(after: EventID, maximum: Int) {
         if let found = client.cache.take(after: after, maximum: maximum, newest: client.known) {
             client.returnedThrough = max(client.returnedThrough, found.events.last?.id ?? .zero)
-            countAnswer(byPush: true)
+            countPoll(byPush: true)
             check( found.events, after: after)
             grantCredit()
         } else {

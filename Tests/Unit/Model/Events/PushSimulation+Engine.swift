@@ -116,7 +116,7 @@ extension PushSimulation {
         guard engine.announces else { return }
         let (newest, parts) = (engine.newest, engine.parts)
         (engine.newest, engine.parts) = (.zero, [])
-        guard var credit = engine.credit else { return tell(newest) }
+        guard var credit = engine.credit else { return sendNewest(newest) }
         let start = credit.cursor
         var pushed: [Event] = []
         for part in parts where !engine.isBackpressured {
@@ -129,10 +129,10 @@ extension PushSimulation {
             toClient.append(.events(after: start, through: credit.cursor, pushed))
         }
         readAhead()
-        if credit.cursor < newest { tell(newest) }
+        if credit.cursor < newest { sendNewest(newest) }
     }
 
-    private mutating func tell(_ newest: EventID) {
+    private mutating func sendNewest(_ newest: EventID) {
         if engine.isBackpressured {
             engine.queuedNewest = max(engine.queuedNewest, newest)
         } else {

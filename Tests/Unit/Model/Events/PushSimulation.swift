@@ -65,7 +65,7 @@ struct PushSimulation {
     /// Whether commits are paused.
     private var isQuiet = false
     private(set) var violations: [String] = []
-    private(set) var answered = (byPush: 0, byStore: 0, refusals: 0)
+    private(set) var counts = (byPush: 0, byStore: 0, refusals: 0)
 
     init(seed: UInt64) {
         random = Random(seed: seed)
@@ -110,11 +110,11 @@ struct PushSimulation {
 
     mutating func addViolation(_ complaint: String) { violations.append(complaint) }
 
-    mutating func countAnswer(byPush: Bool) {
-        if byPush { answered.byPush += 1 } else { answered.byStore += 1 }
+    mutating func countPoll(byPush: Bool) {
+        if byPush { counts.byPush += 1 } else { counts.byStore += 1 }
     }
 
-    mutating func countRefusal() { answered.refusals += 1 }
+    mutating func countRefusal() { counts.refusals += 1 }
 
     private mutating func settle() {
         while !toEngine.isEmpty || !toStore.isEmpty || !fromStore.isEmpty || engine.announces || !toClient.isEmpty {

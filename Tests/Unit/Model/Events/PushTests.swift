@@ -32,9 +32,9 @@ struct PushTests {
         for seed in 0..<20 {
             var simulation = PushSimulation(seed: UInt64(seed))
             for _ in 0..<1_000 { simulation.step() }
-            byPush += simulation.answered.byPush
-            byStore += simulation.answered.byStore
-            refusals += simulation.answered.refusals
+            byPush += simulation.counts.byPush
+            byStore += simulation.counts.byStore
+            refusals += simulation.counts.refusals
         }
         #expect(byPush > 100)
         #expect(byStore > 100)

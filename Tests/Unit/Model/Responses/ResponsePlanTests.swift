@@ -34,7 +34,7 @@ struct ResponsePlanTests {
         ResponseCase(.nothing, 206, "Content-Range: bytes 0-999/1000", expect: .fails(.badResponse)),
         ResponseCase(.nothing, 416, "Content-Range: bytes */0", expect: .fails(.httpStatus)),
     ])
-    func wholeFile(_ answer: ResponseCase) { #expect(ExpectedPlan(answer.plan) == answer.expected) }
+    func wholeFile(_ response: ResponseCase) { #expect(ExpectedPlan(response.plan) == response.expected) }
 
     @Test("the plan is right for each response whose status means that the body is not the file", arguments: [
         ResponseCase(.nothing, 300, expect: .fails(.httpStatus)),
@@ -59,7 +59,7 @@ struct ResponsePlanTests {
         ResponseCase(.tagged, 503, expect: .triesAgain), ResponseCase(.tagged, 429, expect: .triesAgain),
         ResponseCase(.tagged, 404, expect: .fails(.httpStatus)),
     ])
-    func notAFile(_ answer: ResponseCase) { #expect(ExpectedPlan(answer.plan) == answer.expected) }
+    func notAFile(_ response: ResponseCase) { #expect(ExpectedPlan(response.plan) == response.expected) }
 
     @Test("if a response contradicts an earlier response, the task starts again one time", arguments: [
         // The same strong entity tag promises the same bytes, so the size must be the same.
@@ -87,7 +87,7 @@ struct ResponsePlanTests {
         ResponseCase(.promised, 200, "ETag: \"a\"", expect: .startsOver(size: 1000)),
         ResponseCase(.promised, 200, "Content-Length: 3", "ETag: \"b\"", expect: .startsOver(size: 3)),
     ])
-    func contradictions(_ answer: ResponseCase) { #expect(ExpectedPlan(answer.plan) == answer.expected) }
+    func contradictions(_ response: ResponseCase) { #expect(ExpectedPlan(response.plan) == response.expected) }
 
     @Test("the plan is right for each response to a range request with a strong entity tag", arguments: [
         ResponseCase(
@@ -148,7 +148,7 @@ struct ResponsePlanTests {
         ResponseCase(.unvalidated, 206, "Content-Range: bytes 500-999/1000", expect: .triesAgainFromZero),
         ResponseCase(.unknown, 206, "Content-Range: bytes 500-999/1000", "ETag: \"a\"", expect: .triesAgainFromZero),
     ])
-    func rest(_ answer: ResponseCase) { #expect(ExpectedPlan(answer.plan) == answer.expected) }
+    func rest(_ response: ResponseCase) { #expect(ExpectedPlan(response.plan) == response.expected) }
 
     @Test("the plan is right for each response to a range request with Last-Modified", arguments: [
         ResponseCase(
@@ -168,7 +168,7 @@ struct ResponsePlanTests {
             expect: .appends(of: 1000, through: 1000)),
         ResponseCase(.dated, 200, "Content-Length: 1000", "Last-Modified: \(tuesday)", expect: .startsOver(size: 1000)),
     ])
-    func restByDate(_ answer: ResponseCase) { #expect(ExpectedPlan(answer.plan) == answer.expected) }
+    func restByDate(_ response: ResponseCase) { #expect(ExpectedPlan(response.plan) == response.expected) }
 
     @Test("the plan is right if the range comes from another URL than the stored bytes", arguments: [
         ResponseCase(
@@ -184,7 +184,7 @@ struct ResponsePlanTests {
             .tagged, 206, "Content-Range: bytes 500-999/1000", "ETag: \"a\"", url: "https://mirror.example.org/file",
             expect: .triesAgainFromZero),
     ])
-    func otherAddress(_ answer: ResponseCase) { #expect(ExpectedPlan(answer.plan) == answer.expected) }
+    func otherAddress(_ response: ResponseCase) { #expect(ExpectedPlan(response.plan) == response.expected) }
 
     @Test("the plan is right for each 416 response to a range request", arguments: [
         ResponseCase(.taggedOfUnknownSize, 416, "Content-Range: bytes */500", "ETag: \"a\"", expect: .isWhole),
@@ -210,7 +210,7 @@ struct ResponsePlanTests {
         ResponseCase(.unvalidated, 416, "Content-Range: bytes */500", expect: .triesAgainFromZero),
         ResponseCase(.unknown, 416, "Content-Range: bytes */500", expect: .triesAgainFromZero),
     ])
-    func noRest(_ answer: ResponseCase) { #expect(ExpectedPlan(answer.plan) == answer.expected) }
+    func noRest(_ response: ResponseCase) { #expect(ExpectedPlan(response.plan) == response.expected) }
 
     @Test("if the status is an error, the message of the failure contains the status")
     func failureNamesTheStatus() {

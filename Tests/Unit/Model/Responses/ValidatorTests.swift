@@ -7,10 +7,10 @@ import Testing
 @Suite("The validator for If-Range")
 struct ValidatorTests {
     struct Row: CustomTestStringConvertible {
-        var says: [String]
+        var lines: [String]
         var ifRange: String?
-        var testDescription: String { says.joined(separator: " | ") }
-        init(_ says: String..., continuesWith ifRange: String?) { (self.says, self.ifRange) = (says, ifRange) }
+        var testDescription: String { lines.joined(separator: " | ") }
+        init(_ lines: String..., continuesWith ifRange: String?) { (self.lines, self.ifRange) = (lines, ifRange) }
     }
 
     private static func tag(ofSize size: Int) -> String { "\"" + String(repeating: "x", count: size - 2) + "\"" }
@@ -50,7 +50,7 @@ struct ValidatorTests {
         Row("Date: \(tuesday)", continuesWith: nil),
     ])
     func validator(_ row: Row) {
-        #expect(Validator(of: head(200, lines: row.says)).ifRange == row.ifRange)
+        #expect(Validator(of: head(200, lines: row.lines)).ifRange == row.ifRange)
     }
 
     @Test("HTTP dates are ordered by time, not by text", arguments: [

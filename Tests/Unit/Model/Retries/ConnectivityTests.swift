@@ -74,14 +74,14 @@ struct ConnectivityPacingTests {
     func flapping() {
         var pacing = ConnectivityCheckBackoff()
         var now: Int64 = 1_000_000
-        var looks: [Int64] = []
+        var checks: [Int64] = []
         while now < 2_000_000 {
             now += pacing.millisecondsUntilCheck(afterChangeAt: now)
             pacing.noteCheck(at: now)
-            looks.append(now)
+            checks.append(now)
         }
-        #expect(looks.count < 25)
-        #expect(looks.suffix(2).first.map { now - $0 } == 60_000)
+        #expect(checks.count < 25)
+        #expect(checks.suffix(2).first.map { now - $0 } == 60_000)
     }
 
     @Test("A time without changes of the network, or a successful connection, makes connectivity checks frequent again")

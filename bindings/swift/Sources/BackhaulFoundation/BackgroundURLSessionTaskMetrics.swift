@@ -65,7 +65,7 @@ public final class BackgroundURLSessionTaskTransactionMetrics: NSObject, Sendabl
     /// Not Apple's: why the attempt failed. Nil if it succeeded.
     public let error: URLError?
 
-    init(_ attempt: Attempt, _ original: URLRequest?, _ answer: URLResponse?) {
+    init(_ attempt: Attempt, _ original: URLRequest?, _ response: URLResponse?) {
         let start = Date(timeIntervalSince1970: Double(attempt.startedMilliseconds) / 1000)
         func date(_ duration: Duration?) -> Date? {
             duration.map { start.addingTimeInterval($0 / .seconds(1)) }
@@ -73,7 +73,7 @@ public final class BackgroundURLSessionTaskTransactionMetrics: NSObject, Sendabl
         var sent = original
         if let url = URL(string: attempt.url) { sent?.url = url }
         request = sent
-        response = answer
+        self.response = response
         fetchStartDate = start
         domainLookupStartDate = attempt.domainLookup == nil ? nil : start
         domainLookupEndDate = date(attempt.domainLookup)

@@ -101,7 +101,7 @@ struct ChallengeTests {
             import BackhaulFoundation
             import Foundation
             import FoundationNetworking
-            typealias Answer = (BackgroundURLSession.AuthChallengeDisposition, URLCredential?)
+            typealias Response = (BackgroundURLSession.AuthChallengeDisposition, URLCredential?)
             final class Delegate: NSObject {}
             extension Delegate: BackgroundURLSessionDelegate, BackgroundURLSessionTaskDelegate {
                 \(method)
@@ -132,7 +132,7 @@ struct ChallengeTests {
     @Test("a delegate's method for a task's challenges compiles with a handler and as an async method", arguments: [
         "task: BackgroundURLSessionTask, didReceive challenge: URLAuthenticationChallenge, completionHandler: "
             + "@escaping (BackgroundURLSession.AuthChallengeDisposition, URLCredential?) -> Void) {}",
-        "task: BackgroundURLSessionTask, didReceive challenge: URLAuthenticationChallenge) async -> Answer "
+        "task: BackgroundURLSessionTask, didReceive challenge: URLAuthenticationChallenge) async -> Response "
             + "{ (.performDefaultHandling, nil) }",
     ])
     func ofATask(method: String) async throws {

@@ -10,16 +10,16 @@ import Testing
 struct LaunchedProgramTests {
     @Test("a launched program completes its session, uses a new session immediately, and is launched again")
     func story() async throws {
-        let told = ["launched", "called for pictures"]
+        let start = ["launched", "called for pictures"]
         let end = ["completed with no error", "all is delivered", "invalid with no error"]
         let expected =
-            told + ["file of 1000 bytes"] + end
+            start + ["file of 1000 bytes"] + end
             + ["the old session's task: refused", "the new session's task: taken", "left"]
-            + told + ["file of 2000 bytes"] + end + ["left"]
+            + start + ["file of 2000 bytes"] + end + ["left"]
         try await run("first", second: "second") { $0.count > expected.count } verify: { log in
             // The last delegate call for the refused task may be logged at any place after the line about the refusal.
             let refusal = try #require(log.firstIndex(of: "completed with an error"))
-            #expect(refusal > told.count + end.count)
+            #expect(refusal > start.count + end.count)
             #expect(log[..<refusal] + log[(refusal + 1)...] == expected[...])
         }
     }
@@ -67,20 +67,20 @@ struct LaunchedProgramTests {
         let all = [words[0], folder] + words.dropFirst()
         #expect(try await TestSupport.run(LaunchedProgramTests.program(), all) == 0)
 
-        let onlooker = try await Application.open("org.example.launched", store: folder + "/store", observes: true)
-        var (log, launches, sessions) = ([String](), try await onlooker.launches(), try await onlooker.sessions())
+        let observer = try await Application.open("org.example.launched", store: folder + "/store", observes: true)
+        var (log, launches, sessions) = ([String](), try await observer.launches(), try await observer.sessions())
         // Between the end of the first download and the start of the second one, the session has no tasks and no events
         // for a moment. Therefore, the loop also reads the log to find out whether the program has done all its work.
         for _ in 0..<15_000 {
             let text = try? String(contentsOfFile: folder + "/log", encoding: .utf8)
             log = text?.split(separator: "\n").map(String.init) ?? []
-            (launches, sessions) = (try await onlooker.launches(), try await onlooker.sessions())
+            (launches, sessions) = (try await observer.launches(), try await observer.sessions())
             let isQuiet = sessions.allSatisfy { $0.events == 0 && $0.liveTasks == 0 && $0.openChallenges == 0 }
             if isWhole(log) && isQuiet && launches.allSatisfy({ $0.state == .none }) { break }
             try await Task.sleep(for: .milliseconds(20))
         }
-        let daemon = try await onlooker.engine().processID
-        await onlooker.close()
+        let daemon = try await observer.engine().processID
+        await observer.close()
         // The daemon must end before the store is removed.
         kill(pid_t(daemon), SIGTERM)
         try verify(log)

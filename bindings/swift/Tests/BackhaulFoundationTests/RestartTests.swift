@@ -18,9 +18,9 @@ struct RestartTests {
         let (program, store) = (try RestartTests.program(), server.path("store"))
         #expect(try await run(program, [command, store, server.url(name)]) == (command == "leave" ? 0 : -1))
         #expect(try await run(program, ["again", store, server.url("second")]) == 0)
-        let onlooker = try await Application.open("org.example.killed", store: store, observes: true)
-        let daemon = try await onlooker.engine().processID
-        await onlooker.close()
+        let observer = try await Application.open("org.example.killed", store: store, observes: true)
+        let daemon = try await observer.engine().processID
+        await observer.close()
         // The daemon must end before the store is removed.
         kill(pid_t(daemon), SIGTERM)
         let text = try String(contentsOfFile: store + ".log", encoding: .utf8)

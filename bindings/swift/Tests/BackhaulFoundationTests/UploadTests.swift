@@ -73,12 +73,12 @@ struct UploadTests {
         let body = try file(UUID().uuidString, Data("hello".utf8))
         let task = session.uploadTask(with: try request(name), fromFile: body)
         task.resume()
-        var told: [Int64] = []
+        var reported: [Int64] = []
         let messages = await recorder.messages { message in
-            if case .sent(task.taskIdentifier, let bytes, let total, 5) = message { told += [bytes, total] }
+            if case .sent(task.taskIdentifier, let bytes, let total, 5) = message { reported += [bytes, total] }
             if case .completed = message { return true } else { return false }
         }
-        #expect(messages.count > 0 && told == [5, 5])
+        #expect(messages.count > 0 && reported == [5, 5])
         #expect(task.countOfBytesSent == 5 && task.countOfBytesExpectedToSend == 5)
         #expect(task.progress.isFinished)
         session.invalidateAndCancel()
@@ -186,8 +186,8 @@ struct ConfigurationTests {
         task.resume()
         let error = await recorder.untilCompleted()?.error
         #expect(error == nil)
-        let answer = task.responseBody.map { String(decoding: $0, as: UTF8.self) }
-        #expect(answer?.hasPrefix("PUT http://origin.invalid/through ") == true)
+        let responseBody = task.responseBody.map { String(decoding: $0, as: UTF8.self) }
+        #expect(responseBody?.hasPrefix("PUT http://origin.invalid/through ") == true)
         session.invalidateAndCancel()
     }
 }

@@ -11,7 +11,7 @@ import Testing
 @Suite("Events of earlier runs")
 struct WaitingEventTests {
     /// Acts as an earlier run of the program: downloads a file and reads the events, but does not acknowledge them.
-    private func leave(_ identifier: String, _ name: String) async throws -> (file: String, task: TaskID) {
+    private func storeWaitingEvents(_ identifier: String, _ name: String) async throws -> (file: String, task: TaskID) {
         _ = World.configuration(identifier)
         let application = try await Application.open(
             "org.example.tests", store: World.server.path("store"), hosting: .embedded)
@@ -30,7 +30,7 @@ struct WaitingEventTests {
 
     @Test("the delegate of the next session object gets a waiting event, and the task's description is restored")
     func delivered() async throws {
-        let left = try await leave("waited", "waited.bin")
+        let waiting = try await storeWaitingEvents("waited", "waited.bin")
         let recorder = Recorder()
         let session = BackgroundURLSession(
             configuration: World.configuration("waited"), delegate: recorder, delegateQueue: nil)
@@ -42,7 +42,7 @@ struct WaitingEventTests {
         }
         #expect(messages.count == 3)
         #expect(content.count == 1000)
-        #expect(task.engineTaskIdentifier == left.task)
+        #expect(task.engineTaskIdentifier == waiting.task)
         #expect(task.taskDescription == "an earlier one")
         #expect(task.originalRequest?.url == (try World.url("waited.bin")))
         #expect(session.finishedRound == 1)
@@ -50,8 +50,8 @@ struct WaitingEventTests {
 
     @Test("if an earlier run has moved a task's file, only didCompleteWithError is called for the task")
     func movedBefore() async throws {
-        let left = try await leave("moved-before", "moved-before.bin")
-        try FileManager.default.moveItem(atPath: left.file, toPath: World.server.path("mine.bin"))
+        let waiting = try await storeWaitingEvents("moved-before", "moved-before.bin")
+        try FileManager.default.moveItem(atPath: waiting.file, toPath: World.server.path("mine.bin"))
         let recorder = Recorder()
         let session = BackgroundURLSession(
             configuration: World.configuration("moved-before"), delegate: recorder, delegateQueue: nil)
@@ -67,14 +67,14 @@ struct WaitingEventTests {
 
     @Test("if a listed task has ended, the list's completion handler is called before the delegate gets the end")
     func listedFirst() async throws {
-        let left = try await leave("listed-first", "listed-first.bin")
+        let waiting = try await storeWaitingEvents("listed-first", "listed-first.bin")
         let recorder = Recorder()
         let session = BackgroundURLSession(
             configuration: World.configuration("listed-first"), delegate: recorder, delegateQueue: nil)
         let listed = await withCheckedContinuation { continuation in
             session.getTasksWithCompletionHandler { _, _, downloads in continuation.resume(returning: downloads) }
         }
-        #expect(listed.map(\.engineTaskIdentifier) == [left.task])
+        #expect(listed.map(\.engineTaskIdentifier) == [waiting.task])
         #expect(listed.first?.taskDescription == "an earlier one")
         let ended = try #require(await recorder.untilCompleted())
         #expect(ended.task === listed.first && ended.error == nil)
@@ -84,7 +84,7 @@ struct WaitingEventTests {
 
     @Test("a session without a delegate leaves waiting events to later sessions")
     func noDelegate() async throws {
-        _ = try await leave("left", "left.bin")
+        _ = try await storeWaitingEvents("left", "left.bin")
         let session = BackgroundURLSession(
             configuration: World.configuration("left"), delegate: nil, delegateQueue: nil)
         #expect(await session.allTasks.count == 1)

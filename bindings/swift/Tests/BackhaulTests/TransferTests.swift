@@ -121,20 +121,20 @@ struct TransferTests {
             .form([Part("title", "Grüße"), Part("photo", .file(path), mediaType: "image/png")]),
             to: server.url("form"))
         try await session.cancel(.ids(gate))
-        var answers: [TaskID: String] = [:]
+        var responseBodies: [TaskID: String] = [:]
         for event in try await events(of: session) {
             guard case .taskEnded(let ending) = event, ending.taskID != gate else { continue }
             #expect(ending.kind == .upload)
             #expect(ending.path == nil)
             #expect(ending.httpStatus == 201)
             #expect(ending.bytesSent > 0)
-            answers[ending.taskID] = String(decoding: ending.responseBody ?? [], as: UTF8.self)
+            responseBodies[ending.taskID] = String(decoding: ending.responseBody ?? [], as: UTF8.self)
         }
-        #expect(answers[file]?.hasPrefix("PUT /file ") == true)
-        #expect(answers[file]?.hasSuffix("from a file") == true)
-        #expect(answers[bytes]?.hasPrefix("PATCH /bytes ") == true)
-        #expect(answers[form]?.hasPrefix("POST /form multipart/form-data; boundary=") == true)
-        #expect(answers[form]?.contains("Grüße") == true)
+        #expect(responseBodies[file]?.hasPrefix("PUT /file ") == true)
+        #expect(responseBodies[file]?.hasSuffix("from a file") == true)
+        #expect(responseBodies[bytes]?.hasPrefix("PATCH /bytes ") == true)
+        #expect(responseBodies[form]?.hasPrefix("POST /form multipart/form-data; boundary=") == true)
+        #expect(responseBodies[form]?.contains("Grüße") == true)
         await application.close()
     }
 

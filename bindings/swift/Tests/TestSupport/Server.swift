@@ -38,11 +38,11 @@ public final class Server: Sendable {
                     body = self.rfile.read(int(self.headers["Content-Length"] or 0))
                     if self.path == "/in/secret" and not self.is_known(): return self.ask()
                     status = 507 if self.path == "/full" else 201
-                    answer = f"{self.command} {self.path} {self.headers['Content-Type']}\\n".encode() + body[:1000]
+                    response = f"{self.command} {self.path} {self.headers['Content-Type']}\\n".encode() + body[:1000]
                     self.send_response(status)
-                    self.send_header("Content-Length", str(len(answer)))
+                    self.send_header("Content-Length", str(len(response)))
                     self.end_headers()
-                    self.wfile.write(answer)
+                    self.wfile.write(response)
                 do_PUT = do_POST = do_PATCH = do_DELETE = receive
                 def do_GET(self):
                     if self.path.startswith("/redirect/"): return self.redirect()

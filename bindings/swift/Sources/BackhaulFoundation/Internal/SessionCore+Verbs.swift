@@ -163,6 +163,6 @@ extension SessionCore {
             inner.error = error
         }
         forget(task)
-        tellFormerDelegate(task, error)
+        callFormerDelegate(task, error)
     }
 }

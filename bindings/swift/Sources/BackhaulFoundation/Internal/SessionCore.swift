@@ -331,7 +331,7 @@ final class SessionCore: @unchecked Sendable {
     }
 
     /// Makes the last delegate call for a task whose session has already ended.
-    func tellFormerDelegate(_ task: BackgroundURLSessionTask, _ error: any Error) {
+    func callFormerDelegate(_ task: BackgroundURLSessionTask, _ error: any Error) {
         guard let delegate = inner.with({ $0.formerDelegate }) as? any BackgroundURLSessionTaskDelegate else { return }
         let session = BackgroundURLSession(of: self)
         queue.addOperation { delegate.urlSession(session, task: task, didCompleteWithError: error) }
