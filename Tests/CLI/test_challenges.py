@@ -81,8 +81,8 @@ def test_a_wrong_credential_opens_a_new_challenge(backhaul, guarded):
     server = guarded({"/a": CONTENT})
     backhaul("add", f"{server.url}/a")
     first = challenge(backhaul)["id"]
-    told = backhaul("respond", first, "-u", "ann", "--password-file", "-", stdin="wrong\n").stderr
-    assert told.startswith("Done; 1 transfer is retried.")
+    errors = backhaul("respond", first, "-u", "ann", "--password-file", "-", stdin="wrong\n").stderr
+    assert errors.startswith("Done; 1 transfer is retried.")
     again = until(lambda: [one for one in backhaul.json("challenges") if one["failures"]], "the second question")[0]
     assert "rejected the credential and asks for another one" in backhaul("challenges").stdout
     assert again["id"] != first

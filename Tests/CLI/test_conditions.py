@@ -58,7 +58,7 @@ def test_session_constraints_are_shown_and_stored(backhaul):
     assert waits_for(taken_back) == WAITS_FOR_NOTHING
 
 
-@pytest.mark.parametrize("words, said", [
+@pytest.mark.parametrize("words, message", [
     (["--minimum-battery", "101"], "--minimum-battery takes a whole number from 0 to 100, not '101'"),
     (["--external-power", "maybe"], "--external-power takes 'yes' or 'no', not 'maybe'"),
     (["--networks", "wifi,wire"], "not 'wire'"),
@@ -68,9 +68,9 @@ def test_session_constraints_are_shown_and_stored(backhaul):
     (["--overnight", "--discretionary"], "--discretionary and --overnight exclude each other"),
     (["--preset", "sometimes"], "--preset takes one of"),
 ])
-def test_the_error_of_an_invalid_constraint_names_the_option_or_the_value(backhaul, words, said):
-    assert said in backhaul("add", *words, URL, code=2).stderr
-    assert said in backhaul("configure", *words, code=2).stderr
+def test_the_error_of_an_invalid_constraint_names_the_option_or_the_value(backhaul, words, message):
+    assert message in backhaul("add", *words, URL, code=2).stderr
+    assert message in backhaul("configure", *words, code=2).stderr
     assert backhaul("tasks").stdout == ""
 
 
@@ -133,11 +133,11 @@ def test_invalid_options_of_an_activity_are_refused(backhaul):
     assert "takes nothing, `set NAME`" in backhaul("activities", "make", "nightly", code=2).stderr
 
 
-@pytest.mark.parametrize("words, said", [
+@pytest.mark.parametrize("words, message", [
     (["--metered", "no"], "Which network?"), (["A", "B"], "`networks` takes one name"),
     (["A", "--month-starts-on", "31"], "--month-starts-on takes a whole number from 1 to 28, not '31'"),
     (["A", "--monthly-budget", "0"], "'none' for no limit"), (["A", "--metered", "maybe"], "not 'maybe'"),
     (["A", "--forget", "--metered", "no"], "--forget goes with no other option"),
 ])
-def test_invalid_network_settings_are_refused(backhaul, words, said):
-    assert said in backhaul("networks", *words, code=2).stderr
+def test_invalid_network_settings_are_refused(backhaul, words, message):
+    assert message in backhaul("networks", *words, code=2).stderr

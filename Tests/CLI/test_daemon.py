@@ -115,11 +115,11 @@ def test_the_doctor_command_reports_that_no_engine_runs_if_the_engine_ends_durin
     with open(backhaul.store / "lock", "r+b") as lock:
         # struct flock: type, whence, start, length, process.
         fcntl.fcntl(lock, fcntl.F_OFD_SETLK, struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0))
-        looking = backhaul.start("doctor", "--json")
+        doctor = backhaul.start("doctor", "--json")
         # When the library finds that another process owns the lock, it starts a second thread. This thread searches for
         # the engine.
-        until(lambda: len(os.listdir(f"/proc/{looking.pid}/task")) > 1, "the second thread")
-    output, errors = looking.communicate(timeout=60)
+        until(lambda: len(os.listdir(f"/proc/{doctor.pid}/task")) > 1, "the second thread")
+    output, errors = doctor.communicate(timeout=60)
     assert '"no engine runs' in output and "/dev/null" not in output + errors
 
 
@@ -127,10 +127,10 @@ def test_the_reschedule_command_reports_that_a_running_transfer_continues(backha
     server = serve({"/a": CONTENT}, speed=20_000)
     backhaul("add", f"{server.url}/a")
     (task,) = until(lambda: backhaul.json("tasks", "--state", "running"), "the transfer")
-    said = backhaul("reschedule", task["id"], "--earliest-start", "+3h").stderr
-    assert "1 of them is running and continues; its next attempt waits until " in said
-    (told,) = backhaul.json("reschedule", "--all", "--earliest-start", "+4h")
-    assert told == {"affected": 1, "running": 1}
+    errors = backhaul("reschedule", task["id"], "--earliest-start", "+3h").stderr
+    assert "1 of them is running and continues; its next attempt waits until " in errors
+    (counts,) = backhaul.json("reschedule", "--all", "--earliest-start", "+4h")
+    assert counts == {"affected": 1, "running": 1}
     assert "is running" not in backhaul("reschedule", task["id"], "--earliest-start", "now").stderr
 
 

@@ -50,5 +50,5 @@ def test_the_get_command_with_the_skip_existing_option_acknowledges_the_end_even
 def test_the_error_of_a_size_mismatch_does_not_show_the_response_body(backhaul, url, size):
     ended = backhaul("get", "--size", size, "--attempts", "1", f"{url}/a", code=1)
     assert "(BH_SIZE_MISMATCH)" in ended.stderr and "first words" not in ended.stderr
-    (told,) = backhaul.json("get", "--size", size, "--attempts", "1", f"{url}/a", code=1)
-    assert told["error_body"] is None
+    (task,) = backhaul.json("get", "--size", size, "--attempts", "1", f"{url}/a", code=1)
+    assert task["error_body"] is None

@@ -29,15 +29,15 @@ def refused(server, body):
     return server.serve("/a", CONTENT, otherwise=Behaviour(status=403, body=body))
 
 
-@pytest.mark.parametrize("body, told", [
+@pytest.mark.parametrize("body, line", [
     (b"The quota is used up.\nAsk for more.", "The quota is used up."),
     (b"\r\n  {\"error\": \"no\x1b[2Jpe\"}\n", "{\"error\": \"no[2Jpe\"}"),
     (b"<?xml version=\"1.0\"?>\n<Error><Code>AccessDenied</Code></Error>", "<Error><Code>AccessDenied</Code></Error>"),
     (b"x" * 1000, "x" * 200),
     (b"caf\xe9", "caf"),
 ])
-def test_the_error_shows_the_first_line_of_the_response_body(backhaul, server, body, told):
-    assert backhaul("get", refused(server, body), code=1).stderr.endswith(f" (BH_HTTP_STATUS): {told}\n")
+def test_the_error_shows_the_first_line_of_the_response_body(backhaul, server, body, line):
+    assert backhaul("get", refused(server, body), code=1).stderr.endswith(f" (BH_HTTP_STATUS): {line}\n")
 
 
 @pytest.mark.parametrize("body", [b"", b"\n\n", b"\x00\xff", b"<!DOCTYPE html>\n<html>", b"<HTML lang=en>"])
@@ -46,8 +46,8 @@ def test_the_error_does_not_show_an_empty_binary_or_html_response_body(backhaul,
 
 
 def test_the_error_of_an_upload_shows_the_response_body(backhaul, server):
-    told = backhaul("put", "--data-binary", "a", refused(server, b"read only"), code=1).stderr
-    assert told.endswith(" (BH_HTTP_STATUS): read only\n")
+    errors = backhaul("put", "--data-binary", "a", refused(server, b"read only"), code=1).stderr
+    assert errors.endswith(" (BH_HTTP_STATUS): read only\n")
 
 
 @pytest.mark.parametrize("body, text, encoding", [
@@ -99,16 +99,16 @@ def test_the_attempts_command_shows_the_time_of_the_next_attempt(backhaul, serve
 def test_the_error_of_a_resource_timeout_has_the_error_of_the_last_attempt(backhaul, server):
     url = server.serve("/a", CONTENT, otherwise=Behaviour(status=503))
     words = ["get", "--max-time", "1", "--retry-delay", "0.1", "--retry-max-delay", "0.1", url]
-    told = backhaul(*words, code=1).stderr
-    assert "resource time-out; the last attempt: the server responded with status 503 (BH_RESOURCE_TIMEOUT)" in told
+    errors = backhaul(*words, code=1).stderr
+    assert "resource time-out; the last attempt: the server responded with status 503 (BH_RESOURCE_TIMEOUT)" in errors
     (ended,) = backhaul.json(*words, code=1)
     assert "the last attempt: the server responded with status 503" in ended["error_message"]
 
 
 def test_the_error_of_a_timeout_in_the_first_attempt_has_no_error_of_an_earlier_attempt(backhaul, server):
     url = server.serve("/a", CONTENT, otherwise=Behaviour(silent=True))
-    told = backhaul("get", "--max-time", "1", url, code=1).stderr
-    assert "BH_RESOURCE_TIMEOUT" in told and "last attempt" not in told
+    errors = backhaul("get", "--max-time", "1", url, code=1).stderr
+    assert "BH_RESOURCE_TIMEOUT" in errors and "last attempt" not in errors
 
 
 @pytest.mark.parametrize("words, option", [
@@ -122,14 +122,14 @@ def test_the_error_of_a_timeout_in_the_first_attempt_has_no_error_of_an_earlier_
     (["put", "-", URL], "--data-binary @-"), (["put", "-T", "-", URL], "--data-binary @-"),
 ])
 def test_the_error_names_the_refused_option(backhaul, words, option):
-    told = backhaul(*words, code=2).stderr
-    assert option in told
-    assert "_" not in told
+    errors = backhaul(*words, code=2).stderr
+    assert option in errors
+    assert "_" not in errors
 
 
 def test_the_error_of_a_file_that_is_too_large_names_the_option_max_filesize(backhaul, server):
-    told = backhaul("get", "--max-filesize", "10k", server.serve("/a", CONTENT), code=1).stderr
-    assert "more than --max-filesize" in told
+    errors = backhaul("get", "--max-filesize", "10k", server.serve("/a", CONTENT), code=1).stderr
+    assert "more than --max-filesize" in errors
 
 
 @pytest.mark.parametrize("command", ["get", "add"])
@@ -146,11 +146,11 @@ def test_the_error_of_an_invalid_url_shows_a_valid_url(backhaul, command):
     ["get", "--json", "http://ann:secret@127.0.0.1:9/a"],
 ])
 def test_a_password_on_the_command_line_is_refused_and_is_not_in_the_error(backhaul, words):
-    told = backhaul(*words, code=2).stderr
-    assert "secret" not in told
-    assert "respond CHALLENGE --user NAME" in told or words[1].startswith("ann:")
+    errors = backhaul(*words, code=2).stderr
+    assert "secret" not in errors
+    assert "respond CHALLENGE --user NAME" in errors or words[1].startswith("ann:")
 
 
 def test_the_put_command_refuses_a_folder(backhaul):
-    told = backhaul("put", "/", URL, code=2).stderr
-    assert "Cannot upload what is no file: " in told and "::" not in told
+    errors = backhaul("put", "/", URL, code=2).stderr
+    assert "Cannot upload what is no file: " in errors and "::" not in errors

@@ -44,12 +44,12 @@ def receiving():
         def take(self):
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             requests.append((self.command, self.path, self.headers, body))
-            answer = b"thanks \x1b[2J"
+            response_body = b"thanks \x1b[2J"
             self.send_response(201)
-            self.send_header("Content-Length", str(len(answer)))
+            self.send_header("Content-Length", str(len(response_body)))
             self.send_header("Content-Disposition", "attachment; filename*=UTF-8''..%2Fevil%1B%5B2J%C2%9B.txt")
             self.end_headers()
-            self.wfile.write(answer)
+            self.wfile.write(response_body)
 
         do_PUT = do_POST = do_PATCH = do_GET = take
 
@@ -158,8 +158,8 @@ def test_the_checksum_option_accepts_the_forms_that_other_tools_print(backhaul):
 
 
 def test_the_error_names_both_options_that_contradict_each_other(backhaul):
-    told = backhaul("add", "--size", "2", "--max-filesize", "1", URL, code=2).stderr
-    assert "--size" in told and "--max-filesize" in told and URL in told
+    errors = backhaul("add", "--size", "2", "--max-filesize", "1", URL, code=2).stderr
+    assert "--size" in errors and "--max-filesize" in errors and URL in errors
 
 
 def test_an_upload_is_listed_as_an_upload(backhaul):
@@ -222,10 +222,10 @@ def test_the_get_command_sends_data_with_post_and_writes_the_response_to_a_file(
 
 
 def test_a_file_name_from_the_server_has_no_folder_and_no_control_characters(backhaul, receiving):
-    told = backhaul("get", "-J", f"{receiving.url}/a").stdout
+    output = backhaul("get", "-J", f"{receiving.url}/a").stdout
     (file,) = backhaul.here.iterdir()
     assert file.read_bytes().startswith(b"thanks") and "evil" in file.name
-    assert told.rstrip("\n").isprintable()
+    assert output.rstrip("\n").isprintable()
     for command in ("history", "attempts"):
         shown = backhaul(command, *([backhaul.json("history")[0]["id"]] if command == "attempts" else [])).stdout
         assert "\x1b" not in shown and "\x9b" not in shown

@@ -79,8 +79,8 @@ def test_a_transfer_fails_at_a_redirect_if_the_command_disables_redirects(backha
 
 
 def test_a_file_above_the_maximum_size_is_refused(backhaul, server):
-    said = backhaul("get", "--max-filesize", "10k", server.serve("/a", CONTENT), code=1).stderr
-    assert "TOO_LARGE" in said
+    errors = backhaul("get", "--max-filesize", "10k", server.serve("/a", CONTENT), code=1).stderr
+    assert "TOO_LARGE" in errors
 
 
 def test_a_session_with_a_persistent_cookie_jar_sends_its_cookies_with_later_requests(backhaul, server):
@@ -104,8 +104,8 @@ def test_a_transfer_fails_if_the_key_of_the_server_is_not_pinned(backhaul, certi
     with MisbehavingServer(tls=certificates.server_context()) as server:
         url = server.serve("/a", CONTENT)
         pin = "sha256//" + "A" * 43 + "="
-        said = backhaul("get", "--cacert", certificates.authority, "--pinnedpubkey", pin, url, code=1).stderr
-        assert "TLS_FAILED" in said
+        errors = backhaul("get", "--cacert", certificates.authority, "--pinnedpubkey", pin, url, code=1).stderr
+        assert "TLS_FAILED" in errors
         backhaul("get", "--pinnedpubkey", "", "-o", "a", url)
     assert got(backhaul)
 

@@ -119,8 +119,8 @@ def test_the_acknowledge_through_option_keeps_the_events_after_the_given_id(back
     ended, finished = until(lambda: backhaul.json("events"), "the end of the transfer")
     assert backhaul.json("events", "--acknowledge-through", ended["id"]) == [{"acknowledged": 1}]
     assert backhaul.json("events") == [finished]
-    told = backhaul("events", "--acknowledge-through", finished["id"])
-    assert (told.stdout, told.stderr) == ("", "1 event acknowledged.\n")
+    result = backhaul("events", "--acknowledge-through", finished["id"])
+    assert (result.stdout, result.stderr) == ("", "1 event acknowledged.\n")
     assert backhaul.json("events") == []
 
 

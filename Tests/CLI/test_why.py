@@ -302,9 +302,9 @@ def test_the_conditions_command_shows_values_and_sources_and_holds(backhaul, mac
 
 
 def test_the_networks_command_stores_and_removes_settings(backhaul):
-    said = backhaul.json("networks", "Café", "--metered", "yes", "--daily-budget", "500MB", "--monthly-budget", "5GB",
-                         "--month-starts-on", "20")
-    assert [(n["name"], n["metered"], n["budget"], n["month_starts_on"]) for n in said] == [
+    listed = backhaul.json("networks", "Café", "--metered", "yes", "--daily-budget", "500MB", "--monthly-budget", "5GB",
+                           "--month-starts-on", "20")
+    assert [(n["name"], n["metered"], n["budget"], n["month_starts_on"]) for n in listed] == [
         ("Café", True, {"daily": 500_000_000, "monthly": 5_000_000_000}, 20)]
     [changed] = backhaul.json("networks", "Café", "--metered", "auto", "--daily-budget", "none")
     assert (changed["metered"], changed["budget"]) == (None, {"daily": None, "monthly": 5_000_000_000})
@@ -332,6 +332,6 @@ def test_the_activities_command_sets_and_lists_and_removes_activities(backhaul):
 def test_the_get_command_without_a_terminal_reports_each_wait_only_one_time(backhaul, serve, machine):
     machine(sys=ON_BATTERY)
     server = serve({"/a": CONTENT})
-    said = backhaul("get", "--external-power", "yes", f"{server.url}/a", "--timeout", "4", code=5).stderr
-    assert said.count("waits for external power: ") == 1
-    assert "What to do: backhaul why 1 --store " in said
+    errors = backhaul("get", "--external-power", "yes", f"{server.url}/a", "--timeout", "4", code=5).stderr
+    assert errors.count("waits for external power: ") == 1
+    assert "What to do: backhaul why 1 --store " in errors

@@ -11,16 +11,16 @@ from contextlib import suppress
 
 #: A lock that belongs to the open file and not to the process (fcntl(2)). The engine's lock is of the same kind.
 F_OFD_SETLK = 37
-HELLO, LEAVE = 1, 3
+HELLO, REQUEST_EXIT = 1, 3
 
 
 class FakeEngine:
-    """Replies to each hello with the same bytes. If `leaves` is true, releases the store on request, as a daemon
-    does."""
+    """Replies to each hello with the same bytes. If `exits_on_request` is true, releases the store on request, as a
+    daemon does."""
 
-    def __init__(self, store, answer, *, leaves):
-        self.answer = answer
-        self.leaves = leaves
+    def __init__(self, store, reply, *, exits_on_request):
+        self.reply = reply
+        self.exits_on_request = exits_on_request
         #: The first frame of each connection of a client.
         self.openings = []
         store.mkdir(mode=0o700, exist_ok=True)
@@ -60,11 +60,11 @@ class FakeEngine:
             frame = read_frame(connection)
             self.openings.append(frame)
             if frame[4] == HELLO:
-                connection.sendall(self.answer)
+                connection.sendall(self.reply)
                 # Waits until the client has read the reply and closes the connection.
                 with suppress(OSError):
                     connection.recv(1)
-            elif frame[4] == LEAVE and self.leaves:
+            elif frame[4] == REQUEST_EXIT and self.exits_on_request:
                 self.end()
 
 

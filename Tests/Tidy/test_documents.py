@@ -11,7 +11,7 @@ TOUR = "docs/ARCHITECTURE.md"
 INTERNALS = "docs/internals/"
 # Modules that the diagram omits, because nearly every other module uses them.
 EVERYWHERE = {"BackhaulModel", "BackhaulPlatform"}
-LONGEST_WAY = 60
+LONGEST_LIST = 60
 
 FILE = re.compile(r"`((?:Sources|Tests|include|bindings|scripts)/[\w+./-]+)`")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
@@ -73,4 +73,4 @@ def test_the_list_of_files_in_download_md_is_short_and_has_no_duplicates():
     text = (PROJECT / INTERNALS / "download.md").read_text(encoding="utf-8")
     files = re.findall(r"^- `([^`]+)`", text, re.MULTILINE)
     assert len(files) == len(set(files))
-    assert len(files) <= LONGEST_WAY
+    assert len(files) <= LONGEST_LIST

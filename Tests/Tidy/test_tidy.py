@@ -83,7 +83,7 @@ def test_unsafe_and_unchecked_code_has_a_reason_in_a_comment():
     wrong = [(source, number, "say why in a comment that begins with Unchecked: or Unsafe:")
              for source in swift("Sources", "bindings/swift/Sources")
              for number in source.matches(r"@unchecked|nonisolated\(unsafe\)|unsafeBitCast|unsafeDowncast")
-             if not source.says_why(number, ("Unchecked:", "Unsafe:"))]
+             if not source.has_reason(number, ("Unchecked:", "Unsafe:"))]
     expect_none(wrong)
 
 
@@ -98,14 +98,14 @@ def test_uses_of_pointers_have_a_reason_in_a_comment():
         if at_the_border and re.search(r"//.*\b(Unsafe|Unchecked): ", source.text):
             continue
         wrong += [(source, number, "a pointer without its reason (Unsafe: …)") for number in uses
-                  if not source.says_why(number, ("Unsafe:", "Unchecked:"))]
+                  if not source.has_reason(number, ("Unsafe:", "Unchecked:"))]
     expect_none(wrong)
 
 
 def test_the_library_never_ends_the_process_in_which_it_runs():
     wrong = [(source, number, "traps") for source in swift("Sources")
              for number in source.matches(r"\b(fatalError|preconditionFailure|abort|exit)\(|\btry!|\bas!")
-             if not source.name.startswith(PROGRAMS) and not source.says_why(number, ("Cannot fail:",))]
+             if not source.name.startswith(PROGRAMS) and not source.has_reason(number, ("Cannot fail:",))]
     expect_none(wrong)
 
 

@@ -37,7 +37,7 @@ class Source:
         return [number for number, line in enumerate(self.lines, 1)
                 if not line.lstrip().startswith(("//", "#", "*", "/*")) and re.search(pattern, line.split(" // ")[0])]
 
-    def says_why(self, number, words):
+    def has_reason(self, number, words):
         """Returns True if a comment contains one of the words. The comment must be directly above the line, in the
         line, or in the next line."""
         above = number - 1

@@ -43,10 +43,10 @@ def host(program, *arguments):
     process = subprocess.Popen([program, *map(str, arguments)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                text=True)
     try:
-        said = process.stdout.readline()
-        if not said:
+        line = process.stdout.readline()
+        if not line:
             raise Wrong(f"queue {arguments[0]} ended with {process.wait()}")
-        yield process, [float(word) for word in said.split()]
+        yield process, [float(word) for word in line.split()]
     finally:
         process.kill()
         process.wait()

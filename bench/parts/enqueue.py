@@ -40,10 +40,10 @@ def seconds(program, folder, count, arguments):
     if arguments:
         command = [program, folder / "store", folder / "files", str(count), *map(str, arguments)]
     try:
-        said = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, timeout=600).stdout
+        output = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, timeout=600).stdout
     finally:
         end_daemons(folder)
-    return float(said)
+    return float(output)
 
 
 def ratios(rates, name, reference):

@@ -21,11 +21,11 @@ def measure(program, folder, count):
     (folder / "files").mkdir()
     os.sync()
     try:
-        said = subprocess.run([program, folder / "store", folder / "files", str(count)], stdout=subprocess.PIPE,
-                              text=True, check=True, timeout=600).stdout
+        output = subprocess.run([program, folder / "store", folder / "files", str(count)], stdout=subprocess.PIPE,
+                                text=True, check=True, timeout=600).stdout
     finally:
         end_daemons(folder)
-    lines = [line.split() for line in said.splitlines()]
+    lines = [line.split() for line in output.splitlines()]
     return {name: [float(time) / 1000 for time in times] for name, *times in lines}
 
 

@@ -91,8 +91,8 @@ def run(contender, job, files, server, environment):
     user, system = (sum(each) for each in zip((usage.ru_utime, usage.ru_stime), *times))
     end_daemons(job.scratch)
     if status != 0:
-        said = log.read_text(errors="replace").strip()[-2000:]
-        raise Wrong(f"{contender.name} ended with {os.waitstatus_to_exitcode(status)}: {said}")
+        printed = log.read_text(errors="replace").strip()[-2000:]
+        raise Wrong(f"{contender.name} ended with {os.waitstatus_to_exitcode(status)}: {printed}")
     return Run(wall, user, system, server_after - server_before, sum(map(sum, times)), switches)
 
 

@@ -72,7 +72,7 @@ class Images:
             self.session.close()
         self.application.close()
 
-    def say(self, line):
+    def report(self, line):
         if not self.is_launched:
             print(line, flush=True)
         note(f"launched: {line}" if self.is_launched else line)
@@ -81,19 +81,19 @@ class Images:
         """Enqueues a download. When this method returns, the task is stored: it survives the end of this program."""
         name = name_of(url)
         if name in pictures():
-            return self.say(f"{name} exists already")
+            return self.report(f"{name} exists already")
         task = self.session.download(url, FOLDER / name, key=name)  # a second enqueue with this key finds this task
-        self.say(f"enqueued {name}" if task.is_new else f"{name} was enqueued before")
+        self.report(f"enqueued {name}" if task.is_new else f"{name} was enqueued before")
 
     # Events: how downloads ended
 
     def use(self, event):
         if event.is_session_finished:
-            self.say(f"round {event.round} finished")
+            self.report(f"round {event.round} finished")
         elif event.is_task_ended and event.succeeded:
-            self.say(f"{event.key} is there, {event.size} bytes")
+            self.report(f"{event.key} is there, {event.size} bytes")
         elif event.is_task_ended:
-            self.say(f"{event.key} does not come: {event.error_message}")
+            self.report(f"{event.key} does not come: {event.error_message}")
         # The event is acknowledged after it was handled. If this program is killed before that, it gets the event
         # again.
         event.acknowledge()
@@ -113,7 +113,7 @@ class Images:
         except InUse:
             return  # the user has opened the program; that process reads the events
         self.session.complete()
-        self.say("no event is outstanding")
+        self.report("no event is outstanding")
 
     # When the user opens the program
 
@@ -127,8 +127,8 @@ class Images:
         self.handle_events()  # handles the events since the last run
         for name in pictures():
             print("there:", name)
-        while on_their_way := list(self.tasks()):
-            for name, percent, why in on_their_way:
+        while unfinished := list(self.tasks()):
+            for name, percent, why in unfinished:
                 print(f"on its way: {name}{'' if percent is None else f' {percent} %'}{f', {why}' if why else ''}")
             self.handle_events(timeout=0.5)
         self.handle_events()  # handles the downloads that ended after the last call

@@ -44,10 +44,10 @@ PAGE = """<!doctype html>
 <div id="pictures">{pictures}</div>
 <script nonce="{nonce}">
   const shown = {count}, list = document.getElementById("tasks");
-  async function look() {{
-    const answer = await fetch("/state");
-    if (answer.ok) {{
-      const state = await answer.json();
+  async function update() {{
+    const response = await fetch("/state");
+    if (response.ok) {{
+      const state = await response.json();
       if (state.pictures !== shown) return location.assign("/");
       list.replaceChildren(...state.tasks.map(([name, percent, why]) => {{
         const item = document.createElement("li");
@@ -55,9 +55,9 @@ PAGE = """<!doctype html>
         return item;
       }}));
     }}
-    setTimeout(look, 500);
+    setTimeout(update, 500);
   }}
-  look();
+  update();
 </script>
 """
 
@@ -97,7 +97,7 @@ class Gallery(BaseHTTPRequestHandler):
             self.show_page(str(error), HTTPStatus.BAD_REQUEST)
             return
         # The response is a redirect, so that a reload of the page does not repeat the download.
-        self.answer(HTTPStatus.SEE_OTHER, "text/plain", b"", Location="/")
+        self.respond(HTTPStatus.SEE_OTHER, "text/plain", b"", Location="/")
 
     def has_own_host_header(self):
         """Returns whether the request is for the host name of this server. If not, refuses the request, because an
@@ -119,7 +119,7 @@ class Gallery(BaseHTTPRequestHandler):
             for name in names)
         page = PAGE.format(nonce=nonce, token=self.server.token, message=html.escape(message), pictures=figures,
                            count=len(names))
-        self.answer(status, "text/html; charset=utf-8", page.encode(), nonce)
+        self.respond(status, "text/html; charset=utf-8", page.encode(), nonce)
 
     def show_state(self):
         try:
@@ -127,7 +127,7 @@ class Gallery(BaseHTTPRequestHandler):
         except BackhaulError:
             self.refuse(HTTPStatus.SERVICE_UNAVAILABLE)
         else:
-            self.answer(HTTPStatus.OK, "application/json", json.dumps(state).encode())
+            self.respond(HTTPStatus.OK, "application/json", json.dumps(state).encode())
 
     def show_picture(self):
         # The path of the request only selects one of the existing names. It is not used as a path of the file system.
@@ -140,12 +140,12 @@ class Gallery(BaseHTTPRequestHandler):
         if content is None:
             self.refuse(HTTPStatus.NOT_FOUND)
         else:
-            self.answer(HTTPStatus.OK, type_of(found), content)
+            self.respond(HTTPStatus.OK, type_of(found), content)
 
     def refuse(self, status):
-        self.answer(status, "text/plain", f"{status.phrase}\n".encode())
+        self.respond(status, "text/plain", f"{status.phrase}\n".encode())
 
-    def answer(self, status, media_type, body, nonce="", **headers):
+    def respond(self, status, media_type, body, nonce="", **headers):
         own = f"'nonce-{nonce}'" if nonce else "'none'"
         self.send_response(status)
         self.send_header("Content-Type", media_type)

@@ -98,7 +98,7 @@ def test_a_due_activity_launches_the_application_if_no_host_runs(host, launch_li
     launched.acknowledge(events)
     launched.complete()
     launched.close()
-    launched.leave()
+    launched.exit()
     assert launch_listener.no_launch_within(1)
 
 

@@ -16,7 +16,7 @@ class Scripts:
     def register(self, key, script, places):
         """Registers the script of a row. ``places`` has the URLs that replace {base} and {other} in header fields."""
         with self._lock:
-            self._registered[key] = ({path: list(answers) for path, answers in script.items()}, places, [])
+            self._registered[key] = ({path: list(responses) for path, responses in script.items()}, places, [])
 
     def requests(self, key):
         with self._lock:
@@ -28,10 +28,10 @@ class Scripts:
         key, _, rest = seen.path.lstrip("/").partition("/")
         with self._lock:
             script = self._registered.get(key, ({}, {}, []))[0]
-            answers = script.get(rest.partition("?")[0])
-            return getattr(answers[0], "early", None) if answers else None
+            responses = script.get(rest.partition("?")[0])
+            return getattr(responses[0], "early", None) if responses else None
 
-    def answer(self, seen):
+    def response(self, seen):
         key, _, rest = seen.path.lstrip("/").partition("/")
         path = rest.partition("?")[0]
         with self._lock:
@@ -39,18 +39,18 @@ class Scripts:
                 return Response(404)
             script, places, log = self._registered[key]
             log.append(seen)
-            answers = script.get(path)
-            if not answers:
+            responses = script.get(path)
+            if not responses:
                 return Response(404, body=b"no such path in the row\n")
-            step = answers.pop(0) if len(answers) > 1 else answers[0]
-        answer = step(seen) if callable(step) else step
+            step = responses.pop(0) if len(responses) > 1 else responses[0]
+        response = step(seen) if callable(step) else step
         headers = {}
-        for name, value in answer.headers.items():
+        for name, value in response.headers.items():
             if value is None:
                 continue
             values = value if isinstance(value, (list, tuple)) else [value]
             headers[name] = [self._placed(one, places) for one in values]
-        return answer.with_changes(headers=headers)
+        return response.with_changes(headers=headers)
 
     @staticmethod
     def _placed(value, places):

@@ -47,7 +47,7 @@ def serve(connection, scripts):
             break
         else:
             continue
-        if not _send(connection, seen, scripts.answer(seen)):
+        if not _send(connection, seen, scripts.response(seen)):
             break
 
 
@@ -84,9 +84,9 @@ def _send_early(connection, reader, seen, early, scripts):
     size = int(seen.headers["content-length"])
     seen.body = reader.read(min(early.after, size))
     # The code that runs the row waits until `is_arriving` is false for all requests in the log. So the server sets
-    # `is_arriving` before `scripts.answer` adds this request to the log.
+    # `is_arriving` before `scripts.response` adds this request to the log.
     seen.is_arriving = early.then == "read"
-    can_be_used = _send(connection, seen, scripts.answer(seen))
+    can_be_used = _send(connection, seen, scripts.response(seen))
     # HTTP/1.1 has no RST_STREAM. Over TLS, the server ends the connection in place of a reset.
     match "close" if isinstance(connection, ssl.SSLSocket) and early.then == "reset" else early.then:
         case "read":
@@ -115,50 +115,50 @@ def _wait_for_hangup(connection):
     poll.poll(60_000)
 
 
-def _send(connection, seen, answer):
+def _send(connection, seen, response):
     """Sends the response. Returns whether the connection can be used again."""
-    if answer.silent:
+    if response.silent:
         return _wait(connection)
-    if answer.raw is not None:
-        connection.sendall(answer.raw)
+    if response.raw is not None:
+        connection.sendall(response.raw)
         return False
-    for status, fields in answer.interim:
+    for status, fields in response.interim:
         connection.sendall(_head(status, "Interim", {name: [value] for name, value in fields.items()}))
-    headers = dict(answer.headers)
-    if answer.framing == "length" and answer.status not in (204, 304):
-        headers.setdefault("Content-Length", [str(len(answer.body) if answer.length is None else answer.length)])
-    elif answer.framing == "chunked":
+    headers = dict(response.headers)
+    if response.framing == "length" and response.status not in (204, 304):
+        headers.setdefault("Content-Length", [str(len(response.body) if response.length is None else response.length)])
+    elif response.framing == "chunked":
         headers["Transfer-Encoding"] = ["chunked"]
-    elif answer.framing == "close":
+    elif response.framing == "close":
         headers["Connection"] = ["close"]
-    connection.sendall(_head(answer.status, answer.reason, headers))
+    connection.sendall(_head(response.status, response.reason, headers))
     if seen.method == "HEAD":
         return True
-    return _send_body(connection, answer)
+    return _send_body(connection, response)
 
 
-def _send_body(connection, answer):
-    ends = [end for end in (answer.drop_after, answer.stall_after) if end is not None]
-    body = answer.body[:min(ends)] if ends else answer.body
+def _send_body(connection, response):
+    ends = [end for end in (response.drop_after, response.stall_after) if end is not None]
+    body = response.body[:min(ends)] if ends else response.body
     for start in range(0, len(body), _BLOCK):
         block = body[start:start + _BLOCK]
-        connection.sendall(b"%x\r\n%s\r\n" % (len(block), block) if answer.framing == "chunked" else block)
-    if answer.drip is not None:
-        return _drip(connection, answer)
-    if answer.stall_after is not None:
+        connection.sendall(b"%x\r\n%s\r\n" % (len(block), block) if response.framing == "chunked" else block)
+    if response.drip is not None:
+        return _drip(connection, response)
+    if response.stall_after is not None:
         return _wait(connection)
-    if answer.drop_after is not None or answer.length is not None:
+    if response.drop_after is not None or response.length is not None:
         return False
-    if answer.framing == "chunked":
+    if response.framing == "chunked":
         connection.sendall(b"0\r\n\r\n")
-    return answer.framing != "close"
+    return response.framing != "close"
 
 
-def _drip(connection, answer):
+def _drip(connection, response):
     """Sends bytes until the client ends the connection."""
-    data = b"." if answer.drip else b"." * _BLOCK
-    while not select.select([connection], [], [], answer.drip)[0]:
-        connection.sendall(b"%x\r\n%s\r\n" % (len(data), data) if answer.framing == "chunked" else data)
+    data = b"." if response.drip else b"." * _BLOCK
+    while not select.select([connection], [], [], response.drip)[0]:
+        connection.sendall(b"%x\r\n%s\r\n" % (len(data), data) if response.framing == "chunked" else data)
     return False
 
 

@@ -106,7 +106,7 @@ class _Connection:
                 if seen.is_arriving:
                     seen.is_arriving = False
                 else:
-                    self._begin(event.stream_id, seen, self._scripts.answer(seen))
+                    self._begin(event.stream_id, seen, self._scripts.response(seen))
             case h2.events.StreamReset():
                 self._waiting.pop(event.stream_id, None)
                 self._dripping.pop(event.stream_id, None)
@@ -120,7 +120,7 @@ class _Connection:
         del self._early[stream]
         seen = self._seen[stream]
         seen.is_arriving = early.then == "read"
-        self._begin(stream, seen, self._scripts.answer(seen))
+        self._begin(stream, seen, self._scripts.response(seen))
         if early.then == "reset":
             self._pump()
             if early.is_apart:
@@ -128,32 +128,33 @@ class _Connection:
             self._h2.reset_stream(stream, h2.errors.ErrorCodes.NO_ERROR)
             del self._seen[stream]
 
-    def _begin(self, stream, seen, answer):
-        if answer.silent:
+    def _begin(self, stream, seen, response):
+        if response.silent:
             return
-        for status, fields in answer.interim:
+        for status, fields in response.interim:
             self._h2.send_headers(stream, [(":status", str(status)), *fields.items()])
-        headers = [(":status", str(answer.status))]
-        headers += [(name.lower(), value) for name, values in answer.headers.items() for value in values
+        headers = [(":status", str(response.status))]
+        headers += [(name.lower(), value) for name, values in response.headers.items() for value in values
                     if name.lower() not in _CONNECTION_FIELDS]
-        if answer.framing == "length" and answer.status not in (204, 304) and "Content-Length" not in answer.headers:
-            headers.append(("content-length", str(len(answer.body) if answer.length is None else answer.length)))
-        ends = [end for end in (answer.drop_after, answer.stall_after) if end is not None]
-        body = b"" if seen.method == "HEAD" else answer.body[:min(ends)] if ends else answer.body
-        bodiless = not body and not ends and answer.drip is None
+        if (response.framing == "length" and response.status not in (204, 304)
+                and "Content-Length" not in response.headers):
+            headers.append(("content-length", str(len(response.body) if response.length is None else response.length)))
+        ends = [end for end in (response.drop_after, response.stall_after) if end is not None]
+        body = b"" if seen.method == "HEAD" else response.body[:min(ends)] if ends else response.body
+        bodiless = not body and not ends and response.drip is None
         self._h2.send_headers(stream, headers, end_stream=bodiless)
         if not bodiless:
-            self._waiting[stream] = (memoryview(body), answer)
+            self._waiting[stream] = (memoryview(body), response)
 
     def _pump(self):
-        for stream, (body, answer) in list(self._waiting.items()):
+        for stream, (body, response) in list(self._waiting.items()):
             while body and (room := self._room(stream)):
                 self._h2.send_data(stream, bytes(body[:room]))
                 body = body[room:]
-            self._waiting[stream] = (body, answer)
+            self._waiting[stream] = (body, response)
             if not body:
                 del self._waiting[stream]
-                self._end(stream, answer)
+                self._end(stream, response)
 
     def _room(self, stream):
         return min(self._h2.local_flow_control_window(stream), self._h2.max_outbound_frame_size)
@@ -163,13 +164,13 @@ class _Connection:
             if (room := self._room(stream)):
                 self._h2.send_data(stream, b"." if pause else b"." * room)
 
-    def _end(self, stream, answer):
-        if answer.drip is not None:
-            self._dripping[stream] = answer.drip
+    def _end(self, stream, response):
+        if response.drip is not None:
+            self._dripping[stream] = response.drip
             return
-        if answer.stall_after is not None:
+        if response.stall_after is not None:
             return
-        if answer.drop_after is not None or answer.length is not None and answer.length > len(answer.body):
+        if response.drop_after is not None or response.length is not None and response.length > len(response.body):
             self.flush()
             self._h2.reset_stream(stream, h2.errors.ErrorCodes.INTERNAL_ERROR)
         else:

@@ -110,7 +110,7 @@ def rest(content, *, etag="its own", modified=None, shift=0, size=None, status=2
     """Returns a function that responds with the requested range, and ignores If-Range. The bytes begin ``shift`` bytes
     after the offset in Content-Range."""
 
-    def answer(seen):
+    def respond(seen):
         start = seen.offset or 0
         end = len(content) if through is None else min(through, len(content))
         fields = {"Date": formatdate(usegmt=True), "ETag": content.etag if etag == "its own" else etag,
@@ -118,7 +118,7 @@ def rest(content, *, etag="its own", modified=None, shift=0, size=None, status=2
                   "Content-Range": f"bytes {start}-{end - 1}/{size or len(content)}", **(headers or {})}
         return Response(status, fields, content.data[start + shift:end + shift], **changes)
 
-    return answer
+    return respond
 
 
 def unsatisfiable(size, **headers):

@@ -2,8 +2,8 @@
 
 # A row has a name, a text for docs/http.md, the responses of the server, the expected end of the task (a download or
 # upload), and the expected requests (`asked`). In the texts, the host is the program that embeds the library. A
-# challenge is a demand for a credential, new header fields or a new URL. `answers` lists the host's responses to
-# challenges.
+# challenge is a demand for a credential, new header fields or a new URL. `challenge_responses` lists the
+# host's responses to challenges.
 
 from behaviours.row import Content, Expected, Response, Row, redirect, whole
 
@@ -17,36 +17,37 @@ ROWS = [
     Row("401-without-challenge", "responds with 401 without WWW-Authenticate: the host gets a challenge nevertheless",
         {"file": (Response(401),)}, Expected("failed", "AUTHENTICATION_REQUIRED", 401),
         session={"asks_for_credentials": True},
-        request={"answers": ("refuse",)}, source="RFC 9110, 15.5.2, requires the field"),
+        request={"challenge_responses": ("refuse",)}, source="RFC 9110, 15.5.2, requires the field"),
     Row("401-answered", "demands Basic authentication, and the host gives user and password: the task sends them and "
         "succeeds",
         {"file": (BASIC, whole(FILE))}, GOOD, session={"asks_for_credentials": True},
-        request={"answers": ("credential",)},
+        request={"challenge_responses": ("credential",)},
         asked=({"authorization": None}, {"authorization": "Basic dXNlcjpwYXNzd29yZA=="})),
     Row("401-refused", "demands Basic authentication, and the host refuses the challenge: the task fails with "
         "`BH_AUTHENTICATION_REQUIRED`", {"file": (BASIC,)},
         Expected("failed", "AUTHENTICATION_REQUIRED", 401), session={"asks_for_credentials": True},
-        request={"answers": ("refuse",)}, asked=({},)),
+        request={"challenge_responses": ("refuse",)}, asked=({},)),
     Row("401-default", "demands Basic authentication, and the host chooses default handling: the task repeats the "
         "request without a credential, then fails with the status",
         {"file": (BASIC,)}, Expected("failed", "HTTP_STATUS", 401), session={"asks_for_credentials": True},
-        request={"answers": ("default",)}, asked=({}, {"authorization": None})),
+        request={"challenge_responses": ("default",)}, asked=({}, {"authorization": None})),
     Row("401-bearer", "demands a Bearer token, and the host gives a header field: the task sends the field and "
         "succeeds",
         {"file": (Response(401, {"WWW-Authenticate": 'Bearer realm="api", error="invalid_token"'}), whole(FILE))}, GOOD,
-        session={"asks_for_credentials": True}, request={"answers": ("bearer",)},
+        session={"asks_for_credentials": True}, request={"challenge_responses": ("bearer",)},
         asked=({}, {"authorization": "Bearer fresh"})),
     Row("401-twice", "rejects the first credential: the host gets a new challenge",
         {"file": (BASIC, BASIC, whole(FILE))},
-        GOOD, session={"asks_for_credentials": True}, request={"answers": ("credential", "credential")}),
+        GOOD, session={"asks_for_credentials": True}, request={"challenge_responses": ("credential", "credential")}),
     Row("401-realm-quoted", "sends a realm with quotes and commas: the engine reads the field as one challenge",
         {"file": (Response(401, {"WWW-Authenticate": 'Basic realm="a, \\"b\\" c", charset="UTF-8"'}), whole(FILE))},
         GOOD,
-        session={"asks_for_credentials": True}, request={"answers": ("credential",)}, source="RFC 9110, 11.6.1"),
+        session={"asks_for_credentials": True}, request={"challenge_responses": ("credential",)},
+        source="RFC 9110, 11.6.1"),
     Row("401-after-redirect", "redirects to another origin that demands a credential: the credential is sent only to "
         "that origin",
         {"file": (redirect("{other}/real"),), "real": (BASIC, whole(FILE))}, GOOD,
-        session={"asks_for_credentials": True}, request={"answers": ("credential",)},
+        session={"asks_for_credentials": True}, request={"challenge_responses": ("credential",)},
         asked=({"path": "file", "authorization": None}, {"path": "real", "authorization": None},
                {"path": "file", "authorization": None}, {"path": "real",
                "authorization": "Basic dXNlcjpwYXNzd29yZA=="})),
@@ -58,21 +59,21 @@ ROWS = [
     Row("403-refreshed", "responds with 403 to a task whose header fields can expire: the host gets a challenge and "
         "gives new header fields, and the task succeeds",
         {"file": (Response(403), whole(FILE))}, GOOD,
-        request={"headers": {"Authorization": "Bearer old"}, "refresh": "headers", "answers": ("bearer",)},
+        request={"headers": {"Authorization": "Bearer old"}, "refresh": "headers", "challenge_responses": ("bearer",)},
         asked=({"authorization": "Bearer old"}, {"authorization": "Bearer fresh"})),
     Row("401-refreshed-url", "responds with 401 to a task whose URL can expire: the host gets a challenge and gives a "
         "new URL, and the task succeeds",
         {"file": (Response(401), whole(FILE)), "new": (whole(FILE),)}, GOOD,
-        request={"refresh": "url", "answers": ("url",)}, asked=({"path": "file"}, {"path": "new"})),
+        request={"refresh": "url", "challenge_responses": ("url",)}, asked=({"path": "file"}, {"path": "new"})),
     Row("refresh-before-start", "receives no request until the host has replaced the expired header fields",
         {"file": (whole(FILE),)}, GOOD,
         request={"headers": {"Authorization": "Bearer old"}, "refresh": "headers", "expired": True,
-        "answers": ("bearer",)},
+        "challenge_responses": ("bearer",)},
         asked=({"authorization": "Bearer fresh"},)),
     Row("secret-in-error", "repeats the credential in its error page: the event and the error message do not contain "
         "the credential",
         {"file": (BASIC, Response(403, {}, b"Basic dXNlcjpwYXNzd29yZA== is not welcome"))},
         Expected("failed", "HTTP_STATUS", 403, message_without="dXNlcjpwYXNzd29yZA"),
         session={"asks_for_credentials": True},
-        request={"answers": ("credential",)}),
+        request={"challenge_responses": ("credential",)}),
 ]

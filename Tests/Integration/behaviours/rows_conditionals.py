@@ -95,5 +95,5 @@ ROWS = [
 
 
 def _part(seen):
-    answer = rest(FILE)(seen)
-    return answer.with_changes(headers={**answer.headers, "Content-Digest": field_of(answer.body)})
+    response = rest(FILE)(seen)
+    return response.with_changes(headers={**response.headers, "Content-Digest": field_of(response.body)})

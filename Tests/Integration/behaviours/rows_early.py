@@ -18,8 +18,8 @@ STORED = Expected(http_status=201, response_body=b"stored", within=30)
 NOT_STORED = Expected("failed", within=30)
 
 
-def early(answer, then, *others, **details):
-    return {"file": (answer.with_changes(early=Early(then, **details)), *others)}
+def early(response, then, *others, **details):
+    return {"file": (response.with_changes(early=Early(then, **details)), *others)}
 
 
 def refused(name, what, then, status=413, times=1, **more):
@@ -34,7 +34,7 @@ def whole(body):
 
 
 _ASKS = Response(401, {"WWW-Authenticate": 'Basic realm="x"'})
-_ANSWERED = ({}, {"body": whole, "authorization": "Basic dXNlcjpwYXNzd29yZA=="})
+_THEN_WITH_CREDENTIAL = ({}, {"body": whole, "authorization": "Basic dXNlcjpwYXNzd29yZA=="})
 
 ROWS = [
     refused("early-413-reset", "responds with 413 during the upload and resets the stream with NO_ERROR", "reset",
@@ -57,7 +57,7 @@ ROWS = [
     *(Row(f"early-401-asks-{then}", f"demands a credential during the upload and {what}: the task sends the whole "
           "body again with the credential",
           early(_ASKS, then, DONE, is_apart=True), STORED, session={"asks_for_credentials": True},
-          request={**PUT, "answers": ("credential",)}, asked=_ANSWERED, transports=transports)
+          request={**PUT, "challenge_responses": ("credential",)}, asked=_THEN_WITH_CREDENTIAL, transports=transports)
       for then, what, transports in (("reset", "resets the stream with NO_ERROR", OVER_2),
                                      ("read", "reads the rest", UNCHANGED),
                                      ("close", "closes its side of the connection", ("h1",)))),

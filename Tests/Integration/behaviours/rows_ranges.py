@@ -12,9 +12,9 @@ DROPPED = whole(FILE, drop_after=CUT)
 GOOD = Expected(file=FILE.data)
 
 
-def first(*then, **first_answer):
+def first(*then, **first_response):
     """Returns a script whose first response is cut off. The given responses follow the first response."""
-    return {"file": (whole(FILE, drop_after=CUT, **first_answer), *then)}
+    return {"file": (whole(FILE, drop_after=CUT, **first_response), *then)}
 
 
 def goes_on(seen_range):

@@ -17,8 +17,8 @@ DIRECT = ("h1", "h2")
 SOON = 18
 
 
-def then_good(*answers):
-    return {"file": (*answers, whole(FILE))}
+def then_good(*responses):
+    return {"file": (*responses, whole(FILE))}
 
 
 ROWS = [

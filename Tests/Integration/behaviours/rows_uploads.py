@@ -49,6 +49,6 @@ ROWS = [
         asked=({"method": "POST", "body": b"query"},)),
     Row("upload-401", "demands a credential for an upload: the task sends the upload again with the credential",
         {"file": (Response(401, {"WWW-Authenticate": 'Basic realm="x"'}), DONE)}, GOOD,
-        session={"asks_for_credentials": True}, request={"body": BODY, "answers": ("credential",)},
+        session={"asks_for_credentials": True}, request={"body": BODY, "challenge_responses": ("credential",)},
         asked=({}, {"body": BODY, "authorization": "Basic dXNlcjpwYXNzd29yZA=="})),
 ]

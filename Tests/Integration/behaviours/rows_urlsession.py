@@ -88,7 +88,8 @@ ROWS = [
     Row("urlsession-401-more-fields", "writes `basic` in lower case, and sends WWW-Authenticate between other fields: "
         "the host gets a challenge, and the task succeeds",
         {"file": (Response(401, {"X-Before": "1", "WWW-Authenticate": "basic Realm=\"staff\"", "X-After": "2"}, b"no"),
-                  whole(FILE))}, GOOD, session={"asks_for_credentials": True}, request={"answers": ("credential",)},
+                  whole(FILE))}, GOOD, session={"asks_for_credentials": True},
+        request={"challenge_responses": ("credential",)},
         asked=({"authorization": None}, {"authorization": "Basic dXNlcjpwYXNzd29yZA=="}),
         source=test("basicAuthWithUnauthorizedHeader")),
     Row("urlsession-post-empty", "accepts a POST with an empty body: the POST has `Content-Length: 0`",

@@ -74,7 +74,7 @@ ROWS = [
                   whole(FILE, headers={"Content-Disposition": 'attachment; filename="hello.txt"'}))},
         Expected(file=FILE.data, message="hello.txt", message_without="refusal"),
         session={"asks_for_credentials": True},
-        request={"named_by_server": True, "answers": ("credential",)},
+        request={"named_by_server": True, "challenge_responses": ("credential",)},
         source=test("testenv/Test-auth-with-content-disposition.py")),
     Row("wget-no-challenge", "demands no credential: the host's Authorization field is sent with the first request",
         {"file": (whole(FILE),)}, GOOD, request={"headers": {"Authorization": "Basic dXNlcjpwYXNzd29yZA=="}},
@@ -82,7 +82,7 @@ ROWS = [
     Row("wget-cookie-401", "sets a cookie in its 401 response: the request with the credential has the cookie",
         {"file": (Response(401, {"WWW-Authenticate": 'Basic realm="x"', "Set-Cookie": "sess=0213; Path=/"}),
                   whole(FILE))}, GOOD, session={"asks_for_credentials": True, **KEEPS},
-        request={"answers": ("credential",)},
+        request={"challenge_responses": ("credential",)},
         asked=({"cookie": None}, {"cookie": "sess=0213", "authorization": "Basic dXNlcjpwYXNzd29yZA=="}),
         source=test("testenv/Test-cookie-401.py")),
     Row("wget-cookie-expires", "sets two cookies, then makes the first cookie expire: the next request has only the "

@@ -60,9 +60,9 @@ class RowRunner:
         self.origins.scripts.register(key, row.script, {"base": here, "other": elsewhere})
         session, cursor = self._session(row, transport)
         options = self._request(row, key)
-        answers = list(row.request.get("answers", ()))
+        responses = list(row.request.get("challenge_responses", ()))
         task = session.enqueue([_request(f"{here}/{row.start}", options)])[0].task_id
-        event = self._wait_for_end(session, cursor, task, answers, here, row.expected.within)
+        event = self._wait_for_end(session, cursor, task, responses, here, row.expected.within)
         if any("body" in wanted for wanted in row.asked or ()):
             self._wait_for_bodies(key)
         return event, [self._below(request, key) for request in self.origins.scripts.requests(key)]
@@ -79,7 +79,8 @@ class RowRunner:
         name = f"{transport} {json.dumps(row.session, sort_keys=True)}"
         # A row with credentials or cookies has its own session, because all tasks of a session share the session's
         # credentials and cookies.
-        if row.request.get("answers") or row.session.get("asks_for_credentials") or row.session.get("cookies"):
+        if (row.request.get("challenge_responses") or row.session.get("asks_for_credentials")
+                or row.session.get("cookies")):
             name = f"{name} {row.name}"
         name = f"{abs(hash(name))}"
         if name not in self._sessions:
@@ -90,7 +91,7 @@ class RowRunner:
 
     def _request(self, row, key):
         given = dict(row.request)
-        given.pop("answers", None)
+        given.pop("challenge_responses", None)
         folder = self._downloads / key
         folder.mkdir()
         rules = dict(given.pop("policy", {}))
@@ -116,15 +117,15 @@ class RowRunner:
             given["destination"] = folder / "file"
         return given
 
-    def _wait_for_end(self, session, cursor, task, answers, here, limit):
+    def _wait_for_end(self, session, cursor, task, responses, here, limit):
         """Responds to each challenge (a demand for a credential or a new URL) until the task has ended. Returns the
         event of the task's end."""
         deadline = time.monotonic() + limit
         while (left := deadline - time.monotonic()) > 0:
             for event in session.poll(cursor, timeout=min(5, left)).items:
                 if event.kind is EventKind.CHALLENGE and event.challenge is not None:
-                    assert answers, f"unexpected challenge: {event.challenge}"
-                    _respond(session, event.challenge, answers.pop(0), here)
+                    assert responses, f"unexpected challenge: {event.challenge}"
+                    _respond(session, event.challenge, responses.pop(0), here)
                 if event.kind is EventKind.TASK_ENDED and event.task_id == task:
                     session.acknowledge_through(event.id)
                     return event
@@ -147,8 +148,8 @@ def _request(url, options):
     return Request(url, **options)
 
 
-def _respond(session, challenge, answer, here):
-    match answer:
+def _respond(session, challenge, response, here):
+    match response:
         case "credential":
             session.respond(challenge, user="user", password="password")
         case "bearer":

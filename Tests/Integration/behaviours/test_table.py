@@ -16,12 +16,12 @@ CASES = [pytest.param(row, transport, id=f"{row.name}-{transport}") for row in R
 def test_the_task_of_each_row_ends_as_the_row_states(runner, row, transport):
     event, requests = runner.run(row, transport)
     expected = row.expected
-    said = f"{event.status.name}: {event.error_message}; asked {[(one.method, one.path) for one in requests]}"
-    assert expected.state in (None, event.state.name.lower()), said
+    message = f"{event.status.name}: {event.error_message}; asked {[(one.method, one.path) for one in requests]}"
+    assert expected.state in (None, event.state.name.lower()), message
     if expected.status != "OK":
-        assert event.status == Status[expected.status], said
+        assert event.status == Status[expected.status], message
     if expected.http_status is not None:
-        assert event.http_status == expected.http_status, said
+        assert event.http_status == expected.http_status, message
     _check_file(event, expected)
     _check_words(event, expected)
     if expected.response_body is not None:

@@ -33,10 +33,10 @@ def explained(env, download, reason):
     function.
     """
     seen = download.wait_for_reason(reason)
-    said = subprocess.run(env.command("why", str(download.id)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, timeout=60, check=False,
-                          env={**env.environment, "HOME": str(env.place)}).stdout
-    assert seen.reason_text in " ".join(said.split()), said
+    output = subprocess.run(env.command("why", str(download.id)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                            text=True, timeout=60, check=False,
+                            env={**env.environment, "HOME": str(env.place)}).stdout
+    assert seen.reason_text in " ".join(output.split()), output
     return seen
 
 

@@ -122,17 +122,17 @@ def run_row(row):
             host.session(level, **session, **QUICK)
             downloads[level] = Download(env, host, f"/{level}", 1_000, policy=Policy(constraints=Constraints(**task)))
 
-        def look(level):
+        def read_info(level):
             host.select_session(level)
             return downloads[level].info()
 
         def wait_for_state(level):
             wanted = expected(row, level).waited_for
-            return until(lambda: look(level), lambda task: task.ended_ms or task.reason is wanted)
+            return until(lambda: read_info(level), lambda task: task.ended_ms or task.reason is wanted)
 
         waited = {level: None if (seen := wait_for_state(level)).ended_ms else seen.reason for level in downloads}
         row.restore(env)
-        ended = {level: until(lambda: look(level), lambda task: task.ended_ms, 90).state for level in downloads}
+        ended = {level: until(lambda: read_info(level), lambda task: task.ended_ms, 90).state for level in downloads}
         return {level: Outcome(waited[level], ended[level]) for level in downloads}
 
 

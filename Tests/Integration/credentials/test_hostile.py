@@ -21,15 +21,15 @@ def basic(user, password):
 
 
 @contextmanager
-def serving(answer, tls=None):
-    """Runs a server. For each request, the server calls `answer` with the path and the header fields. `answer` returns
-    a status, header fields and a body.
+def serving(respond, tls=None):
+    """Runs a server. For each request, the server calls `respond` with the path and the header fields. `respond`
+    returns a status, header fields and a body.
     """
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def do_GET(self):
-            status, fields, body = answer(self.path, self.headers)
+            status, fields, body = respond(self.path, self.headers)
             self.send_response(status)
             for name, value in {**fields, "Content-Length": len(body)}.items():
                 self.send_header(name, value)
@@ -78,12 +78,12 @@ def stored(store):
 def test_a_credential_that_a_server_returns_in_its_response_is_not_stored(host, store, downloads):
     wanted = basic("user", PASSWORD)
 
-    def answer(_, fields):
+    def respond(_, fields):
         if fields["Authorization"] != wanted:
             return asking("r")
         return 404, {"Link": f"<{wanted}>", "Content-Type": PASSWORD}, f"you sent {wanted}: {PASSWORD}".encode()
 
-    with serving(answer) as url:
+    with serving(respond) as url:
         one = host()
         one.session(**ASK_FOR_CREDENTIALS)
         one.download(f"{url}/a", downloads / "a")

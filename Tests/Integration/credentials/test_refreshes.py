@@ -36,20 +36,20 @@ def bearer(token):
     return {"Authorization": f"Bearer {token}"}
 
 
-def answer_until_finished(one, answer):
+def respond_until_finished(one, respond):
     """Responds to every challenge until all tasks have ended. Returns the number of challenges, and the tasks'
     events."""
-    answered = set()
+    responded = set()
 
-    def look():
+    def respond_and_list():
         for asked in one.challenges():
-            if asked.id not in answered:
-                answered.add(asked.id)
-                answer(asked)
+            if asked.id not in responded:
+                responded.add(asked.id)
+                respond(asked)
         return one.tasks()
 
-    until(look, lambda tasks: all(task.state >= TaskState.SUCCEEDED for task in tasks), timeout=60)
-    return len(answered), task_events(one.wait_for())
+    until(respond_and_list, lambda tasks: all(task.state >= TaskState.SUCCEEDED for task in tasks), timeout=60)
+    return len(responded), task_events(one.wait_for())
 
 
 @pytest.mark.both_hostings
@@ -60,14 +60,14 @@ def test_a_download_whose_token_expires_three_times_requests_three_new_tokens(on
     one.download(url, downloads / "a", headers={**bearer("0"), "X-Kept": "yes"}, refresh="headers")
     tokens = iter("123")
 
-    def answer(asked):
+    def respond(asked):
         assert (asked.kind, asked.origin, asked.failures, asked.waiting_tasks) == (
             ChallengeKind.REFRESH, server.url, 0, 1)
         token = next(tokens)
         server.allow(token, size=2_500_000)
         one.respond(asked.id, headers=bearer(token))
 
-    count, [event] = answer_until_finished(one, answer)
+    count, [event] = respond_until_finished(one, respond)
     assert (count, event.state) == (3, TaskState.SUCCEEDED)
     assert sha256_of(downloads / "a") == content.sha256
     served = [asked for asked in server.log if asked.status != 401]

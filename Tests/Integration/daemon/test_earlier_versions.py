@@ -31,7 +31,7 @@ WELCOME = {
 }
 EMBEDDED, DAEMON = "00", "01"
 #: The first bytes of the frame that makes daemons of 0.4 exit. The versions of the client follow in the same frame.
-LEAVE = bytes.fromhex("0b000000036268756c")
+REQUEST_EXIT = bytes.fromhex("0b000000036268756c")
 #: The hello of a client of 0.4: the bytes before its process id, and the bytes after it.
 HELLO = {
     4: ("2d000000016268756c04000004000092fc1686373292f369a108114e86d363080000006261636b6861756c", "0100"),
@@ -42,7 +42,7 @@ ATTACH = "270000000201000000000000000000000000000000020700000064656661756c740301
 WELCOME_TAG, REPLY_TAG, GOODBYE_TAG = 65, 66, 68
 
 
-def answer(protocol, hosting):
+def welcome(protocol, hosting):
     return bytes.fromhex(WELCOME[protocol].format(hosting=hosting))
 
 
@@ -69,21 +69,21 @@ def client(store):
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_a_daemon_of_0_4_exits_on_request_and_a_current_daemon_takes_over_its_store(
         host, store, daemon, misbehaving, downloads, protocol):
-    with FakeEngine(store, answer(protocol, DAEMON), leaves=True) as earlier:
+    with FakeEngine(store, welcome(protocol, DAEMON), exits_on_request=True) as earlier:
         one = host()
         one.session()
         one.download(misbehaving.serve("/a", Content(1_000)), downloads / "a", key="a")
         assert one.wait_for()[0].state is TaskState.SUCCEEDED
-        assert any(frame.startswith(LEAVE) for frame in earlier.openings)
+        assert any(frame.startswith(REQUEST_EXIT) for frame in earlier.openings)
     assert daemon() != os.getpid()
 
 
 def test_an_embedded_engine_of_0_4_causes_a_clear_error_and_gets_no_request_to_exit(host, store):
-    with FakeEngine(store, answer(4, EMBEDDED), leaves=False) as earlier:
-        with pytest.raises(BackhaulError, match="version 0.4.0 with protocol 4") as told:
+    with FakeEngine(store, welcome(4, EMBEDDED), exits_on_request=False) as earlier:
+        with pytest.raises(BackhaulError, match="version 0.4.0 with protocol 4") as raised:
             host(opened=False).open(timeout=8)
-        assert told.value.status is Status.ENGINE_INCOMPATIBLE
-        assert not any(frame.startswith(LEAVE) for frame in earlier.openings)
+        assert raised.value.status is Status.ENGINE_INCOMPATIBLE
+        assert not any(frame.startswith(REQUEST_EXIT) for frame in earlier.openings)
 
 
 def test_a_program_of_0_4_with_the_current_protocol_is_served(host, client):

@@ -36,8 +36,8 @@ def test_a_directory_of_another_mount_namespace_is_refused_as_destination(host, 
     private = ["unshare", "--mount", "sh", "-c", f"mount -t tmpfs none '{downloads}' && exec \"$@\"", "sh"]
     one = host(prefix=private)
     one.session("other")
-    said = refusal(one, url, downloads / "a")
-    assert str(downloads) in said
+    message = refusal(one, url, downloads / "a")
+    assert str(downloads) in message
     assert one.tasks() == []
     assert misbehaving.log() == []
     # Paths that are the same for host and daemon are still accepted.
@@ -62,6 +62,6 @@ def test_a_directory_of_a_group_is_refused_if_the_host_is_in_this_group_and_the_
     first.session()
     one = host(prefix=[*plain, "--groups", f"0,{GROUP}"])
     one.session("other")
-    said = refusal(one, url, shared / "a")
-    assert str(shared) in said
+    message = refusal(one, url, shared / "a")
+    assert str(shared) in message
     assert one.tasks() == []

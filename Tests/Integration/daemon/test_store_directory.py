@@ -71,16 +71,16 @@ def test_an_idle_host_of_a_missing_store_gets_an_error_and_makes_no_new_store(ho
     until(lambda: os.path.exists(f"/proc/{first}/exe"), lambda there: not there)
     for _ in range(2):
         for verb in ("all_sessions", "configuration", "tasks"):
-            with pytest.raises(BackhaulError, match="open") as told:
+            with pytest.raises(BackhaulError, match="open") as raised:
                 getattr(one, verb)()
-            assert told.value.status is Status.STORE_UNAVAILABLE, verb
+            assert raised.value.status is Status.STORE_UNAVAILABLE, verb
     assert not (store / "lock").exists()
     # Another host makes a new store at this path, with another session of the same name.
     two = host()
     assert two.session() is True
-    with pytest.raises(BackhaulError) as told:
+    with pytest.raises(BackhaulError) as raised:
         one.enqueue([Request("http://127.0.0.1:9/", suspended=True)])
-    assert told.value.status is Status.STORE_UNAVAILABLE
+    assert raised.value.status is Status.STORE_UNAVAILABLE
     assert two.tasks() == []
 
 
@@ -122,18 +122,18 @@ def test_a_new_store_on_a_full_disk_fails_with_the_status_store_full(store, plac
     full.mkdir()
     script = ('mount -t tmpfs -o size=1m none "$1" && { cat /dev/zero > "$1/fill"; '
               'exec "$2" -c "$3" "$1/store"; } 2> /dev/null')
-    said = subprocess.run(["unshare", "-m", "sh", "-c", script, "sh", full, sys.executable, OPENING],
-                          capture_output=True, text=True, timeout=60)
-    if not said.stdout and said.returncode:
+    result = subprocess.run(["unshare", "-m", "sh", "-c", script, "sh", full, sys.executable, OPENING],
+                            capture_output=True, text=True, timeout=60)
+    if not result.stdout and result.returncode:
         pytest.skip("no file system can be mounted here")
-    assert said.stdout.startswith("STORE_FULL ") and "free some space" in said.stdout
+    assert result.stdout.startswith("STORE_FULL ") and "free some space" in result.stdout
 
 
 @pytest.mark.parametrize("descriptors", range(6, 32))
 def test_a_host_with_few_descriptors_succeeds_or_reports_the_status_out_of_resources(store, place, descriptors):
-    said = opened_with(store, resource.RLIMIT_NOFILE, descriptors)
-    assert "SystemError" not in said
-    assert said == "" or said.startswith("OUT_OF_RESOURCES ")
+    output = opened_with(store, resource.RLIMIT_NOFILE, descriptors)
+    assert "SystemError" not in output
+    assert output == "" or output.startswith("OUT_OF_RESOURCES ")
 
 
 def test_a_daemon_reports_its_lack_of_free_descriptors_to_the_next_client(store, place):

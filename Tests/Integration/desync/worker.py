@@ -94,13 +94,13 @@ class Worker:
         server.together = set(tasks) if len(tasks) > 1 else set()
         requests = [_request(run, number, server.url, folder) for number in group]
         entries = session.enqueue(requests)
-        under_way = {entry.task_id: task for entry, task in zip(entries, tasks)}
+        unfinished = {entry.task_id: task for entry, task in zip(entries, tasks)}
         deadline = time.monotonic() + LIMIT
-        while under_way and time.monotonic() < deadline:
+        while unfinished and time.monotonic() < deadline:
             server.process_events(0.2)
-            self._collect(session, run, server, under_way, folder)
-        if under_way:
-            session.cancel(list(under_way))
+            self._collect(session, run, server, unfinished, folder)
+        if unfinished:
+            session.cancel(list(unfinished))
         server.settle()
         for task in tasks:
             injection = run.steps[int(task.rpartition("t")[2])].injection
@@ -111,12 +111,12 @@ class Worker:
                 server.inject_idle(task)
         server.settle()
 
-    def _collect(self, session, run, server, under_way, folder):
+    def _collect(self, session, run, server, unfinished, folder):
         cursor = self._cursors.get(session.identifier, 0)
         for event in session.poll(cursor, timeout=0).items:
             self._cursors[session.identifier] = event.id
-            if event.kind is EventKind.TASK_ENDED and event.task_id in under_way:
-                task = under_way.pop(event.task_id)
+            if event.kind is EventKind.TASK_ENDED and event.task_id in unfinished:
+                task = unfinished.pop(event.task_id)
                 server.live.discard(task)
                 server.together.discard(task)
                 server.record.outcomes[task] = _outcome(run, task, event, folder)

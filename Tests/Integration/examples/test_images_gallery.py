@@ -42,10 +42,10 @@ class Browser:
     def ask(self, method, path, body=None, **headers):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
         connection.request(method, path, body, headers)
-        answer = connection.getresponse()
-        content = answer.read()
+        response = connection.getresponse()
+        content = response.read()
         connection.close()
-        assert answer.status in (200, 303), content
+        assert response.status in (200, 303), content
         return content
 
     def press(self, url):

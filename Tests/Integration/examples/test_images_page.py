@@ -46,10 +46,10 @@ class Page:
     def ask(self, method, path, body=None, **headers):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
         connection.request(method, path, body, headers)
-        answer = connection.getresponse()
-        content = answer.read()
+        response = connection.getresponse()
+        content = response.read()
         connection.close()
-        return answer, content
+        return response, content
 
     def press(self, token, url, **headers):
         headers.setdefault("Content-Type", "application/x-www-form-urlencoded")
@@ -80,12 +80,12 @@ def page(folder):
 
 
 def test_the_page_lists_only_the_pictures_of_its_folder(page):
-    answer, content = page.ask("GET", "/")
-    assert answer.status == 200
+    response, content = page.ask("GET", "/")
+    assert response.status == 200
     assert b'src="/pictures/sunset.jpg"' in content
     assert b"page.html" not in content and b"drawing.svg" not in content
-    answer, content = page.ask("GET", "/pictures/sunset.jpg")
-    assert (answer.status, answer.getheader("Content-Type"), content) == (200, "image/jpeg", b"sunset")
+    response, content = page.ask("GET", "/pictures/sunset.jpg")
+    assert (response.status, response.getheader("Content-Type"), content) == (200, "image/jpeg", b"sunset")
 
 
 def test_file_names_are_escaped_in_the_page(page):
@@ -102,8 +102,8 @@ def test_file_names_are_escaped_in_the_page(page):
     "/pictures/sunset.jpg%00", "/pictures/.", "/nowhere",
 ])
 def test_no_path_in_a_request_leads_out_of_the_folder(page, path):
-    answer, content = page.ask("GET", path)
-    assert (answer.status, content) == (404, b"Not Found\n")
+    response, content = page.ask("GET", path)
+    assert (response.status, content) == (404, b"Not Found\n")
 
 
 def test_an_absolute_path_in_a_request_is_not_found(page, folder):
@@ -111,14 +111,14 @@ def test_an_absolute_path_in_a_request_is_not_found(page, folder):
 
 
 def test_the_button_starts_a_download_that_a_reload_does_not_repeat(page):
-    answer, _ = page.press(page.token(), " https://example.org/moon.jpg ")
-    assert (answer.status, answer.getheader("Location")) == (303, "/")
+    response, _ = page.press(page.token(), " https://example.org/moon.jpg ")
+    assert (response.status, response.getheader("Location")) == (303, "/")
     assert page.button.pressed == ["https://example.org/moon.jpg"]
 
 
 def test_the_error_message_for_a_refused_url_is_escaped_in_the_page(page):
-    answer, content = page.press(page.token(), "ftp://example.org/")
-    assert answer.status == 400
+    response, content = page.press(page.token(), "ftp://example.org/")
+    assert response.status == 400
     assert b"the URL &lt;ftp://example.org/&gt; is not http or https" in content
 
 
@@ -130,8 +130,8 @@ def test_a_request_without_the_pages_token_starts_no_download(page, token):
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:8000", "127.0.0.1", ""])
 def test_a_request_with_a_foreign_host_header_is_refused(page, host):
-    answer, content = page.ask("GET", "/", Host=host)
-    assert (answer.status, content) == (421, b"Misdirected Request\n")
+    response, content = page.ask("GET", "/", Host=host)
+    assert (response.status, content) == (421, b"Misdirected Request\n")
     assert page.press(page.token(), "https://example.org/moon.jpg", Host=host)[0].status == 421
     assert page.button.pressed == []
 
@@ -143,17 +143,17 @@ def test_a_form_without_a_valid_length_is_not_read(page, length):
 
 
 def test_the_state_has_the_progress_of_each_task_and_the_number_of_pictures(page):
-    answer, content = page.ask("GET", "/state")
-    assert answer.getheader("Content-Type") == "application/json"
+    response, content = page.ask("GET", "/state")
+    assert response.getheader("Content-Type") == "application/json"
     assert json.loads(content) == {
         "tasks": [["moon.jpg", 40, None], ["<b>.jpg", None, "the server has not responded yet"]], "pictures": 2}
 
 
 def test_the_content_security_policy_forbids_foreign_content(page):
-    answer, content = page.ask("GET", "/")
-    policy = answer.getheader("Content-Security-Policy")
+    response, content = page.ask("GET", "/")
+    policy = response.getheader("Content-Security-Policy")
     (nonce,) = set(re.findall(r"nonce-([^']+)'", policy))
     assert f'<script nonce="{nonce}">'.encode() in content
     assert "default-src 'none'" in policy and "frame-ancestors 'none'" in policy and "unsafe" not in policy
-    assert answer.getheader("X-Content-Type-Options") == "nosniff"
+    assert response.getheader("X-Content-Type-Options") == "nosniff"
     assert page.ask("GET", "/")[0].getheader("Content-Security-Policy") != policy, "two pages have the same nonce"

@@ -29,11 +29,11 @@ def test_network_settings_are_stored_until_they_are_removed(host):
                             budget=Budget(daily=5, monthly=BUDGET_NOTHING)))
     one.kill_with_engine()
     again = host()
-    said = {network.name: network for network in again.networks()}["Hotspot"]
-    assert (said.metered, said.month_starts_on) == (True, 20)
-    assert said.budget == Budget(daily=5, monthly=BUDGET_NOTHING)
-    assert (said.used_today, said.used_this_month, said.is_current, said.kind) == (0, 0, False, None)
-    assert said.day_ends <= said.month_ends
+    hotspot = {network.name: network for network in again.networks()}["Hotspot"]
+    assert (hotspot.metered, hotspot.month_starts_on) == (True, 20)
+    assert hotspot.budget == Budget(daily=5, monthly=BUDGET_NOTHING)
+    assert (hotspot.used_today, hotspot.used_this_month, hotspot.is_current, hotspot.kind) == (0, 0, False, None)
+    assert hotspot.day_ends <= hotspot.month_ends
     again.set_network(Network("Hotspot"))
     assert "Hotspot" not in {network.name for network in again.networks()}
 

@@ -13,11 +13,11 @@ CONSUME, EMBEDDED = 1, 2
 YES, NO = Choice.YES, Choice.NO
 
 
-def leaves(struct, path=""):
+def field_paths(struct, path=""):
     """Yields the paths of a struct's fields. An embedded struct is replaced by its fields: `retry.first_delay_ms`."""
     for name, kind, *_ in struct._fields_:
         if isinstance(kind, type) and issubclass(kind, Structure):
-            yield from leaves(kind, f"{path}{name}.")
+            yield from field_paths(kind, f"{path}{name}.")
         elif name != "struct_size" and not name.startswith("reserved"):
             yield path + name
 
@@ -145,7 +145,7 @@ def values(struct, paths):
 def kept(given, struct, but=()):
     """Fills the struct, and returns the values that a later engine must return. `given` must have a value for each
     field that is not in `but`."""
-    assert set(leaves(struct)) - set(but) == set(given), "a field has neither a value nor a reason here"
+    assert set(field_paths(struct)) - set(but) == set(given), "a field has neither a value nor a reason here"
     return values(fill(struct, given), given)
 
 
@@ -259,8 +259,8 @@ def request_with(changes, policy):
 @pytest.fixture
 def enqueued(hosts):
     """Stores a request that has a value in every field. Returns a host whose engine was started after that."""
-    assert set(leaves(_ctypes.bh_request)) == set(REQUEST)
-    assert set(leaves(_ctypes.bh_policy)) == set(POLICY)
+    assert set(field_paths(_ctypes.bh_request)) == set(REQUEST)
+    assert set(field_paths(_ctypes.bh_policy)) == set(POLICY)
     first, session = hosts(), _ctypes.bh_session()
     configuration = fill(_ctypes.bh_session_configuration, {"identifier": b"gallery"})
     first.call("bh_session_create", first.application, byref(configuration), CONSUME, 20_000, byref(session), None)

@@ -106,7 +106,7 @@ def test_the_next_host_finishes_the_transfer_of_a_host_that_closed_every_descrip
     except (EngineError, StoreError, TimeoutError, ValueError):
         pass
     assert one.processor_seconds() < 20
-    assert one.leave() == 0
+    assert one.exit() == 0
     again = host()
     again.attach()
     assert again.wait_for()[0].state is TaskState.SUCCEEDED
@@ -118,7 +118,7 @@ def test_a_host_that_exits_during_a_transfer_keeps_its_exit_status(host, nginx, 
     one.session(ca_file=str(certificates.authority))
     slow = nginx.tls_url + "/slow/"
     one.enqueue([Request(slow + name, downloads / name, key=name) for name in served.names[:20]])
-    assert one.leave() == 0
+    assert one.exit() == 0
     again = host()
     again.attach()
     assert len(again.wait_for()) == 21
@@ -213,7 +213,7 @@ def test_a_transfer_succeeds_although_the_host_calls_dlclose(host, misbehaving, 
     one.download(misbehaving.serve("/a", CONTENT, otherwise=Behaviour(pace=4_000_000)), downloads / "a")
     one.unload()
     assert one.wait_for()[0].state is TaskState.SUCCEEDED
-    assert one.leave() == 0
+    assert one.exit() == 0
 
 
 @pytest.mark.parametrize("curl", ["libcurl.so.4", "libcurl-gnutls.so.4"])
@@ -228,7 +228,7 @@ def test_a_host_can_use_its_own_libcurl(host, nginx, served, certificates, downl
             pytest.skip(f"{curl} is not installed")
         assert code == 0
     assert {event.state for event in one.wait_for()[:-1]} == {TaskState.SUCCEEDED}
-    assert one.leave() == 0
+    assert one.exit() == 0
 
 
 def test_a_program_that_the_host_starts_inherits_no_descriptor_of_the_library(host, misbehaving, downloads):

@@ -184,9 +184,9 @@ def test_the_error_for_a_damaged_store_names_the_damaged_page(host, store, store
     for page in range(PAGE, len(content), PAGE):
         content[page + 2_000] ^= 1
     (store / DATABASE).write_bytes(content)
-    with pytest.raises(StoreError, match=r"its page \d+ does not match its checksum") as told:
+    with pytest.raises(StoreError, match=r"its page \d+ does not match its checksum") as raised:
         host()
-    assert told.value.status is Status.STORE_DAMAGED
+    assert raised.value.status is Status.STORE_DAMAGED
 
 
 @pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")

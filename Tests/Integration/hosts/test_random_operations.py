@@ -148,7 +148,7 @@ class AnyOrder(RuleBasedStateMachine):
         self.handed_out = 0
 
     @rule()
-    def look(self):
+    def observe_tasks(self):
         listed = {info.key: info for info in self.host.tasks()}
         assert sorted(listed) == sorted(self.states)
         for name, state in self.states.items():

@@ -114,9 +114,9 @@ def test_a_host_is_notified_about_a_session_that_it_has_not_attached(host, misbe
     assert other.attention() == []
     one.attach(role=Role.PRODUCE)
     one.download(misbehaving.serve("/a", CONTENT), downloads / "a")
-    told = other.attention(timeout=30)
-    assert [info.identifier for info in told] == ["gallery"]
-    assert told[0].attention & Attention.EVENTS
+    infos = other.attention(timeout=30)
+    assert [info.identifier for info in infos] == ["gallery"]
+    assert infos[0].attention & Attention.EVENTS
 
 
 def test_each_round_ends_with_one_event_and_all_events_of_the_round_have_its_number(host, misbehaving, downloads):
@@ -249,18 +249,18 @@ def test_a_listing_shows_the_state_of_each_task_and_why_a_task_does_not_run(host
     one.session(connections_per_origin=1)
     slow = Behaviour(stall_after=20_000)
     moving = one.download(misbehaving.serve("/a", CONTENT, otherwise=slow), downloads / "a", priority=1)
-    turn = one.download(misbehaving.serve("/b", CONTENT), downloads / "b")
+    waiting = one.download(misbehaving.serve("/b", CONTENT), downloads / "b")
     held = one.download(misbehaving.serve("/c", CONTENT), downloads / "c", suspended=True)
     misbehaving.wait_until(lambda log: log and log[0].sent == 20_000)
     infos = {info.id: info for info in one.tasks()}
-    assert sorted(infos) == [moving, turn, held]
+    assert sorted(infos) == [moving, waiting, held]
     assert infos[moving].state is TaskState.RUNNING
     assert infos[moving].size == CONTENT.size
-    assert (infos[turn].state, infos[turn].reason) == (TaskState.WAITING, Reason.SLOT)
+    assert (infos[waiting].state, infos[waiting].reason) == (TaskState.WAITING, Reason.SLOT)
     assert (infos[held].state, infos[held].reason) == (TaskState.SUSPENDED, Reason.SUSPENDED)
-    assert infos[turn].reason_text and infos[held].reason_text
+    assert infos[waiting].reason_text and infos[held].reason_text
     assert [info.id for info in one.tasks(states=[TaskState.SUSPENDED])] == [held]
-    assert [info.id for info in one.tasks([turn, held])] == [turn, held]
+    assert [info.id for info in one.tasks([waiting, held])] == [waiting, held]
     assert one.task(held).user_data == b""
 
 

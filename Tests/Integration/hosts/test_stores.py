@@ -15,7 +15,8 @@ from servers.hung import FreezingDisk
 from servers.paced import PacedServer
 from testbed.host import Host, until
 
-NOBODY = 65534
+#: The id of a user and of a group without the rights of root.
+OTHER_ID = 65534
 DATABASE = "backhaul.sqlite3"
 
 
@@ -37,8 +38,8 @@ def unprivileged(host, place):
         one = host(opened=False, **options)
         if os.geteuid() == 0:
             for path in [place, *place.rglob("*")]:
-                os.chown(path, NOBODY, NOBODY)
-            one.drop_privileges(NOBODY, NOBODY)
+                os.chown(path, OTHER_ID, OTHER_ID)
+            one.drop_privileges(OTHER_ID, OTHER_ID)
         return one
 
     return start
@@ -73,7 +74,7 @@ def test_a_store_in_a_directory_that_cannot_be_written_is_refused(place, unprivi
 def test_a_store_of_another_user_is_refused(used_store, host):
     if os.geteuid() != 0:
         pytest.skip("only root can give a directory away")
-    os.chown(used_store, NOBODY, NOBODY)
+    os.chown(used_store, OTHER_ID, OTHER_ID)
     assert refused(host(opened=False)) is Status.STORE_UNAVAILABLE
 
 

@@ -56,14 +56,14 @@ def test_a_host_can_enqueue_20_000_tasks_through_the_socket(host, downloads):
     assert len(other.tasks()) == 20_000
 
 
-@pytest.mark.parametrize("end", ["killed", "closed", "left"])
+@pytest.mark.parametrize("end", ["killed", "closed", "exited"])
 def test_another_process_runs_the_engine_when_the_process_of_the_first_engine_ends(host, misbehaving, downloads, end):
     url = misbehaving.serve("/a", CONTENT, [Behaviour(stall_after=1_500_000)])
     engine, other = host(), host()
     other.session(first_delay_ms=50)
     other.download(url, downloads / "a", key="a")
     misbehaving.wait_until(lambda log: log and log[0].sent == 1_500_000)
-    {"killed": engine.kill, "closed": engine.close, "left": engine.leave}[end]()
+    {"killed": engine.kill, "closed": engine.close, "exited": engine.exit}[end]()
     events = other.wait_for()
     assert [event.status for event in events] == [Status.OK, Status.OK]
     assert sha256_of(downloads / "a") == CONTENT.sha256

@@ -149,9 +149,9 @@ def test_a_large_enqueue_uses_little_memory_in_the_host_and_in_the_engine(host, 
     before = resident(engine.pid)
     with child.start([sys.executable, "-m", "testbed.programs.enqueue_many", str(store), str(count)],
                      stdout=subprocess.PIPE, env=os.environ, text=True) as process:
-        said = process.communicate(timeout=550)[0]
+        output = process.communicate(timeout=550)[0]
     assert process.returncode == 0
-    own, most, seconds = said.split()
+    own, most, seconds = output.split()
     growth = int(most) - int(own), resident(engine.pid, "VmHWM") - before
     print(f"{count} requests in {seconds} s: the host grew by {growth[0]} KiB, the engine by {growth[1]} KiB")
     assert max(growth) < 64 * 1024

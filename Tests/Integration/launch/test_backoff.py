@@ -174,7 +174,7 @@ def test_a_program_that_has_attached_a_session_may_close_its_connection_and_cont
     launched.close()
     assert launch_listener.no_launch_within(5)
     assert not launched.has_ended()
-    launched.leave()
+    launched.exit()
     launch_listener.next()
 
 
@@ -198,7 +198,7 @@ def test_a_shell_script_and_the_host_that_it_starts_count_as_one_launch(launch_l
     assert launch_listener.no_launch_within(4)
     launched.acknowledge(launched.wait_for())
     launched.complete()
-    launched.leave()
+    launched.exit()
     observer = hosts.start(observes=True)
     assert (only_launch(observer).state, only_launch(observer).launches) == (LaunchState.NONE, 0)
 
@@ -222,7 +222,7 @@ def test_the_exit_of_a_launched_host_causes_a_launch_at_once_if_another_round_ha
     launched.open()
     finish_round(launched, "second")
     launched.finish_session("first")
-    launched.leave()
+    launched.exit()
     again = launch_listener.next().open()
     assert [session.identifier for session in again.current_launch().sessions] == ["second"]
 

@@ -107,7 +107,7 @@ def test_row_6_complete_ends_a_launch_after_all_events_are_acknowledged(launch_l
     launched.acknowledge(launched.wait_for())
     launched.complete()
     assert launched.current_launch() is None
-    launched.leave()
+    launched.exit()
     assert launch_listener.no_launch_within(QUIET_SECONDS)
 
 
@@ -123,7 +123,7 @@ def test_row_7_a_launch_continues_while_polled_events_are_not_acknowledged(launc
 def test_row_8_a_host_that_completes_before_its_first_poll_is_launched_again(launch_listener, launched):
     launched.complete()
     assert [session.identifier for session in launched.current_launch().sessions] == ["gallery"]
-    launched.leave()
+    launched.exit()
     again = launch_listener.next()
     assert again.open().current_launch().launches == 2
     assert len(again.finish_session("gallery")) == 2
@@ -133,7 +133,7 @@ def test_row_9_a_launched_host_acknowledges_events_without_a_poll_and_then_compl
     newest = launched.all_sessions()[0].events
     assert launched.acknowledge_through(newest) == 2
     launched.complete()
-    launched.leave()
+    launched.exit()
     assert launch_listener.no_launch_within(QUIET_SECONDS)
 
 
@@ -181,7 +181,7 @@ def test_row_14_a_round_that_finishes_after_complete_causes_a_new_launch(
     task = enqueue(launched)
     launched.acknowledge(launched.wait_for(2))
     launched.complete()
-    launched.leave()
+    launched.exit()
     assert launch_listener.no_launch_within(QUIET_SECONDS), "launched although the round has not ended"
     producer = hosts.start(observes=True)
     producer.attach("gallery", role=Role.PRODUCE)
@@ -195,7 +195,7 @@ def test_row_15_events_that_were_not_polled_before_complete_cause_a_new_launch(l
     finish(launched, enqueue(launched))
     launched.complete()
     assert [session.identifier for session in launched.current_launch().sessions] == ["gallery"]
-    launched.leave()
+    launched.exit()
     assert len(launch_listener.next().open().finish_session("gallery")) == 2
 
 
@@ -233,7 +233,7 @@ def test_row_18_a_host_that_the_user_started_completes_the_session_and_ends_the_
     assert launched.current_launch() is None
     user.configuration()
     user.kill()
-    launched.leave()
+    launched.exit()
     assert launch_listener.no_launch_within(QUIET_SECONDS)
 
 
@@ -251,7 +251,7 @@ def test_row_19_an_open_challenge_with_an_acknowledged_event_causes_no_further_l
     launched.attach("gallery")
     launched.acknowledge(launched.wait_for(1))
     launched.complete()
-    launched.leave()
+    launched.exit()
     assert launch_listener.no_launch_within(QUIET_SECONDS)
     observer = hosts.start(observes=True)
     session, = observer.all_sessions()

@@ -30,7 +30,7 @@ def test_a_finished_round_launches_the_application_if_no_host_is_connected(launc
     assert [event.is_session_finished for event in events] == [False, True]
     assert launched.current_launch() is None
     launched.close()
-    launched.leave()
+    launched.exit()
     assert launch_listener.no_launch_within(1)
     observer = hosts.start(observes=True)
     info, = observer.launches()
@@ -119,7 +119,7 @@ def test_a_launch_also_lists_a_session_that_begins_to_need_its_host_after_the_la
     launched.finish_session("second")
     launched.finish_session("third")
     assert launched.current_launch() is None
-    launched.leave()
+    launched.exit()
     assert launch_listener.no_launch_within(1)
 
 

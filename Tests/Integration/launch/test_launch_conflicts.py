@@ -41,8 +41,8 @@ def test_the_users_program_gets_the_session_when_the_launched_program_completes_
     launched.complete()
     user.finish()
     user.close()
-    user.leave()
-    launched.leave()
+    user.exit()
+    launched.exit()
     assert launch_listener.no_launch_within(1.2)
 
 
@@ -61,7 +61,7 @@ def test_a_launched_program_is_not_ended_while_another_host_uses_its_session(lau
     user.complete()
     user.close()
     assert launched.current_launch() is None
-    launched.leave()
+    launched.exit()
     assert launch_listener.no_launch_within(1.2)
 
 
@@ -86,7 +86,7 @@ def test_the_launched_program_can_use_the_session_if_the_users_program_does_not_
     user = hosts.start()
     user.kill()
     launched.open().finish_session("gallery")
-    launched.leave()
+    launched.exit()
     assert launch_listener.no_launch_within(1.2)
 
 

@@ -31,7 +31,7 @@ def test_a_host_that_is_killed_during_transfers_is_launched_when_its_files_have_
     assert {event.status for event in events} == {Status.OK}
     assert all(sha256_of(downloads / name) == CONTENT.sha256 for name in "abc")
     assert [asked.range for asked in misbehaving.log()] == [None] * 3, "a download was requested again"
-    launched.leave()
+    launched.exit()
 
 
 @pytest.mark.parametrize("hosting", [Hosting.DAEMON], ids=["daemon"])
@@ -51,7 +51,7 @@ def test_repeated_kills_of_the_engine_cause_no_second_launch(launch_listener, ho
     launched.acknowledge(launched.wait_for())
     launched.complete()
     observer.close()
-    launched.leave()
+    launched.exit()
     assert launch_listener.no_launch_within(1)
 
 
@@ -65,7 +65,7 @@ def test_a_daemon_without_clients_waits_for_a_due_launch_and_exits_after_it(laun
     launched = launch_listener.next().open()
     assert launched.engine().process_id == daemon
     launched.finish_session("gallery")
-    launched.leave()
+    launched.exit()
     until(lambda: daemons_of(place), lambda found: found == [])
     after = hosts.start()
     after.attach("gallery", role=Role.OBSERVE)

@@ -17,10 +17,10 @@ NEVER = "http://127.0.0.1:9/never"
 
 def names(events):
     """Returns a short description of each event. A task is identified by the path of its URL."""
-    told = {EventKind.GROUP_FINISHED: lambda event: f"{event.group} has finished",
-            EventKind.SESSION_FINISHED: lambda _: "the round has ended",
-            EventKind.TASK_ENDED: lambda event: event.url.rpartition("/")[2]}
-    return [told[event.kind](event) for event in events]
+    descriptions = {EventKind.GROUP_FINISHED: lambda event: f"{event.group} has finished",
+                    EventKind.SESSION_FINISHED: lambda _: "the round has ended",
+                    EventKind.TASK_ENDED: lambda event: event.url.rpartition("/")[2]}
+    return [descriptions[event.kind](event) for event in events]
 
 
 def finished(events):

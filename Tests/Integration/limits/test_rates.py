@@ -139,8 +139,8 @@ def test_a_rate_limited_task_has_its_own_connection(host, nginx, certificates):
         one.set_configuration(dataclasses.replace(one.configuration(), bytes_per_second=rate))
         one.enqueue([Request(f"{nginx.tls_url}/200k")] * 3)
         one.acknowledge(one.wait_for())
-        answered = until(lambda: list(nginx.log())[before:], lambda found: len(found) >= 3)
-        assert [request.protocol for request in answered] == [protocol] * 3
+        requests = until(lambda: list(nginx.log())[before:], lambda found: len(found) >= 3)
+        assert [request.protocol for request in requests] == [protocol] * 3
         before += 3
 
 

@@ -79,8 +79,8 @@ class UserManager:
         limit = time.monotonic() + LIMIT
         while not self.is_running():
             if self.process.poll() is not None or time.monotonic() > limit:
-                said = (self.home / "manager.log").read_text(errors="replace").strip().splitlines()
-                raise Unavailable(f"the manager did not start: {said[-1] if said else 'it printed nothing'}")
+                lines = (self.home / "manager.log").read_text(errors="replace").strip().splitlines()
+                raise Unavailable(f"the manager did not start: {lines[-1] if lines else 'it printed nothing'}")
             time.sleep(0.05)
 
     def unified(self):

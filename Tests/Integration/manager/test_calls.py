@@ -27,10 +27,10 @@ def test_the_swift_tests_pass_under_a_user_manager(manager, swift_tests):
     # build folder.
     ended = manager(swift_tests, "--testing-library", "swift-testing", "--filter", "UserManagerTests", check=False,
                     timeout=120, BACKHAUL_TEST_USER_MANAGER="1")
-    said = ended.stdout + ended.stderr
-    assert ended.returncode == 0, said
-    assert int(re.search(r"Test run with (\d+) tests", said)[1]) > 25, said
-    assert "skipped" not in said
+    output = ended.stdout + ended.stderr
+    assert ended.returncode == 0, output
+    assert int(re.search(r"Test run with (\d+) tests", output)[1]) > 25, output
+    assert "skipped" not in output
 
 
 def test_service_status_reports_no_user_manager_if_libsystemd_is_missing(manager, store):

@@ -14,23 +14,24 @@ pytestmark = pytest.mark.skipif(DAEMON is not None and not os.path.exists(DAEMON
 def doctor(backhaul):
     """Returns a function that runs `backhaul doctor`. The function returns the level of each subject,
     and the text with the advice."""
-    def look(code=0, **variables):
+    def run(code=0, **variables):
         if DAEMON:
             variables.setdefault("BACKHAUL_DAEMON", DAEMON)
-        said = {}
+        findings = {}
         for line in backhaul("doctor", "--json", code=code, **variables).stdout.splitlines():
             finding = json.loads(line)
-            said[finding["subject"]] = (finding["level"], f"{finding['text']}; {finding['advice']}")
-        return said
+            findings[finding["subject"]] = (finding["level"], f"{finding['text']}; {finding['advice']}")
+        return findings
 
-    return look
+    return run
 
 
 def test_doctor_does_not_create_a_missing_store(doctor, store):
-    said = doctor()
-    assert said["store"][0] == said["engine"][0] == said["daemon"][0] == said["manager"][0] == "ok"
-    assert said["lingering"] == ("warning", said["lingering"][1]) and "enable-linger" in said["lingering"][1]
-    assert "libcurl" in said["version"][1] and "SQLite" in said["version"][1] and "libuv" in said["version"][1]
+    findings = doctor()
+    assert findings["store"][0] == findings["engine"][0] == findings["daemon"][0] == findings["manager"][0] == "ok"
+    assert findings["lingering"][0] == "warning" and "enable-linger" in findings["lingering"][1]
+    version = findings["version"][1]
+    assert "libcurl" in version and "SQLite" in version and "libuv" in version
     assert not store.exists()
 
 
@@ -39,25 +40,25 @@ def test_doctor_starts_no_daemon_for_a_store_without_an_engine(doctor, manager, 
     daemon = backhaul.json("service", "status", code=3)["unit"]
     manager("systemctl", "--user", "stop", unit)
     manager("systemctl", "--user", "stop", daemon)
-    said = doctor()
-    assert "no engine runs" in said["engine"][1] and "socket" not in said
+    findings = doctor()
+    assert "no engine runs" in findings["engine"][1] and "socket" not in findings
     assert backhaul.json("service", "status", code=3)["state"] in (None, "inactive")
-    assert said["log"][0] == "ok" and str(store / "daemon.log") in said["log"][1]
+    assert findings["log"][0] == "ok" and str(store / "daemon.log") in findings["log"][1]
 
 
 def test_doctor_does_not_warn_about_a_daemon_with_its_own_unit(doctor, manager, backhaul, host):  # noqa: F811
     host()
-    said = doctor()
+    findings = doctor()
     daemon = backhaul.json("service", "status", code=3)["unit"]
-    assert f"process {processes(manager, daemon)[0]}, the daemon" in said["engine"][1]
-    assert said["socket"][0] == "ok"
-    assert said["stopping"] == ("ok", f"the daemon is a service of its own, {daemon}; None")
+    assert f"process {processes(manager, daemon)[0]}, the daemon" in findings["engine"][1]
+    assert findings["socket"][0] == "ok"
+    assert findings["stopping"] == ("ok", f"the daemon is a service of its own, {daemon}; None")
 
 
 def test_doctor_warns_about_a_daemon_in_the_service_of_its_host(doctor, host):  # noqa: F811
     unit = host("--property=UnsetEnvironment=XDG_RUNTIME_DIR DBUS_SESSION_BUS_ADDRESS")
-    said = doctor()
-    assert said["stopping"][0] == "warning" and unit in said["stopping"][1]
+    findings = doctor()
+    assert findings["stopping"][0] == "warning" and unit in findings["stopping"][1]
     assert doctor(XDG_RUNTIME_DIR="")["manager"][0] == "warning"
 
 
@@ -66,15 +67,15 @@ def test_doctor_names_the_process_of_a_daemon_that_sigstop_has_stopped(doctor, m
     process = processes(manager, backhaul.json("service", "status", code=3)["unit"])[0]
     manager("kill", "-STOP", process)
     try:
-        said = doctor(code=5)
-        assert said["engine"][0] == "error" and str(process) in said["engine"][1]
+        findings = doctor(code=5)
+        assert findings["engine"][0] == "error" and str(process) in findings["engine"][1]
     finally:
         manager("kill", "-CONT", process)
 
 
 def test_doctor_reports_a_missing_daemon_program_with_the_searched_paths(doctor):
-    said = doctor(code=5, BACKHAUL_DAEMON="/absent/backhauld")
-    assert said["daemon"][0] == "error" and "/absent/backhauld" in said["daemon"][1]
+    findings = doctor(code=5, BACKHAUL_DAEMON="/absent/backhauld")
+    assert findings["daemon"][0] == "error" and "/absent/backhauld" in findings["daemon"][1]
 
 
 @pytest.mark.parametrize("spoil, words", [
@@ -84,8 +85,8 @@ def test_doctor_reports_a_missing_daemon_program_with_the_searched_paths(doctor)
 ])
 def test_doctor_exits_with_status_6_if_the_store_cannot_be_used(doctor, store, spoil, words):
     spoil(store)
-    said = doctor(code=6)
-    assert said["store"][0] == "error" and words in said["store"][1]
+    findings = doctor(code=6)
+    assert findings["store"][0] == "error" and words in findings["store"][1]
 
 
 def test_doctor_warns_about_a_store_that_a_reboot_would_delete(manager, backhaul):

@@ -84,8 +84,8 @@ def test_a_transfer_continues_after_a_stop_of_the_host_if_the_daemon_has_its_own
     middle(server)
     assert len(processes(manager, "photos.service")) == len(processes(manager, "photos-transfers.service")) == 1
     store = manager.property("photos.service", "Environment").split("BACKHAUL_STORE=")[1].split()[0]
-    said = manager(COMMAND, "doctor", "--store", store, BACKHAUL_DAEMON=PROGRAM).stdout
-    assert "the daemon is a service of its own, photos-transfers.service" in said
+    output = manager(COMMAND, "doctor", "--store", store, BACKHAUL_DAEMON=PROGRAM).stdout
+    assert "the daemon is a service of its own, photos-transfers.service" in output
     systemctl(manager, "stop", "photos.service")
     until(lambda: is_whole(tmp_path, server), "the end of the transfer")
     assert len(server.log) == 1

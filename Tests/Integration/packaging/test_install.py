@@ -16,7 +16,7 @@ FILES = {
 }
 VERSION = "import backhaul; print(backhaul.version())"
 #: Variables that name the built library. Without them a program must find the installed library.
-TOLD = {"BACKHAUL_LIBRARY", "BACKHAUL_COMMAND", "LD_LIBRARY_PATH"}
+BUILD_VARIABLES = {"BACKHAUL_LIBRARY", "BACKHAUL_COMMAND", "LD_LIBRARY_PATH"}
 # Only processes of the test see what is written to these folders.
 LAYERS = """
 mount -t tmpfs tmpfs "$1"
@@ -40,7 +40,7 @@ def make(target, *variables, **options):
 
 
 def environment(**more):
-    return {name: value for name, value in os.environ.items() if name not in TOLD} | more
+    return {name: value for name, value in os.environ.items() if name not in BUILD_VARIABLES} | more
 
 
 def files_below(folder):
@@ -102,8 +102,8 @@ def test_a_program_built_with_pkg_config_finds_the_library_in_any_folder(prefix,
 
 
 def test_make_install_prints_how_programs_find_the_library_in_another_folder(prefix):
-    said = make("install", f"PREFIX={prefix}")
-    assert f"set LD_LIBRARY_PATH={prefix}/lib" in said
+    printed = make("install", f"PREFIX={prefix}")
+    assert f"set LD_LIBRARY_PATH={prefix}/lib" in printed
     variables = environment(PYTHONPATH=str(PROJECT / "bindings" / "python" / "src"), LD_LIBRARY_PATH=f"{prefix}/lib")
     assert output(sys.executable, "-c", VERSION, env=variables)
 

@@ -25,7 +25,7 @@ class RefusingServer(AcceptingServer):
 
     def __init__(self, certificates, refusals, *, goes_away=False, body=b"here\n"):
         self.refusals, self._goes_away, self._body = refusals, goes_away, body
-        self.refused = self.answered = 0
+        self.refused = self.accepted_streams = 0
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(certificates.chain, certificates.key)
         context.set_alpn_protocols(["h2"])
@@ -54,7 +54,7 @@ class RefusingServer(AcceptingServer):
             else:
                 secured.sendall(frame(RST_STREAM, 0, number, struct.pack(">I", REFUSED_STREAM)))
             return
-        self.answered += 1
+        self.accepted_streams += 1
         length = str(len(self._body)).encode()
         # In the static table, entry 8 is ":status: 200", and entry 28 is "content-length". The length is plain text.
         fields = b"\x88\x0f\x0d" + bytes([len(length)]) + length

@@ -54,11 +54,11 @@ def test_a_waiting_task_starts_at_once_when_the_network_is_back(one, network, se
     task = one.download(server.serve("/a", CONTENT), downloads / "a")
     # The engine's timer starts the next check of the network more than eight seconds later. Only an event of the kernel
     # can start a check earlier.
-    look = until(lambda: waiting(one, task), lambda seen: seen.next_attempt_ms - time.time() * 1_000 > 8_000)
+    info = until(lambda: waiting(one, task), lambda seen: seen.next_attempt_ms - time.time() * 1_000 > 8_000)
     network.plug()
     assert one.wait_for()[0].state is TaskState.SUCCEEDED
     [attempt] = one.attempts(task)
-    assert attempt.started_ms < look.next_attempt_ms - 3_000
+    assert attempt.started_ms < info.next_attempt_ms - 3_000
 
 
 def test_a_download_continues_after_its_network_link_was_lost_and_restored(one, network, server, downloads):

@@ -23,7 +23,7 @@ def test_the_request_of_a_refused_stream_is_sent_again_at_once_in_the_same_attem
         ended = one.wait_for()[0]
         assert (ended.state, ended.http_status) == (TaskState.SUCCEEDED, 200)
         assert (downloads / "a").read_bytes() == b"here\n"
-        assert (server.refused, server.answered) == (3, 1)
+        assert (server.refused, server.accepted_streams) == (3, 1)
 
 
 def test_an_attempt_ends_if_the_server_refuses_all_its_streams(host, certificates, downloads):

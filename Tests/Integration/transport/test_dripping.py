@@ -20,7 +20,7 @@ class Refused:
         self.task = one.download(dripping.url + "/a", downloads / f"a {name}")
         self.next = one.download(misbehaving.serve(f"/{name}", Content(1_000)), downloads / f"b {name}")
 
-    def look(self):
+    def read_info(self):
         self.one.select_session(self.name)
         info = self.one.task(self.task)
         if not info.state.has_ended and info.http_status:
@@ -38,7 +38,8 @@ def test_an_endless_slow_error_page_occupies_the_slot_of_its_task_only_for_a_sho
             servers.append(stack.enter_context(DrippingServer(status=404)))
             name = shared_hosts.new_session().replace(" ", "-")
             refused.append(Refused(shared_hosts.host(hosting), name, servers[-1], misbehaving, downloads))
-        ends = until(lambda: [each.look() for each in refused], lambda infos: all(i.state.has_ended for i in infos), 20)
+        ends = until(lambda: [each.read_info() for each in refused],
+                     lambda infos: all(i.state.has_ended for i in infos), 20)
         assert [(end.state, end.status, end.http_status) for end in ends] == [
             (TaskState.FAILED, Status.HTTP_STATUS, 404)] * 2
         for each in refused:

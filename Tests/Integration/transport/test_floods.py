@@ -172,11 +172,11 @@ def until_still(flood):
     """Waits until the client reads no more of the flood."""
     before = []
 
-    def look():
+    def count_equal_readings():
         before.append(flood.sent)
         return before[-20:].count(before[-1])
 
-    until(look, lambda count: count == 20)
+    until(count_equal_readings, lambda count: count == 20)
 
 
 #: The floods of frames without bytes of a body. While such frames arrive, libcurl 7.88.1 continues to read.

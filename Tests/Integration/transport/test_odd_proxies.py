@@ -60,7 +60,7 @@ def through(fetch, serve, authority):
     return run
 
 
-def answering(data, greeting=b""):
+def responding(data, greeting=b""):
     def respond(connection, _):
         connection.sendall(data)
         cut(connection)
@@ -70,7 +70,7 @@ def answering(data, greeting=b""):
 
 @pytest.mark.parametrize("data", ODD.values(), ids=ODD)
 def test_an_odd_response_to_connect_fails_the_task(through, downloads, data):
-    with answering(data) as proxy:
+    with responding(data) as proxy:
         event = through(proxy)
         assert (event.state, os.listdir(downloads)) == (TaskState.FAILED, [])
         assert event.status in (Status.BAD_RESPONSE, Status.CONNECTION_FAILED, Status.CONNECTION_LOST,
@@ -80,13 +80,13 @@ def test_an_odd_response_to_connect_fails_the_task(through, downloads, data):
 
 @pytest.mark.parametrize("name", ODD)
 def test_the_error_message_names_the_proxy_with_the_odd_response(through, name):
-    with answering(ODD[name]) as proxy:
+    with responding(ODD[name]) as proxy:
         assert proxy.url in through(proxy, maximum_attempts=1).error_message
 
 
 def test_a_407_response_to_connect_fails_the_task_and_the_error_message_names_the_proxy(through):
     refusal = b'HTTP/1.1 407 Who\r\nProxy-Authenticate: Basic realm="a"\r\nContent-Length: 4\r\n\r\nwho\n'
-    with answering(refusal) as proxy:
+    with responding(refusal) as proxy:
         event = through(proxy)
         assert (event.status, event.http_status, event.attempts) == (Status.HTTP_STATUS, 407, 1)
         assert event.error_message == f"the proxy {proxy.url} responded with status 407"

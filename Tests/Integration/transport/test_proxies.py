@@ -48,12 +48,12 @@ def test_the_configured_proxy_is_used(fetch, squid, server, authority):
 def test_the_proxy_of_the_environment_is_used_if_no_setting_overrides_it(fetch, squid, server, authority):
     environment = {**CLEAN, "http_proxy": squid.url, "https_proxy": squid.url}
     trusted = {"ca_file": authority.file}
-    nobody = "http://127.0.0.1:1"
+    unreachable = "http://127.0.0.1:1"
     assert fetch(server.url + "/a", environment=environment, **trusted).state is TaskState.SUCCEEDED
     # The configuration overrides the environment.
-    event = fetch(server.url + "/a", environment=environment, proxy=backhaul.Proxy(url=nobody), **trusted)
+    event = fetch(server.url + "/a", environment=environment, proxy=backhaul.Proxy(url=unreachable), **trusted)
     assert (event.status, event.state) == (Status.CONNECTION_FAILED, TaskState.FAILED)
-    lost = {**CLEAN, "http_proxy": nobody, "https_proxy": nobody}
+    lost = {**CLEAN, "http_proxy": unreachable, "https_proxy": unreachable}
     assert fetch(server.url + "/a", environment=lost, **trusted).status is Status.CONNECTION_FAILED
     for around in (backhaul.Proxy(url="none"), backhaul.Proxy(bypass="127.0.0.0/8")):
         assert fetch(server.url + "/a", environment=lost, proxy=around, **trusted).state is TaskState.SUCCEEDED
@@ -62,12 +62,12 @@ def test_the_proxy_of_the_environment_is_used_if_no_setting_overrides_it(fetch, 
 
 
 def test_user_and_password_of_the_configuration_are_sent_to_the_proxy(fetch, guarded, server, authority):
-    way = backhaul.Proxy(url=guarded.url, user="porter", password="key")
+    route = backhaul.Proxy(url=guarded.url, user="porter", password="key")
     options = {"ca_file": authority.file, "environment": CLEAN}
-    event = fetch(server.url + "/a", proxy=way, **options)
+    event = fetch(server.url + "/a", proxy=route, **options)
     assert event.state is TaskState.SUCCEEDED
     assert "proxy-authorization" not in server.log()[0].headers
-    for wrong in (backhaul.Proxy(url=guarded.url), replace(way, password="wrong")):
+    for wrong in (backhaul.Proxy(url=guarded.url), replace(route, password="wrong")):
         event = fetch(server.url + "/a", proxy=wrong, **options)
         assert (event.state, event.http_status) == (TaskState.FAILED, 407)
         assert "wrong" not in event.error_message
@@ -86,8 +86,8 @@ def test_a_tunnel_with_a_password_is_not_shared_between_sessions(host, guarded, 
     one = host(environment=CLEAN)
     found = []
     for number, password in enumerate(["key", "wrong", None, "key"]):
-        way = backhaul.Proxy(url=guarded.url, user="porter" if password else None, password=password)
-        one.session(f"session {number}", ca_file=authority.file, proxy=way, maximum_attempts=1)
+        route = backhaul.Proxy(url=guarded.url, user="porter" if password else None, password=password)
+        one.session(f"session {number}", ca_file=authority.file, proxy=route, maximum_attempts=1)
         one.download(server.url + "/a", downloads / str(number))
         found += [event.http_status for event in one.wait_for() if event.task_id]
     assert found == [200, 407, 407, 200]
@@ -126,8 +126,8 @@ def test_a_bypassed_server_is_contacted_directly(host, serve, downloads):
 def test_headers_for_the_server_never_reach_the_proxy_of_a_tunnel(fetch, serve, authority):
     server = serve(authority.context())
     with Proxy("porter", "key") as proxy:
-        way = backhaul.Proxy(url=proxy.url, user="porter", password="key")
-        event = fetch(server.url + "/a", ca_file=authority.file, proxy=way, environment=CLEAN,
+        route = backhaul.Proxy(url=proxy.url, user="porter", password="key")
+        event = fetch(server.url + "/a", ca_file=authority.file, proxy=route, environment=CLEAN,
                       headers=(("X-Key", "secret"),),
                       request={"headers": {"Authorization": "Bearer secret"}})
         assert event.state is TaskState.SUCCEEDED
@@ -138,8 +138,8 @@ def test_headers_for_the_server_never_reach_the_proxy_of_a_tunnel(fetch, serve, 
 
 def test_the_error_of_a_refused_tunnel_names_the_proxy_and_its_status(fetch, squid, authority):
     # No server listens at the requested URL.
-    way = backhaul.Proxy(url=squid.url)
-    event = fetch("https://127.0.0.1:1/a", ca_file=authority.file, proxy=way, environment=CLEAN)
+    route = backhaul.Proxy(url=squid.url)
+    event = fetch("https://127.0.0.1:1/a", ca_file=authority.file, proxy=route, environment=CLEAN)
     assert (event.state, event.status) == (TaskState.FAILED, Status.CONNECTION_FAILED)
     assert event.error_message == f"the proxy {squid.url} refuses a tunnel to https://127.0.0.1:1 with status 503"
 
@@ -147,8 +147,8 @@ def test_the_error_of_a_refused_tunnel_names_the_proxy_and_its_status(fetch, squ
 @pytest.mark.parametrize("scheme", ["socks5", "socks5h"])
 def test_a_download_through_a_socks_proxy_works_with_host_names_and_with_addresses(fetch, server, authority, scheme):
     with Socks() as socks:
-        way = backhaul.Proxy(url=f"{scheme}://{socks.address}")
-        options = {"ca_file": authority.file, "proxy": way, "environment": CLEAN}
+        route = backhaul.Proxy(url=f"{scheme}://{socks.address}")
+        options = {"ca_file": authority.file, "proxy": route, "environment": CLEAN}
         url = server.url.replace("127.0.0.1", "localhost")
         assert fetch(url + "/a", **options).state is TaskState.SUCCEEDED
         assert fetch(server.url + "/a", **options).state is TaskState.SUCCEEDED
@@ -158,10 +158,10 @@ def test_a_download_through_a_socks_proxy_works_with_host_names_and_with_address
 
 def test_user_and_password_are_sent_to_a_socks_proxy(fetch, server, authority):
     with Socks("porter", "key") as socks:
-        way = backhaul.Proxy(url=f"socks5://{socks.address}", user="porter", password="key")
+        route = backhaul.Proxy(url=f"socks5://{socks.address}", user="porter", password="key")
         options = {"ca_file": authority.file, "environment": CLEAN}
-        assert fetch(server.url + "/a", proxy=way, **options).state is TaskState.SUCCEEDED
-        event = fetch(server.url + "/a", proxy=replace(way, password="wrong"), **options)
+        assert fetch(server.url + "/a", proxy=route, **options).state is TaskState.SUCCEEDED
+        event = fetch(server.url + "/a", proxy=replace(route, password="wrong"), **options)
         assert event.status is Status.CONNECTION_FAILED and "wrong" not in event.error_message
         assert len(server.log()) == 1
 

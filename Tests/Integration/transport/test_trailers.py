@@ -12,7 +12,7 @@ OK = b"HTTP/1.1 200 OK\r\n"
 CHUNKS = OK + b"Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n"
 
 
-def answering(data):
+def responding(data):
     def respond(connection, _):
         connection.sendall(data)
         cut(connection)
@@ -26,7 +26,7 @@ def answering(data):
 ], ids=["NUL", "NUL alone", "folded first", "folded", "no field", "nameless", "200 KB", "5,000 lines", "status line",
         "no text"])
 def test_a_response_with_an_odd_trailer_is_stored_completely_or_is_a_bad_response(fetch, downloads, trailer):
-    with answering(CHUNKS + trailer + b"\r\n") as server:
+    with responding(CHUNKS + trailer + b"\r\n") as server:
         event = fetch(server.url + "/a", maximum_attempts=3)
         files = [(downloads / name).read_bytes() for name in os.listdir(downloads)]
         assert (event.status, files) in [(Status.OK, [b"abc"]), (Status.BAD_RESPONSE, [])], event
@@ -41,7 +41,7 @@ def test_a_response_with_an_odd_trailer_is_stored_completely_or_is_a_bad_respons
 ])
 @pytest.mark.parametrize("status", [b"200 OK", b"404 Not Found", b"302 Found", b"103 Early"])
 def test_a_response_with_an_odd_first_header_line_is_a_bad_response(fetch, downloads, field, status):
-    with answering(b"HTTP/1.1 " + status + b"\r\n" + field + b"Content-Length: 3\r\n\r\nabc") as server:
+    with responding(b"HTTP/1.1 " + status + b"\r\n" + field + b"Content-Length: 3\r\n\r\nabc") as server:
         event = fetch(server.url + "/a", maximum_attempts=3)
         assert (event.state, event.status, os.listdir(downloads)) == (TaskState.FAILED, Status.BAD_RESPONSE, []), event
         assert (event.attempts, len(server.requests)) == (1, 1)

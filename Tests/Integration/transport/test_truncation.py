@@ -52,9 +52,9 @@ def download(request, fetch, authority, downloads):
     """Returns a function that downloads with the default rules for retries, either directly or through the tunnel of a
     proxy. The function returns the event, and the digests of the files in the folder."""
     def run(server, **options):
-        def fetched(**way):
+        def fetched(**route):
             event = fetch(server.url + "/a", ca_file=authority.file, environment=CLEAN,
-                          **{"maximum_attempts": 0, **way, **options})
+                          **{"maximum_attempts": 0, **route, **options})
             return event, [sha256_of(downloads / name) for name in os.listdir(downloads)]
 
         if request.param == "direct":

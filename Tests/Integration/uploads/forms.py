@@ -40,7 +40,7 @@ class FormReceiver:
     sent: list = field(default_factory=list)
     #: The statuses of the first responses, in order. All later responses have 200.
     statuses: list = field(default_factory=list)
-    answer: bytes = b'{"id": 7}'
+    response_body: bytes = b'{"id": 7}'
     #: For each number, the server cuts off one response after this number of bytes of the body.
     drops: list = field(default_factory=list)
     #: The server reads no body until this event is set.
@@ -61,13 +61,13 @@ class FormReceiver:
                 owner.sent.append(Sent(self.command, self.path, {k.lower(): v for k, v in self.headers.items()}, body))
                 self.send_response(owner.statuses.pop(0) if owner.statuses else 200)
                 self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(owner.answer)))
+                self.send_header("Content-Length", str(len(owner.response_body)))
                 self.end_headers()
                 if owner.drops:
                     self.close_connection = True
-                    self.wfile.write(owner.answer[:owner.drops.pop(0)])
+                    self.wfile.write(owner.response_body[:owner.drops.pop(0)])
                 else:
-                    self.wfile.write(owner.answer)
+                    self.wfile.write(owner.response_body)
 
             do_POST = do_PUT = do_PATCH = take
 

@@ -72,24 +72,24 @@ def test_a_post_is_repeated_after_a_kill_of_the_engine_only_if_the_session_allow
 
 
 def test_a_download_by_post_starts_from_the_beginning_when_its_response_is_cut_off(host, forms, downloads):
-    forms.answer, forms.drops[:] = Content(3_000_000).data, [2_000_000]
+    forms.response_body, forms.drops[:] = Content(3_000_000).data, [2_000_000]
     one = host()
     one.session(first_delay_ms=10, unsafe_methods=True)
     one.download(forms.url("/q"), downloads / "q", method="POST", body=b"query")
     [event, _] = one.wait_for()
     assert event.state is TaskState.SUCCEEDED
-    assert (downloads / "q").read_bytes() == forms.answer
+    assert (downloads / "q").read_bytes() == forms.response_body
     asked = [(sent.method, sent.body, sent.headers.get("range")) for sent in forms.sent]
     assert asked == [("POST", b"query", None)] * 2
 
 
 def test_a_response_body_above_the_limit_is_truncated(host, forms):
-    forms.answer = Content(200_000).data
+    forms.response_body = Content(200_000).data
     one = host()
     one.session()
     one.upload(forms.url("/a"), body=b"?")
     [event, _] = one.wait_for()
-    assert event.response_body == forms.answer[:65_536]
+    assert event.response_body == forms.response_body[:65_536]
 
 
 def test_a_put_is_retried_after_a_503_response_and_a_post_is_not_retried(host, forms):

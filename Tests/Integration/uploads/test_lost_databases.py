@@ -76,8 +76,8 @@ def test_request_bodies_that_an_old_database_does_not_know_are_moved_to_the_fold
     one.resume()
     one.wait_for()
     assert [sent.body for sent in forms.sent] == [b"known"]
-    told = subprocess.run([os.environ["BACKHAUL_COMMAND"], "doctor", "--store", store], capture_output=True, text=True)
-    assert f"{store}/bodies/lost has 1 file that the database does not know" in told.stdout
+    done = subprocess.run([os.environ["BACKHAUL_COMMAND"], "doctor", "--store", store], capture_output=True, text=True)
+    assert f"{store}/bodies/lost has 1 file that the database does not know" in done.stdout
     # After further starts of the engine, the file still exists.
     one.kill_with_engine()
     host().attach()

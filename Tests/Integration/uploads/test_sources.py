@@ -112,19 +112,19 @@ def test_a_consumed_file_is_moved_at_once_and_removed_after_success(host, forms,
     until(lambda: bodies(store), lambda found: found == {})
 
 
-@pytest.mark.parametrize("way", ["failed", "cancelled"])
+@pytest.mark.parametrize("end", ["failed", "cancelled"])
 def test_the_consumed_file_of_a_failed_task_is_returned_when_its_event_is_acknowledged(
-        host, forms, sources, store, way):
+        host, forms, sources, store, end):
     (sources / "a").write_bytes(b"mine")
     one = host()
     one.session()
     forms.statuses[:] = [403]
     one.enqueue([Request(forms.url("/a"), body_file=sources / "a", body_source=BodySource.CONSUME,
-                         suspended=way == "cancelled")])
-    if way == "cancelled":
+                         suspended=end == "cancelled")])
+    if end == "cancelled":
         one.cancel()
     [event, finished] = one.wait_for()
-    assert event.state is (TaskState.CANCELLED if way == "cancelled" else TaskState.FAILED)
+    assert event.state is (TaskState.CANCELLED if end == "cancelled" else TaskState.FAILED)
     with open(event.path, "rb") as file:
         assert file.read() == b"mine"
     before = os.stat(event.path)

@@ -44,10 +44,10 @@ def start(command, ports=1, *, log=None, **options):
                 return process, chosen
             child.end(process)
             output.seek(0)
-            said = output.read().decode(errors="replace")
+            printed = output.read().decode(errors="replace")
     if log is not None and log.exists():
-        said += log.read_text(errors="replace")
-    raise RuntimeError(f"{words[0]} does not start: {said or 'it printed nothing'}")
+        printed += log.read_text(errors="replace")
+    raise RuntimeError(f"{words[0]} does not start: {printed or 'it printed nothing'}")
 
 
 def _comes_to_listen(process, ports):

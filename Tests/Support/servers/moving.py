@@ -127,11 +127,11 @@ class MovingServer(AcceptingServer):
     def _plan_response(self, content, start):
         """Returns the offset at which a response ends, and the function that ends the response."""
         chosen = start + self._random.randint(self._script.shortest, self._script.longest)
-        ways = [(content.size, self._whole), (chosen, self._random.choice([self._drop, self._reset]))]
-        ways += [(at, self._replace) for number, at in enumerate(self._script.replaced_at)
+        ends = [(content.size, self._whole), (chosen, self._random.choice([self._drop, self._reset]))]
+        ends += [(at, self._replace) for number, at in enumerate(self._script.replaced_at)
                  if number == self._representation]
-        ways += [(at, self._kill_engine) for number, at in self._kills if number == self._representation and at > start]
-        return min(ways, key=lambda way: way[0])
+        ends += [(at, self._kill_engine) for number, at in self._kills if number == self._representation and at > start]
+        return min(ends, key=lambda end: end[0])
 
     def _whole(self, _, delivery, count, __):
         delivery.bytes_read, delivery.end = count, "whole"

@@ -62,8 +62,8 @@ def _wait(condition, timeout):
 
 
 def _acknowledged(connection):
-    told = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _BYTES_ACKED + 8)
-    return struct.unpack_from("=Q", told, _BYTES_ACKED)[0]
+    info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _BYTES_ACKED + 8)
+    return struct.unpack_from("=Q", info, _BYTES_ACKED)[0]
 
 
 def _unread(local, remote):

@@ -27,10 +27,10 @@ def server():
 def get(url, **headers):
     request = urllib.request.Request(url, headers={name.replace("_", "-"): value for name, value in headers.items()})
     try:
-        with urllib.request.urlopen(request, timeout=20) as answer:
-            return answer.status, dict(answer.headers), answer.read()
-    except urllib.error.HTTPError as answer:
-        return answer.code, dict(answer.headers), answer.read()
+        with urllib.request.urlopen(request, timeout=20) as response:
+            return response.status, dict(response.headers), response.read()
+    except urllib.error.HTTPError as response:
+        return response.code, dict(response.headers), response.read()
 
 
 def test_without_a_behaviour_the_server_sends_the_whole_content(server):
@@ -90,8 +90,8 @@ def test_the_server_supports_tls(tmp_path):
     with MisbehavingServer(certificates.server_context()) as server:
         url = server.serve("/a", CONTENT)
         context = ssl.create_default_context(cafile=certificates.authority)
-        with urllib.request.urlopen(url, context=context, timeout=20) as answer:
-            assert answer.read() == CONTENT.data
+        with urllib.request.urlopen(url, context=context, timeout=20) as response:
+            assert response.read() == CONTENT.data
 
 
 def test_nginx_serves_files_with_and_without_tls_and_stops_when_its_context_manager_exits(tmp_path):
@@ -100,8 +100,8 @@ def test_nginx_serves_files_with_and_without_tls_and_stops_when_its_context_mana
     with Nginx(tmp_path / "nginx", files.folder, certificates) as nginx:
         assert get(nginx.url + "/00000.bin", Range="bytes=9990-")[0] == 206
         context = ssl.create_default_context(cafile=certificates.authority)
-        with urllib.request.urlopen(nginx.tls_url + "/00000.bin", context=context, timeout=20) as answer:
-            assert len(answer.read()) == 10_000
+        with urllib.request.urlopen(nginx.tls_url + "/00000.bin", context=context, timeout=20) as response:
+            assert len(response.read()) == 10_000
         # nginx writes its log after the response.
         until(lambda: [(asked.path, asked.status, asked.range) for asked in nginx.log()],
               lambda log: log == [("/00000.bin", 206, "bytes=9990-"), ("/00000.bin", 200, "")])

@@ -89,7 +89,7 @@ class _WebDAV:
         (self.files / "private").mkdir(parents=True)
         (self.files / "small").mkdir()
         if os.geteuid() == 0:
-            self.give(self.folder)
+            self.change_owner(self.folder)
         try:
             self._process, (self.port, *others) = listening.start(
                 self.command, self.ports, log=self.folder / "error.log")
@@ -99,11 +99,11 @@ class _WebDAV:
         self.tls_port = others[0] if others else None
         return self
 
-    def give(self, folder):
-        nobody = pwd.getpwnam("nobody")
+    def change_owner(self, folder):
+        account = pwd.getpwnam("nobody")
         folder.chmod(0o755)
         for path in [folder, *folder.rglob("*")]:
-            os.chown(path, nobody.pw_uid, nobody.pw_gid)
+            os.chown(path, account.pw_uid, account.pw_gid)
 
     def __exit__(self, *_):
         child.end(self._process)

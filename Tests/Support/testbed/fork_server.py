@@ -92,13 +92,13 @@ def serve(connection):
             return None
         verb, argument = pickle.loads(data)
         if verb == "wait":
-            answer = os.waitstatus_to_exitcode(os.waitpid(argument, 0)[1])
-        elif (answer := os.fork()) == 0:
+            reply = os.waitstatus_to_exitcode(os.waitpid(argument, 0)[1])
+        elif (reply := os.fork()) == 0:
             become_host(server, descriptors)
             return argument
         for descriptor in descriptors:
             os.close(descriptor)
-        connection.send(pickle.dumps(answer))
+        connection.send(pickle.dumps(reply))
 
 
 def become_host(server, descriptors):

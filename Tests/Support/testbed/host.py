@@ -20,10 +20,10 @@ from testbed.fork_server import fork_server
 READ_AT_START = ("LD_", "PYTHON", "MALLOC_", "BACKHAUL_LIBRARY")
 
 
-def until(look, condition, timeout=180):
-    """Calls `look` repeatedly until `condition(result)` is true. Returns the last result of `look`."""
+def until(read, condition, timeout=180):
+    """Calls `read` repeatedly until `condition(result)` is true. Returns the last result of `read`."""
     deadline = time.monotonic() + timeout
-    while not condition(seen := look()):
+    while not condition(seen := read()):
         if time.monotonic() > deadline:
             raise AssertionError(f"the condition was false for {timeout} s; last seen: {seen}")
         time.sleep(0.01)
@@ -156,7 +156,7 @@ class Host:
     def continue_process(self):
         self.signal(signal.SIGCONT)
 
-    def leave(self):
+    def exit(self):
         """Ends the program while its handles are open. Returns its exit status."""
         self._process.stdin.close()
         return self._process.wait(30)

@@ -63,7 +63,7 @@ class LaunchedHost:
         self.complete()
         return events
 
-    def leave(self):
+    def exit(self):
         """Ends the program, and waits until it has ended."""
         self._connection.shutdown(socket.SHUT_WR)
         self.wait()

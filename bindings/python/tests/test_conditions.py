@@ -148,8 +148,8 @@ def test_a_hold_is_read_from_c():
 
 
 def test_only_the_settings_of_a_network_are_written_to_c_but_all_fields_are_read_back():
-    said = Network("Hotspot", metered=True, month_starts_on=20, budget=Budget(daily=1, monthly=2**40))
-    whole = replace(said, kind=NetworkKind.WIFI, is_current=True, used_today=7, day_ends_ms=1_000)
+    settings = Network("Hotspot", metered=True, month_starts_on=20, budget=Budget(daily=1, monthly=2**40))
+    whole = replace(settings, kind=NetworkKind.WIFI, is_current=True, used_today=7, day_ends_ms=1_000)
     raw = _writing_conditions.network(whole)
     assert (raw.name, raw.metered, raw.month_starts_on, raw.budget.daily) == (b"Hotspot", 1, 20, 1)
     assert (raw.budget.monthly, raw.kind, raw.is_current, raw.used_today, raw.day_ends_ms) == (2**40, 0, 0, 0, 0)

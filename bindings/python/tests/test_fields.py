@@ -51,11 +51,11 @@ NOT_READ = {("bh_activity", "request"), ("bh_activity", "first_ms")}
 ONLY_READ = {"kind", "is_current", "used_today", "used_this_month", "day_ends_ms", "month_ends_ms"}
 
 
-def leaves(struct, path=""):
+def leaf_fields(struct, path=""):
     """Yields each field of the struct and of its embedded structs, with its path, such as ``constraints.preset``."""
     for name, kind in field_types(struct).items():
         if isinstance(kind, type) and issubclass(kind, Structure):
-            yield from leaves(kind, f"{path}{name}.")
+            yield from leaf_fields(kind, f"{path}{name}.")
         else:
             yield path + name, kind
 
@@ -94,7 +94,7 @@ def pointer_to(kind):
 
 def fields():
     for struct, reader in READERS.items():
-        for path, kind in leaves(reader.struct):
+        for path, kind in leaf_fields(reader.struct):
             name = path.rpartition(".")[2]
             if name not in NOTHING and not name.endswith(("_count", "_size")) and (struct, name) not in NOT_READ:
                 yield pytest.param(reader, path, kind, id=f"{struct}.{path}")

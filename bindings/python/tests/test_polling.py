@@ -13,15 +13,15 @@ class Engine:
     """A fake library with a fake clock. Its tickets get their replies at a given time. Only ``bh_ticket_wait`` moves
     the clock."""
 
-    def __init__(self, status, answers_at=None):
-        self.now, self._status, self._answers_at = 0.0, status, answers_at
+    def __init__(self, status, replies_at=None):
+        self.now, self._status, self._replies_at = 0.0, status, replies_at
 
     def monotonic(self):
         return self.now
 
     def bh_ticket_wait(self, _ticket, wait_ms, _error):
-        if self._answers_at is not None and self.now + wait_ms / 1000 >= self._answers_at:
-            self.now = max(self.now, self._answers_at)
+        if self._replies_at is not None and self.now + wait_ms / 1000 >= self._replies_at:
+            self.now = max(self.now, self._replies_at)
             return Status.OK
         self.now += wait_ms / 1000
         return self._status
@@ -41,7 +41,7 @@ def ask(monkeypatch):
         monkeypatch.setattr(_tickets, "library", library)
         for module in (_tickets, _waiting):
             monkeypatch.setattr(module, "time", library)
-        ticket = Ticket(None, Handle(), lambda _: "answer")
+        ticket = Ticket(None, Handle(), lambda _: "reply")
         try:
             return ticket.result_soon(Deadline(timeout)), round(library.now)
         except BackhaulError as error:
@@ -62,4 +62,4 @@ def test_a_poll_waits_at_least_five_seconds_for_a_slow_engine(ask, seconds, take
 
 
 def test_a_poll_with_a_timeout_of_0_still_returns_a_reply_that_comes_after_four_seconds(ask):
-    assert ask(0, Status.TIMEOUT, 4) == ("answer", 4)
+    assert ask(0, Status.TIMEOUT, 4) == ("reply", 4)

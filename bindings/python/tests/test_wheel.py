@@ -51,13 +51,13 @@ def test_an_installed_wheel_uses_its_own_library_and_daemon(wheel, tmp_path):
     host = child.start([sys.executable, "-c", program, tmp_path / "store"], env=environment, text=True,
                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
-        told = host.stdout.readline().split()
+        printed = host.stdout.readline().split()
         programs = [os.readlink(f"/proc/{daemon}/exe") for daemon in daemons_of(tmp_path)]
         _, errors = host.communicate("", 30)
     finally:
         child.end(host)
         end_daemons(tmp_path)
-    assert (told, errors) == (["1.0.0", "True", str(installed / "backhaul" / "__init__.py")], "")
+    assert (printed, errors) == (["1.0.0", "True", str(installed / "backhaul" / "__init__.py")], "")
     assert programs == [str(installed / "backhaul" / "backhauld")]
 
 

@@ -188,15 +188,15 @@ def test_a_response_that_refuses_the_challenge_is_written():
 
 
 @pytest.mark.parametrize(
-    "answer",
+    "response",
     [
         {}, {"user": "me", "password": "p", "headers": {}}, {"user": "me", "refuse": True},
         {"headers": {}, "refuse": True}, {"url": "http://a/", "headers": {}}, {"default": True, "refuse": True},
     ],
 )
-def test_a_response_to_a_challenge_must_have_exactly_one_kind(answer):
+def test_a_response_to_a_challenge_must_have_exactly_one_kind(response):
     with pytest.raises(InvalidArgument, match="give exactly one of them"):
-        _writing.response(**answer)
+        _writing.response(**response)
 
 
 def test_a_challenge_or_its_id_is_accepted_but_an_event_is_refused():

@@ -179,7 +179,7 @@ def test_repr_shows_no_secrets():
 
 
 @pytest.mark.parametrize(
-    ("answer", "expected"),
+    ("response", "expected"),
     [
         ({"default": True}, (4, None, 0, 0)),
         ({"url": "http://a/?signed"}, (5, b"http://a/?signed", 0, 0)),
@@ -187,8 +187,8 @@ def test_repr_shows_no_secrets():
         ({"user": "", "password": "", "expires": 1_900_000_000}, (2, None, 1_900_000_000_000, 0)),
     ],
 )
-def test_a_response_to_a_challenge_is_written(answer, expected):
-    raw = _writing.response(**answer)
+def test_a_response_to_a_challenge_is_written(response, expected):
+    raw = _writing.response(**response)
     assert (raw.kind, raw.url, raw.expires_ms, raw.flags) == expected
 
 

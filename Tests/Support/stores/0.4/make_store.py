@@ -191,9 +191,9 @@ def session_with_transfers(application):
 
 
 def small_sessions(application):
-    leaving = application.session("leaving")
-    leaving.enqueue([bh.Request(f"{ORIGIN}/parting", FILES / "parting", suspended=True)])
-    leaving.invalidate()
+    invalidated = application.session("leaving")
+    invalidated.enqueue([bh.Request(f"{ORIGIN}/parting", FILES / "parting", suspended=True)])
+    invalidated.invalidate()
     finished = application.session("finished", history_limit=bh.HISTORY_NONE)
     finished.enqueue([bh.Request(f"{ORIGIN}/single", FILES / "single")])
     ended(finished, 1)

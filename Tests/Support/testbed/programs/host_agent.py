@@ -275,16 +275,16 @@ class HostAgent:
         child = os.fork()
         if child == 0:
             signal.alarm(1_000)
-            told = []
+            outcomes = []
             for verb in (self.sessions[0].configuration, self.application.sessions):
-                told.append(outcome_of(verb)[1])
-            os.write(writer, pickle.dumps(told))
+                outcomes.append(outcome_of(verb)[1])
+            os.write(writer, pickle.dumps(outcomes))
             os.close(writer)
             while True:
                 time.sleep(60)
         os.close(writer)
-        with os.fdopen(reader, "rb") as told:
-            return child, pickle.load(told)
+        with os.fdopen(reader, "rb") as pipe:
+            return child, pickle.load(pipe)
 
     def fork_and_reopen(self, store, identifier="org.example.hosts"):
         """Forks a child. The child closes the inherited session and application, opens the application again, lists the
@@ -303,9 +303,9 @@ class HostAgent:
             os.write(writer, pickle.dumps(outcome_of(reopened)))
             os._exit(7)
         os.close(writer)
-        with os.fdopen(reader, "rb") as told:
-            answer = pickle.load(told)
-        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), answer
+        with os.fdopen(reader, "rb") as pipe:
+            outcome = pickle.load(pipe)
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), outcome
 
 
 def outcome_of(function, *arguments, **options):
@@ -324,8 +324,8 @@ def main():
     while size := source.read(8):
         name, arguments, options = pickle.loads(source.read(struct.unpack("<Q", size)[0]))
         function = getattr(host_agent, name, None) or getattr(host_agent.sessions[0], name)
-        answer = pickle.dumps(outcome_of(function, *arguments, **options))
-        sink.write(struct.pack("<Q", len(answer)) + answer)
+        reply = pickle.dumps(outcome_of(function, *arguments, **options))
+        sink.write(struct.pack("<Q", len(reply)) + reply)
         sink.flush()
 
 

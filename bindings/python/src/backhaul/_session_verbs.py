@@ -154,7 +154,7 @@ class SessionVerbs:
         keep: bool = False,
         expires: Moment | None = None,
     ) -> Ticket[None]:
-        answer = _writing.response(
+        response = _writing.response(
             user=user,
             password=password,
             headers=headers,
@@ -164,7 +164,7 @@ class SessionVerbs:
             keep=keep,
             expires=expires,
         )
-        return self._start(wait_only, library.bh_session_respond, _writing.challenge(challenge), byref(answer))
+        return self._start(wait_only, library.bh_session_respond, _writing.challenge(challenge), byref(response))
 
     def watch_progress(self, interval: float) -> Ticket[None]:
         return self._start(wait_only, library.bh_session_watch_progress, _writing.interval_ms(interval))

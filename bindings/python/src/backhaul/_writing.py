@@ -252,26 +252,26 @@ def response(
         raise invalid(
             "respond with user and password, headers, url, refuse=True or default=True; give exactly one of them"
         )
-    answer = bh_challenge_response(sizeof(bh_challenge_response))
+    challenge_response = bh_challenge_response(sizeof(bh_challenge_response))
     if refuse:
-        answer.kind = ChallengeResponseKind.REFUSE
+        challenge_response.kind = ChallengeResponseKind.REFUSE
     elif default:
-        answer.kind = ChallengeResponseKind.DEFAULT
+        challenge_response.kind = ChallengeResponseKind.DEFAULT
     elif url is not None:
-        answer.kind = ChallengeResponseKind.URL
-        answer.url = text("URL", url)
+        challenge_response.kind = ChallengeResponseKind.URL
+        challenge_response.url = text("URL", url)
     elif headers is not None:
-        answer.kind = ChallengeResponseKind.HEADERS
+        challenge_response.kind = ChallengeResponseKind.HEADERS
         fields = header_array(headers)
-        answer.headers = cast(fields, POINTER(bh_header))
-        answer.header_count = len(fields)
+        challenge_response.headers = cast(fields, POINTER(bh_header))
+        challenge_response.header_count = len(fields)
     else:
-        answer.kind = ChallengeResponseKind.CREDENTIAL
-        answer.user = text("user", user)
-        answer.password = text("password", "" if password is None else password)
-    answer.expires_ms = moment_ms("expiry of the credential", expires)
-    answer.flags = ChallengeResponseFlags.KEEP if keep else 0
-    return answer
+        challenge_response.kind = ChallengeResponseKind.CREDENTIAL
+        challenge_response.user = text("user", user)
+        challenge_response.password = text("password", "" if password is None else password)
+    challenge_response.expires_ms = moment_ms("expiry of the credential", expires)
+    challenge_response.flags = ChallengeResponseFlags.KEEP if keep else 0
+    return challenge_response
 
 
 def interval_ms(seconds: float) -> int:
