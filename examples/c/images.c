@@ -31,7 +31,7 @@ static bh_error error = BH_INIT(bh_error);
 
 /* ---- Output: the terminal and a log. A launched program has no terminal. ---- */
 
-static void say(const char *format, ...) {
+static void report(const char *format, ...) {
     char line[4096], path[sizeof folder + sizeof LOG_NAME + 1];
     va_list values;
     va_start(values, format);
@@ -49,7 +49,7 @@ static void say(const char *format, ...) {
 
 static _Noreturn void give_up(const char *what, const char *why) {
     fprintf(stderr, "images: cannot %s: %s\n", what, why);
-    if (is_launched) say("cannot %s: %s", what, why);
+    if (is_launched) report("cannot %s: %s", what, why);
     exit(1); /* if Backhaul launched this program, Backhaul launches it again later */
 }
 
@@ -133,7 +133,7 @@ static int enqueue_download(const char *url) {
     request.idempotency_key = name; /* a second enqueue with this key finds the same task */
     bh_status status = bh_session_enqueue(session(), &request, 1, BH_WAIT_DEFAULT, &results, &error);
     if (status == BH_DESTINATION_EXISTS) {
-        say("%s exists already", name);
+        report("%s exists already", name);
         return 0;
     }
     if (status != BH_OK) {
@@ -142,7 +142,7 @@ static int enqueue_download(const char *url) {
     }
     int is_new = bh_batch_enqueued_at(results, 0)->disposition == BH_ENQUEUE_NEW;
     bh_batch_release(results);
-    say(is_new ? "enqueued %s" : "%s was enqueued before", name);
+    report(is_new ? "enqueued %s" : "%s was enqueued before", name);
     return 0;
 }
 
@@ -150,11 +150,11 @@ static int enqueue_download(const char *url) {
 
 static void use(const bh_event *event) {
     if (event->kind == BH_EVENT_SESSION_FINISHED)
-        say("round %" PRIu64 " finished", event->round);
+        report("round %" PRIu64 " finished", event->round);
     else if (event->kind == BH_EVENT_TASK_ENDED && event->task_state == BH_TASK_SUCCEEDED)
-        say("%s is there, %" PRIu64 " bytes", event->idempotency_key, event->size);
+        report("%s is there, %" PRIu64 " bytes", event->idempotency_key, event->size);
     else if (event->kind == BH_EVENT_TASK_ENDED)
-        say("%s does not come: %s", event->idempotency_key, event->error_message);
+        report("%s does not come: %s", event->idempotency_key, event->error_message);
 }
 
 /* Waits up to timeout_ms for the first event, and handles all events. Then it acknowledges the events. If this program
@@ -180,7 +180,7 @@ static void be_launched(void) {
     if (bh_batch_count(launch) > 0) { /* 0: the user has opened the program, so the launch is over */
         handle_events(0);
         check(bh_session_complete(session(), BH_WAIT_DEFAULT, &error), "complete");
-        say("no event is outstanding");
+        report("no event is outstanding");
     }
     bh_batch_release(launch);
 }

@@ -41,7 +41,7 @@ final class Folder: @unchecked Sendable {
     func print(_ line: String) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }
 
     /// Writes a line to the terminal and to the log. A launched program has no terminal.
-    func say(_ line: String) {
+    func report(_ line: String) {
         if !isLaunched { print(line) }
         let text = Data("\(isLaunched ? "launched: " : "")\(line)\n".utf8)
         // The file is opened for appending, and each line is one write, so the lines of two processes do not mix.

@@ -42,16 +42,16 @@ final class Images: NSObject, BackgroundApplicationDelegate {
     func enqueueDownload(_ address: String) async throws {
         let name = Folder.name(of: address)
         guard let url = URL(string: address) else { throw Refusal("\(name): this is no address") }
-        if folder.pictures.contains(name) { return folder.say("\(name) exists already") }
+        if folder.pictures.contains(name) { return folder.report("\(name) exists already") }
         // If the picture was enqueued before, no second download is made.
         if await session.allTasks.contains(where: { $0.taskDescription == name }) {
-            return folder.say("\(name) was enqueued before")
+            return folder.report("\(name) was enqueued before")
         }
         let task = session.downloadTask(with: url)
         task.taskDescription = name
         task.resume()
         if let error = task.error { throw Refusal("\(name): \(error.localizedDescription)") }
-        folder.say("enqueued \(name)")
+        folder.report("enqueued \(name)")
     }
 
     // MARK: When the user opens the program
@@ -71,7 +71,7 @@ final class Images: NSObject, BackgroundApplicationDelegate {
     private func sayFinishedRound() {
         guard session.finishedRound > finishedRound else { return }
         finishedRound = session.finishedRound
-        folder.say("round \(finishedRound) finished")
+        folder.report("round \(finishedRound) finished")
     }
 
     private func show(_ task: URLSessionTask) {
@@ -95,9 +95,9 @@ extension Images: URLSessionDownloadDelegate {
         let name = downloadTask.taskDescription ?? location.lastPathComponent
         do {
             try folder.keep(location, as: name)
-            folder.say("\(name) is there, \(downloadTask.countOfBytesReceived) bytes")
+            folder.report("\(name) is there, \(downloadTask.countOfBytesReceived) bytes")
         } catch {
-            folder.say("\(name) cannot be kept: \(error.localizedDescription)")
+            folder.report("\(name) cannot be kept: \(error.localizedDescription)")
         }
     }
 
@@ -108,7 +108,7 @@ extension Images: URLSessionDownloadDelegate {
 
     nonisolated func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         if let error {
-            folder.say("\(task.taskDescription ?? "a picture") does not come: \(error.localizedDescription)")
+            folder.report("\(task.taskDescription ?? "a picture") does not come: \(error.localizedDescription)")
         }
         sign.yield(false)
     }
@@ -119,7 +119,7 @@ extension Images: URLSessionDownloadDelegate {
             guard let handler = completionHandlers.removeValue(forKey: session.configuration.identifier ?? "") else {
                 return
             }
-            folder.say("no event is outstanding")
+            folder.report("no event is outstanding")
             handler()
         }
     }
