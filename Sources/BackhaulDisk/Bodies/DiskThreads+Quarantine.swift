@@ -6,13 +6,14 @@ extension DiskThreads {
     /// Moves the named files from `folder` into its inner folder "lost", because the database does not know them. Each
     /// of them may be the only copy of a file that a program gave the library for an upload. Two kinds of files are
     /// deleted instead, because their content still exists elsewhere: snapshots (copies), and files with another hard
-    /// link. `then` is called when the changes are synced or have failed.
-    public func quarantine(_ names: [String], in folder: String, then: @escaping @Sendable () -> Void) {
-        guard !names.isEmpty else { return then() }
+    /// link. `then` is called when the changes are synced or have failed, with the number of moved files.
+    public func quarantine(_ names: [String], in folder: String, then: @escaping @Sendable (Int) -> Void) {
+        guard !names.isEmpty else { return then(0) }
         worker(for: folder).post { context in
-            for name in names { try? BodyQuarantine(folder: folder, files: context.files).quarantine(name) }
-            guard let directory = try? context.directories.directory(at: folder) else { return then() }
-            context.sync(directory) { _ in then() }
+            let quarantine = BodyQuarantine(folder: folder, files: context.files)
+            let moved = names.count { (try? quarantine.quarantine($0)) == true }
+            guard let directory = try? context.directories.directory(at: folder) else { return then(moved) }
+            context.sync(directory) { _ in then(moved) }
         }
     }
 }
@@ -36,14 +37,19 @@ private struct BodyQuarantine {
     let folder: String
     let files: FileSystem
 
-    func quarantine(_ name: String) throws {
+    /// Returns true if the file was moved, and false if it was deleted or does not exist.
+    func quarantine(_ name: String) throws -> Bool {
         let source = try files.openDirectory(folder)
-        guard let status = try files.status(in: source.number, name), status.isRegular else { return }
-        if status.linkCount > 1 || BodyName.isCopy(name) { return try files.remove(name, in: source.number) }
+        guard let status = try files.status(in: source.number, name), status.isRegular else { return false }
+        if status.linkCount > 1 || BodyName.isCopy(name) {
+            try files.remove(name, in: source.number)
+            return false
+        }
         let path = folder + "/" + BodyName.lost
         if mkdir(path, 0o700) == 0 { try files.syncDirectory(source.number) }
         let target = try files.openDirectory(path)
         try files.rename(name, in: source.number, to: name, in: target.number, replace: false)
         try files.syncDirectory(target.number)
+        return true
     }
 }

@@ -64,16 +64,26 @@ final class RequestBodyManager {
         sweep()
     }
 
-    /// Moves unknown files to the directory for lost files. The files are not removed, because the database may have
-    /// been lost or replaced by an old copy.
+    /// Moves unknown files to the directory for lost files, and logs this. The files are not removed, because the
+    /// database may have been lost or replaced by an old copy.
     private func quarantineUnknown(_ names: [String]) {
         guard !names.isEmpty else { return }
         runtime.storeWithRetry({ (transaction) throws(Failure) in
             try transaction.bodies.unknown(among: names)
         }, then: { [unowned self] unknown in
-            disk.quarantine(unknown, in: directory.bodiesPath) {}
+            disk.quarantine(unknown, in: directory.bodiesPath, then: runtime.returning { [unowned self] moved in
+                if moved > 0 { logLost(moved) }
+                return []
+            })
             return []
         })
+    }
+
+    private func logLost(_ count: Int) {
+        let (files, verb) = count == 1 ? ("1 file", "was") : ("\(count) files", "were")
+        let path = directory.bodiesPath + "/" + BodyName.lost
+        let message = "\(files) that the database does not know \(verb) moved to \(path); see `backhaul doctor`"
+        log(LogEntry(.error, message))
     }
 
     /// Removes each named file that no task needs.

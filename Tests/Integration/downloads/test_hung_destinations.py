@@ -5,10 +5,10 @@ import os
 
 import pytest
 
-from backhaul import TaskState
+from backhaul import Status, TaskState
 
 from servers.content import Content, sha256_of
-from servers.hung import FreezingDisk
+from servers.hung import FreezingDisk, HangingMount
 from servers.paced import PacedServer
 from testbed.host import until
 
@@ -82,3 +82,29 @@ def test_closing_an_application_does_not_wait_for_a_hung_disk_and_the_next_engin
     assert {sha256_of(disk.folder / f"{number}") for number in range(TASKS)} == {CONTENT.sha256}
     # The part files of the first engine are removed.
     until(lambda: [name for name in os.listdir(disk.folder) if name.startswith(".backhaul")], lambda left: not left)
+
+
+@pytest.mark.both_hostings
+def test_a_mount_that_stops_to_reply_does_not_delay_downloads_to_other_disks(
+        host, hosting, server, downloads, tmp_path):
+    one = host(hosting=hosting)
+    with HangingMount(tmp_path / "mount") as mount:
+        one.session("stuck", connections_per_origin=TASKS)
+        tasks = [one.download(server.url, mount.folder / f"{number}", suspended=True) for number in range(TASKS)]
+        mount.hang()
+        one.resume(tasks)
+        until(one.tasks, lambda found: sum(task.state is TaskState.RUNNING for task in found) >= TASKS // 2)
+        one.session("free")
+        for number in range(8):
+            one.download(server.url, downloads / f"{number}")
+        assert {event.state for event in one.wait_for() if event.task_id} == {TaskState.SUCCEEDED}
+        # Calls that list and cancel the tasks of the mount get a reply, too.
+        one.select_session("stuck")
+        assert len(one.tasks()) == TASKS
+        one.cancel(tasks[1:])
+        one.close()
+        one.open()
+        one.attach("stuck")
+    # The mount is gone, so its directory is the empty directory below it.
+    [failed] = [event for event in one.wait_for() if event.task_id == tasks[0]]
+    assert failed.state is TaskState.FAILED and failed.status is Status.DESTINATION_UNAVAILABLE

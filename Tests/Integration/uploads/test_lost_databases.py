@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 import backhaul
-from backhaul import BodySource, Request, Status
+from backhaul import BodySource, Hosting, Request, Status
 
 from testbed.host import until
 
@@ -98,3 +98,17 @@ def test_unknown_request_bodies_are_removed_if_their_hosts_still_have_the_origin
     until(lambda: contents(store / "bodies"), lambda found: found == [b"known"])
     assert not (store / "bodies" / "lost").exists()
     assert (sources / "second").read_bytes() == b"second"
+
+
+def test_the_daemon_logs_each_lost_request_body_one_time(host, forms, sources, store):
+    one = host(hosting=Hosting.DAEMON)
+    one.session()
+    consume(one, forms, sources / "known", b"known")
+    for number, name in enumerate(["abc-1", "abc-2"], 1):
+        one.kill_with_engine()
+        (store / "bodies" / name).write_bytes(b"the only copy")
+        one = host(hosting=Hosting.DAEMON)
+        one.attach()
+        line = f"1 file that the database does not know was moved to {store}/bodies/lost"
+        until(lambda: (store / "daemon.log").read_text(), lambda text: text.count("bodies/lost") == number)
+        assert (store / "daemon.log").read_text().count(line) == number

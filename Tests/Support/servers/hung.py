@@ -1,9 +1,13 @@
 """File systems that hang. To make such a file system, a test needs the right to mount."""
 
 import ctypes
+import errno
 import os
+import stat
+import struct
 import subprocess
-from contextlib import contextmanager
+import threading
+from contextlib import contextmanager, suppress
 
 import pytest
 
@@ -12,9 +16,9 @@ _MNT_FORCE, _MNT_DETACH = 1, 2
 
 
 @contextmanager
-def hung_mount(folder):
-    """A FUSE mount whose server never replies (fuse(4)). Calls that use files below the folder block until the end of
-    the test. Then the calls fail."""
+def _fuse_device(folder):
+    """Mounts a FUSE file system on the folder. The value after `as` is its device, from which a server reads the
+    kernel's requests (fuse(4))."""
     folder.mkdir(exist_ok=True)
     try:
         device = os.open("/dev/fuse", os.O_RDWR | os.O_CLOEXEC)
@@ -25,11 +29,62 @@ def hung_mount(folder):
         os.close(device)
         pytest.skip(f"no FUSE mount here: {os.strerror(ctypes.get_errno())}")
     try:
-        yield folder
+        yield device
     finally:
-        # When the device is closed, the blocked calls return ENOTCONN.
-        os.close(device)
+        # After a forced unmount, the blocked calls fail, and so does the server's read.
         _libc.umount2(bytes(folder), _MNT_FORCE | _MNT_DETACH)
+        os.close(device)
+
+
+@contextmanager
+def hung_mount(folder):
+    """A FUSE mount whose server never replies. Calls that use files below the folder block until the end of the test.
+    Then the calls fail."""
+    with _fuse_device(folder):
+        yield folder
+
+
+class HangingMount:
+    """A FUSE mount of an empty directory. Its server replies until `hang` is called. Then calls that use the mount
+    block until the end of the test, and fail. The server is written by hand, because it must be able to hang."""
+
+    _INIT = struct.pack("=IIIIHHIIHHI28x", 7, 31, 65536, 0, 16, 12, 65536, 1, 16, 0, 0)
+    _ATTRIBUTES = struct.pack("=QII6Q3I7I", 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0,
+                              stat.S_IFDIR | 0o700, 2, 0, 0, 0, 4096, 0)
+    _SPACE = struct.pack("=5Q4I24x", 1 << 20, 1 << 20, 1 << 20, 1 << 20, 1 << 20, 4096, 255, 4096, 0)
+    #: The number of a request (FUSE_INIT, FUSE_GETATTR, FUSE_STATFS, FUSE_OPENDIR, FUSE_RELEASEDIR) -> the reply.
+    _REPLIES = {26: _INIT, 3: _ATTRIBUTES, 17: _SPACE, 27: bytes(16), 29: b""}
+    _LOOKUP, _WITHOUT_REPLY = 1, (2, 42)
+
+    def __init__(self, folder):
+        self.folder = folder
+        self._mount = _fuse_device(folder)
+        self._hangs = threading.Event()
+
+    def __enter__(self):
+        self._device = self._mount.__enter__()
+        self._server = threading.Thread(target=self._serve)
+        self._server.start()
+        return self
+
+    def hang(self):
+        self._hangs.set()
+
+    def __exit__(self, *error):
+        self.hang()
+        self._mount.__exit__(*error)
+        self._server.join()
+
+    def _serve(self):
+        with suppress(OSError):
+            while True:
+                request = os.read(self._device, 1 << 20)
+                _, number, unique = struct.unpack_from("=IIQ", request)
+                if self._hangs.is_set() or number in self._WITHOUT_REPLY:
+                    continue
+                body = self._REPLIES.get(number, b"")
+                error = 0 if number in self._REPLIES else errno.ENOENT if number == self._LOOKUP else errno.ENOSYS
+                os.write(self._device, struct.pack("=IiQ", 16 + len(body), -error, unique) + body)
 
 
 class FreezingDisk:

@@ -165,14 +165,14 @@ struct BodyTests {
 
     @Test(
         "a file is not reported as consumed while its original name exists",
-        arguments: [FileOperation.unlink, .openDirectory])
-    func stuckName(_ operation: FileOperation) async throws {
+        arguments: [FileOperation.unlink, .openDirectory], [EIO, EMFILE])
+    func stuckName(_ operation: FileOperation, _ code: Int32) async throws {
         let faults = FaultPlan()
         var files = FileSystem()
         files.faults = faults
         let threads = try DiskThreads(count: 1, files: files)
         let file = try file("a", [1, 2, 3])
-        faults.fail(operation, with: EIO)
+        faults.fail(operation, with: code)
         let remove = {
             await withCheckedContinuation { done in threads.removeConsumed([file]) { done.resume(returning: $0) } }
         }
