@@ -3,12 +3,14 @@ sessions that name the file."""
 
 import os
 import shutil
+import signal
 
 import pytest
 
-from backhaul import Status, TaskState
+from backhaul import Hosting, Status, TaskState
 
 from servers.hung import hung_mount
+from testbed.host import until
 from transport.conftest import QUICK, Authority
 
 OPTIONS = ["ca_file", "client_certificate", "client_key"]
@@ -67,6 +69,20 @@ def test_an_engine_can_close_while_a_certificate_file_hangs(host, serve, authori
     one.session("other", ca_file=authority.file, **QUICK)
     one.download(server.url + "/a", downloads / "free")
     assert ended(one).state is TaskState.SUCCEEDED
+
+
+def test_a_daemon_exits_on_sigterm_while_a_certificate_file_hangs(host, serve, authority, downloads, hung):
+    server = serve(authority.context())
+    one = host(hosting=Hosting.DAEMON)
+    one.session(ca_file=hung, **QUICK)
+    stuck = one.download(server.url + "/a", downloads / "stuck")
+    until(one.tasks, lambda found: found[0].state is TaskState.RUNNING)
+    process = one.engine().process_id
+    os.kill(process, signal.SIGTERM)
+    until(lambda: os.path.exists(f"/proc/{process}/exe"), lambda there: not there)
+    # The next daemon performs the host's next call.
+    one.cancel([stuck])
+    assert ended(one).state is TaskState.CANCELLED
 
 
 @pytest.mark.parametrize("option", OPTIONS)
