@@ -12,12 +12,11 @@ from backhaul import TaskState
 
 from servers.content import Content, sha256_of
 from servers.paced import PacedServer
+from testbed.checkpoints import wait_for_checkpoint
 from testbed.host import until
 
 CONTENT = Content(2_000_000)
-#: More bytes than the engine accepts before it has committed the first checkpoint (704 KiB). So when the part file has this
-#: length, the checkpoint is committed.
-STALL = 1_000_000
+STALL = 600_000
 
 
 class StallingServer(PacedServer):
@@ -203,6 +202,7 @@ def recorded_lengths(store):
 def test_after_a_kill_a_download_continues_from_its_last_write(host, server, downloads, store):
     one = host()
     begun(one, server, downloads)
+    wait_for_checkpoint(store)
     inode = part_in(downloads).stat().st_ino
     until(lambda: recorded_lengths(store).get(inode), lambda length: length == STALL)
     one.kill_with_engine()
