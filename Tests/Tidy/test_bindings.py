@@ -7,12 +7,12 @@ import pytest
 
 from schema import (
     header,
+    manifest,
     names,
     outputs,
     python_constants,
     python_declarations,
     python_options,
-    swift_manifest,
     swift_options,
 )
 from tree import PROJECT
@@ -138,9 +138,9 @@ def test_generated_python_structs_have_the_layout_of_the_c_structs(forms):
     assert "    #: Reads, and no more.\n    READ = 1\n    #: Writes.\n    ROLE_2 = 2\n" in constants
 
 
-def test_the_swift_manifest_has_embedded_structs_keywords_and_large_numbers(forms):
-    layouts, constants = swift_manifest.layouts(forms), swift_manifest.constants(forms)
-    assert '("limits", \\.limits), ("others", \\.others),' in layouts and "\\.`operator`" in layouts
+def test_the_layout_manifest_has_embedded_structs_arrays_and_large_numbers(forms):
+    layouts, constants = manifest.layouts(forms), manifest.constants(forms)
+    assert "BHT_FIELD(bh_options, limits)\n" in layouts and "BHT_FIELD(bh_options, digest)\n" in layouts
     assert '("BH_NOTHING", "18446744073709551615"),' in constants
 
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from . import header, python_constants, python_declarations, python_options, swift_manifest, swift_options
+from . import header, manifest, python_constants, python_declarations, python_options, swift_options
 
-_MANIFEST = "Sources/BackhaulABI/Manifest"
 _PACKAGE = "bindings/python/src/backhaul"
 
 _VALUES = "bindings/swift/Sources/Backhaul/Values"
 
 WRITERS = {
-    f"{_MANIFEST}/Constants.swift": swift_manifest.constants,
-    f"{_MANIFEST}/StructLayouts.swift": swift_manifest.layouts,
+    "Sources/BackhaulABI/Manifest/Constants.swift": manifest.constants,
+    "Sources/CBackhaulTables/layouts.h": manifest.layouts,
     f"{_PACKAGE}/_configuration.py": python_options.configuration,
     f"{_PACKAGE}/_constants.py": python_constants.constants,
     f"{_PACKAGE}/_ctypes.py": python_declarations.structs,

@@ -1,16 +1,26 @@
+internal import CBackhaulTables
+
 /// The size and field offsets of a C struct, as compiled in this library.
 struct StructLayout {
     let name: String
     let size: Int
-    let fields: [(name: String, offset: Int)]
+    var fields: [(name: String, offset: Int)] = []
 
-    init<Struct>(_ name: String, _ type: Struct.Type, fields: [(name: String, path: PartialKeyPath<Struct>)]) {
-        self.name = name
-        size = MemoryLayout<Struct>.size
-        // All fields of an imported C struct have an offset, so `compactMap` drops none. A test compares the offsets
-        // with those of a C compiler.
-        self.fields = fields.compactMap { name, path in
-            MemoryLayout<Struct>.offset(of: path).map { (name: name, offset: $0) }
+    /// All structs of include/backhaul.h with all their fields. A C table has the offsets, because key paths to all
+    /// fields would make the library larger by 28 KB.
+    static let all: [StructLayout] = {
+        var count = 0
+        // Unsafe: the table is constant, and it has `count` elements.
+        let table = UnsafeBufferPointer(start: bht_layouts(&count), count: count)
+        var layouts: [StructLayout] = []
+        for row in table {
+            let name = String(cString: row.name)
+            if row.is_struct {
+                layouts.append(StructLayout(name: name, size: row.bytes))
+            } else {
+                layouts[layouts.count - 1].fields.append((name: name, offset: row.bytes))
+            }
         }
-    }
+        return layouts
+    }()
 }
