@@ -122,6 +122,9 @@ struct Database {
         _ connection: Connection, from version: Int, with migrations: [String]
     ) throws(Failure) {
         guard version < migrations.count else { return }
+        // A migration may change `sqlite_schema`.
+        connection.configure(SQLITE_DBCONFIG_DEFENSIVE, false)
+        defer { connection.configure(SQLITE_DBCONFIG_DEFENSIVE, true) }
         try connection.execute("BEGIN IMMEDIATE")
         do throws(Failure) {
             for step in migrations[version...] { try connection.execute(step) }

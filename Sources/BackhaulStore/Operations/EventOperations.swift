@@ -57,7 +57,7 @@ public struct EventOperations {
         try tables.delivered.insertSelected()
         try tables.delivered.removeFinishedRounds(of: session)
         let remembered = try history.addSelected(session, selected: count)
-        try tables.tasks.removeOfSelectedEvents()
+        try removeTasksOfSelected()
         try tables.events.removeSelected()
         try tables.sessions.subtract(events: count, history: remembered, in: session)
         try tables.lanes.removeEmpty(among: places.lanes)
@@ -66,6 +66,17 @@ public struct EventOperations {
         change.count = UInt64(clamping: count)
         change.sessionRemoved = try sessions.removeIfFinished(session)
         return change
+    }
+
+    /// Removes the tasks of the selected events, and the rows of these tasks in all tables.
+    private func removeTasksOfSelected() throws(Failure) {
+        try tables.selection.fillEnded()
+        try tables.requests.removeOfEnded()
+        try tables.options.removeOfEnded()
+        try tables.parts.removeOfEnded()
+        try tables.bodies.removeOfEnded()
+        try tables.refreshes.removeOfEnded()
+        try tables.tasks.removeEnded()
     }
 
     /// Selects the acknowledged events that exist. Returns the number of selected events.

@@ -9,11 +9,14 @@ enum Schema {
     static let applicationID: Int64 = 0x4248_5331
 
     /// The migration at index N changes a database of version N to version N + 1.
-    static let migrations = [migration001, migration002, migration003, migration004, migration005, migration006]
+    static let migrations = [
+        migration001, migration002, migration003, migration004, migration005, migration006, migration007,
+    ]
 
     /// The temporary tables of a connection. SQLite keeps them in memory.
     static let temporary = """
         CREATE TEMP TABLE selected (id INTEGER PRIMARY KEY);
         CREATE TEMP TABLE running (id INTEGER PRIMARY KEY);
+        CREATE TEMP TABLE ended (id INTEGER PRIMARY KEY);
         """
 }

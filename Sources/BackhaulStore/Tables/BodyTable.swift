@@ -49,6 +49,9 @@ struct BodyTable {
         try connection.run(Self.forgetStoredFile, .id(task), .text(name))
     }
 
+    /// Removes the rows of the tasks in the temporary table `ended`.
+    func removeOfEnded() throws(Failure) { try connection.run(Self.removeOfEnded) }
+
     // MARK: Consumed files
 
     func insertConsumed(_ file: BodyFile) throws(Failure) {
@@ -124,6 +127,7 @@ struct BodyTable {
             media_type, stored)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """)
+    private static let removeOfEnded = Query("DELETE FROM body_parts WHERE task_id IN ended")
     private static let selectParts = Query(
         BodyPart.init(row:), "FROM body_parts WHERE task_id = ? ORDER BY position")
     private static let storesAny = Query("SELECT EXISTS (SELECT 1 FROM body_parts WHERE stored IS NOT NULL)")

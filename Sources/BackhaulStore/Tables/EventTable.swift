@@ -102,8 +102,7 @@ struct EventTable {
         return (lanes, groups)
     }
 
-    /// Removes the selected events. Events about a task are already gone, because they are removed with their task (ON
-    /// DELETE CASCADE).
+    /// Removes the selected events.
     func removeSelected() throws(Failure) { try connection.run(Self.removeSelected) }
 
     /// Removes the events of the challenge, and returns their number.

@@ -15,6 +15,7 @@ struct RefreshTable {
             .optional(refreshed.expiresMilliseconds), .flag(refreshed.isDeclined), through.map { .id($0) } ?? .null)
     }
 
+    /// Writes the request of a task. Does nothing when the task does not exist.
     func writeRequest(_ refreshed: RefreshedRequest, of task: TaskID) throws(Failure) {
         try connection.run(
             Self.writeRequest, .id(task), .id(refreshed.challenge), .optional(refreshed.url),
@@ -29,6 +30,9 @@ struct RefreshTable {
     func request(of task: TaskID) throws(Failure) -> RefreshedRequest? {
         try connection.first(Self.selectRequest, .id(task), read: Self.request)
     }
+
+    /// Removes the rows of the tasks in the temporary table `ended`.
+    func removeOfEnded() throws(Failure) { try connection.run(Self.removeOfEnded) }
 
     /// An SQL expression for a query that reads rows of `challenges`. The value of the expression is the URL that the
     /// host gave for the challenge's task.
@@ -48,6 +52,7 @@ struct RefreshTable {
 
     private static let selectHeaders = Query(headers, "FROM refreshed_headers WHERE lane_id = ?")
     private static let selectRequest = Query(request, "FROM refreshed_requests WHERE task_id = ?")
+    private static let removeOfEnded = Query("DELETE FROM refreshed_requests WHERE task_id IN ended")
     private static let writeHeaders = Query(
         """
         INSERT OR REPLACE INTO refreshed_headers (lane_id, challenge_id, headers, expires_ms, is_declined,
@@ -57,7 +62,7 @@ struct RefreshTable {
     private static let writeRequest = Query(
         """
         INSERT OR REPLACE INTO refreshed_requests (task_id, challenge_id, url, headers, expires_ms, is_declined)
-        VALUES (?, ?, ?, ?, ?, ?)
+        SELECT id, ?2, ?3, ?4, ?5, ?6 FROM tasks WHERE id = ?1
         """)
 }
 

@@ -156,4 +156,23 @@ struct MigrationTests {
         // A session with a challenge that the host has not seen would need the host.
         #expect(needing.isEmpty)
     }
+
+    @Test("after the migration of version 6, no table refers to the table of tasks, and the database is intact")
+    func withoutForeignKeys() throws {
+        let (store, session) = try migrated(6)
+        let (references, problems) = try store.run { (transaction) throws(Failure) in
+            (
+                try transaction.connection.pragma(
+                    """
+                    SELECT count(*) FROM sqlite_schema AS tables
+                        JOIN pragma_foreign_key_list(tables.name) AS keys ON keys."table" = 'tasks'
+                    """),
+                try transaction.connection.pragma("PRAGMA integrity_check")
+            )
+        }
+        #expect(references == "0")
+        #expect(problems == "ok")
+        try store.acknowledge(session, .through(EventID(rawValue: 7)))
+        #expect(try store.tasks(of: session).map(\.id.rawValue) == [1, 2, 3])
+    }
 }

@@ -120,9 +120,8 @@ struct TaskTable {
     /// Adds `step` milliseconds to the times from which the ages of live tasks are computed.
     func moveTimes(by step: Int64) throws(Failure) { try connection.run(Self.moveTimes, .integer(step)) }
 
-    /// Removes the tasks of the events that are in the temporary table `selected`. The events are removed with the
-    /// tasks (ON DELETE CASCADE).
-    func removeOfSelectedEvents() throws(Failure) { try connection.run(Self.removeOfSelectedEvents) }
+    /// Removes the tasks in the temporary table `ended`. The caller removes their rows in other tables.
+    func removeEnded() throws(Failure) { try connection.run(Self.removeEnded) }
 
     // MARK: Conditions
 
@@ -219,11 +218,7 @@ struct TaskTable {
             own_end_ms = own_end_ms + ?1
         WHERE ended_ms IS NULL
         """)
-    private static let removeOfSelectedEvents = Query(
-        """
-        DELETE FROM tasks WHERE id IN
-            (SELECT task_id FROM selected CROSS JOIN events ON events.id = selected.id WHERE task_id IS NOT NULL)
-        """)
+    private static let removeEnded = Query("DELETE FROM tasks WHERE id IN ended")
 }
 
 /// The columns of a live task that are needed to end it.

@@ -1,0 +1,80 @@
+import BackhaulModel
+import Testing
+
+@testable import BackhaulStore
+
+/// A *host* is a program that uses the library. It acknowledges the event about the end of a task when it has processed
+/// the event. Then the store removes the task.
+@Suite("Rows of removed tasks")
+struct RemovalTests {
+    let scratch = Scratch()
+
+    /// The tables with rows that may stay after the task was removed: history, records for repeated enqueues, and files
+    /// that the engine must still remove or return.
+    private static let lasting: Set<String> = [
+        "attempts", "bodies_to_return", "challenges", "delivered", "history", "leftovers", "waits",
+    ]
+
+    @Test("the acknowledgement of a task's end removes the task's rows in all tables, and no rows of other tasks")
+    func acknowledgement() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let ids = try store.enqueue([.numbered(1), .numbered(2)], in: session)
+        try store.end(ids[0])
+        let event = try #require(try store.events(of: session).first).id
+        let tables = try store.run { (transaction) throws(Failure) in
+            let tables = try Self.tables(transaction.connection)
+            for table in tables { for id in ids { try Self.addRow(of: id, to: table, transaction.connection) } }
+            return tables
+        }
+        #expect(tables.count >= 8)
+        #expect(try tables.filter { try Self.rows(of: ids, in: $0, store) != [1, 1] } == [])
+        try store.acknowledge(session, .ids([event]))
+        #expect(try tables.filter { try Self.rows(of: ids, in: $0, store) != [0, 1] } == [])
+    }
+
+    @Test("a refreshed request of a task that does not exist is not stored")
+    func refreshed() throws {
+        let store = try TestStore(scratch.path)
+        let missing = TaskID(rawValue: 77)
+        try store.run { (transaction) throws(Failure) in
+            let refreshed = RefreshedRequest(challenge: ChallengeID(rawValue: 1), url: "https://b/", headers: [])
+            try Tables(connection: transaction.connection).refreshes.writeRequest(refreshed, of: missing)
+        }
+        #expect(try Self.rows(of: [missing], in: "refreshed_requests", store) == [0])
+    }
+
+    /// Returns the tables that have rows of tasks, except those of `lasting`.
+    private static func tables(_ connection: Connection) throws(Failure) -> [String] {
+        let names = try connection.pragma(
+            """
+            SELECT group_concat(tables.name) FROM sqlite_schema AS tables
+                JOIN pragma_table_info(tables.name) AS columns ON columns.name = 'task_id'
+            WHERE tables.type = 'table'
+            """)
+        return (names ?? "").split(separator: ",").map(String.init).filter { !lasting.contains($0) }
+    }
+
+    /// Adds a row with values that the table's types permit, unless the table has a row of the task.
+    private static func addRow(of task: TaskID, to table: String, _ connection: Connection) throws(Failure) {
+        let columns = try connection.pragma(
+            """
+            SELECT group_concat(name) || ') SELECT ' || group_concat(CASE WHEN name = 'task_id' THEN '\(task.rawValue)'
+                WHEN type = 'TEXT' THEN '''a''' WHEN type = 'BLOB' THEN 'x''00''' ELSE '1' END)
+            FROM pragma_table_info('\(table)') WHERE name = 'task_id' OR ("notnull" AND dflt_value IS NULL)
+            """)
+        let isMissing = "NOT EXISTS (SELECT 1 FROM \(table) WHERE task_id = \(task.rawValue))"
+        try connection.execute("INSERT INTO \(table) (\(columns ?? "") WHERE \(isMissing)")
+    }
+
+    private static func rows(of tasks: [TaskID], in table: String, _ store: TestStore) throws -> [Int] {
+        try store.run { (transaction) throws(Failure) in
+            var counts: [Int] = []
+            for task in tasks {
+                let sql = "SELECT count(*) FROM \(table) WHERE task_id = \(task.rawValue)"
+                counts.append(try transaction.connection.pragma(sql).flatMap { Int($0) } ?? -1)
+            }
+            return counts
+        }
+    }
+}
