@@ -24,8 +24,8 @@ LIBRARIES = BUILD / "lib"
 PHOTO = bytes(range(256)) * 2000
 
 
-def blocks(language):
-    text = (PROJECT / "README.md").read_text(encoding="utf-8")
+def blocks(language, readme="README.md"):
+    text = (PROJECT / readme).read_text(encoding="utf-8")
     return re.findall(rf"^```{language}\n(.*?)^```$", text, flags=re.M | re.S)
 
 
@@ -84,18 +84,22 @@ def python_host(localised, tmp_path):
     return [sys.executable, "-W", "error", "-c", localised(the_block("python"))]
 
 
-def swift_host(localised, tmp_path):
+def swift_program(text, tmp_path):
     package = tmp_path / "host"
     shutil.copytree(Path(__file__).with_name("package"), package)
     manifest = package / "Package.swift"
     manifest.write_text(manifest.read_text().replace("BINDINGS", str(PROJECT / "bindings" / "swift")))
     host = package / "Sources" / "host" / "main.swift"
     host.parent.mkdir(parents=True, exist_ok=True)
-    host.write_text(localised(the_block("swift")))
+    host.write_text(text)
     # All tests that use the Swift package share this build folder, so that the package is compiled only one time.
     scratch = BUILD / "swift" / "package"
     run("swift", "build", "--package-path", package, "--scratch-path", scratch)
     return [scratch / "debug" / "host"]
+
+
+def swift_host(localised, tmp_path):
+    return swift_program(localised(the_block("swift")), tmp_path)
 
 
 class Runs:
@@ -143,6 +147,16 @@ def test_a_host_fetches_its_file_after_a_kill_and_fetches_it_again_if_the_file_h
     assert mine.read_bytes() == PHOTO[::-1]
     assert [request.status for request in server.requests()] == [*first, 304, 200]
     assert not list(home.glob(".*.part*")), "a part file is left"
+
+
+def test_the_first_program_in_the_readme_of_the_swift_package_is_the_swift_host_of_the_readme():
+    assert blocks("swift", "bindings/swift/README.md")[0] == the_block("swift")
+
+
+def test_the_further_swift_code_in_the_readme_of_the_swift_package_compiles(tmp_path):
+    _, *parts = blocks("swift", "bindings/swift/README.md")
+    functions = (f"func part{number}() async throws {{\n{part}}}\n" for number, part in enumerate(parts))
+    swift_program("import Backhaul\n\n" + "\n".join(functions), tmp_path)
 
 
 def test_make_help_lists_each_make_command_of_the_readme():
