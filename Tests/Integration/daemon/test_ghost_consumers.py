@@ -1,10 +1,15 @@
 """Sessions that a process closed while no engine was running. The *consumer* of a session is the one process that may
 read the session's events. The store still names the old consumer when the next engine starts."""
 
+import os
+import signal
+import time
+
 import pytest
 
 import backhaul
 
+import daemons
 from testbed.host import until
 
 
@@ -19,6 +24,27 @@ def test_a_process_can_attach_again_to_a_session_that_it_closed_while_no_daemon_
     one.kill_engine()
     one.close()
     one.open()
+    one.attach()
+
+
+def test_a_process_can_attach_again_to_a_session_that_it_closed_when_the_daemon_was_killed(one):
+    # The daemon may have recorded the close or not.
+    for _ in range(5):
+        engine = one.engine().process_id
+        one.close()
+        daemons.end(engine, signal.SIGKILL, time.monotonic() + 10)
+        one.open()
+        one.attach()
+
+
+def test_a_process_can_attach_again_when_it_opens_its_moved_store_at_the_new_path(one, store):
+    elsewhere = store.with_name("elsewhere")
+    engine = one.engine().process_id
+    store.rename(elsewhere)
+    # The daemon notices that its store was moved, and exits.
+    until(lambda: os.path.exists(f"/proc/{engine}/exe"), lambda runs: not runs)
+    one.close()
+    one.open(elsewhere)
     one.attach()
 
 

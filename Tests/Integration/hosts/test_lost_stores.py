@@ -136,6 +136,22 @@ def test_a_store_whose_database_was_emptied_after_a_kill_is_refused(host, store,
     assert refused.value.status is Status.STORE_DAMAGED
 
 
+@pytest.mark.both_hostings
+def test_a_store_without_its_database_is_refused_while_it_has_the_file_of_a_download(host, store, misbehaving):
+    content = Content(1_000)
+    one = host()
+    one.session()
+    one.download(misbehaving.serve("/a", content))
+    one.wait_for()
+    one.kill_with_engine()
+    for path in store.glob(f"{DATABASE}*"):
+        path.unlink()
+    with pytest.raises(StoreError, match=str(store / "kept")) as refused:
+        host()
+    assert refused.value.status is Status.STORE_DAMAGED
+    assert [path.read_bytes() for path in (store / "kept").iterdir()] == [content.data]
+
+
 @pytest.fixture
 def store_with_tasks(host, store, downloads):
     """Returns the bytes of a database with 260 tasks. No process has the database open."""

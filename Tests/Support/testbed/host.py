@@ -81,7 +81,9 @@ class Host:
     def __repr__(self):
         return f"<Host {self.pid}>"
 
-    def open(self, **options):
+    def open(self, store=None, **options):
+        """Opens the application. `store` is a new path of the store."""
+        self._store = str(store or self._store)
         self._call("open", self._store, self._identifier, **{"hosting": self._hosting, **options})
         return self
 
