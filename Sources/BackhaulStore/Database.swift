@@ -122,7 +122,7 @@ struct Database {
         _ connection: Connection, from version: Int, with migrations: [String]
     ) throws(Failure) {
         guard version < migrations.count else { return }
-        // A migration may change `sqlite_schema`.
+        // A migration may change `sqlite_schema`, which SQLite refuses in defensive mode.
         connection.configure(SQLITE_DBCONFIG_DEFENSIVE, false)
         defer { connection.configure(SQLITE_DBCONFIG_DEFENSIVE, true) }
         try connection.execute("BEGIN IMMEDIATE")

@@ -13,7 +13,7 @@ TABLES = STORE + "Tables"
 # Tables of SQLite. A statement that reads information about the database itself may be in any file.
 WITHOUT_TABLES = {"sqlite_schema"}
 # Temporary tables with the ids of rows for a bulk statement. Any statement may read them.
-SELECTIONS = {"selected", "running", "ended"}
+SELECTIONS = {"selected", "running", "acknowledged"}
 
 # Each file has its own tables. Maps a file to the tables of other files that this file may join, and to the reason for
 # the join.
@@ -27,7 +27,6 @@ JOINS = {
                      "copies all acknowledged tasks at once"),
     "LeftoverTable": ({"tasks"}, "the part files of all cancelled tasks at once"),
     "PartTable": ({"tasks"}, "a checkpoint is written only while its task lives; progress is hot"),
-    "RefreshTable": ({"tasks"}, "a refreshed request is written only while its task exists"),
     "RequestTable": ({"tasks"}, "a request is found in its session only"),
     "Selection": ({"tasks", "events"}, "selects rows of them"),
     "SessionTable": ({"clients", "consumers"}, "a session is listed with its consumer"),

@@ -44,9 +44,11 @@ public struct CredentialOperations {
         }
     }
 
+    /// Does nothing when the task does not exist.
     private func refresh(
         _ task: TaskID, with replacement: RefreshedRequest, origin: Origin?, in session: SessionID
     ) throws(Failure) {
+        guard let old = try tables.tasks.lane(of: task) else { return }
         let before = try tables.refreshes.request(of: task)
         var refreshed = replacement
         refreshed.url = replacement.url ?? before?.url
@@ -56,9 +58,8 @@ public struct CredentialOperations {
         // When the host gives a new URL, it states that the file is the same. Only a strong entity tag, together with a
         // size, can confirm this.
         try tables.parts.forgetURL(of: task)
-        let old = try tables.tasks.lane(of: task)
         let new = try tables.lanes.findOrInsert(session, origin)
-        guard let old, old != new else { return }
+        guard old != new else { return }
         try tables.tasks.move(task, to: new)
         try tables.lanes.removeEmpty(among: [old])
     }

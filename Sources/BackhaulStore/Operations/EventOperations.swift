@@ -68,15 +68,16 @@ public struct EventOperations {
         return change
     }
 
-    /// Removes the tasks of the selected events, and the rows of these tasks in all tables.
+    /// Removes the tasks of the selected events, and the rows that describe these tasks. The events, the history, and
+    /// the files that must still be removed or returned stay.
     private func removeTasksOfSelected() throws(Failure) {
-        try tables.selection.fillEnded()
-        try tables.requests.removeOfEnded()
-        try tables.options.removeOfEnded()
-        try tables.parts.removeOfEnded()
-        try tables.bodies.removeOfEnded()
-        try tables.refreshes.removeOfEnded()
-        try tables.tasks.removeEnded()
+        try tables.selection.fillAcknowledged()
+        try tables.requests.removeOfAcknowledged()
+        try tables.options.removeOfAcknowledged()
+        try tables.parts.removeOfAcknowledged()
+        try tables.bodies.removeOfAcknowledged()
+        try tables.refreshes.removeOfAcknowledged()
+        try tables.tasks.removeAcknowledged()
     }
 
     /// Selects the acknowledged events that exist. Returns the number of selected events.

@@ -17,6 +17,6 @@ enum Schema {
     static let temporary = """
         CREATE TEMP TABLE selected (id INTEGER PRIMARY KEY);
         CREATE TEMP TABLE running (id INTEGER PRIMARY KEY);
-        CREATE TEMP TABLE ended (id INTEGER PRIMARY KEY);
+        CREATE TEMP TABLE acknowledged (id INTEGER PRIMARY KEY);
         """
 }

@@ -49,8 +49,8 @@ struct BodyTable {
         try connection.run(Self.forgetStoredFile, .id(task), .text(name))
     }
 
-    /// Removes the rows of the tasks in the temporary table `ended`.
-    func removeOfEnded() throws(Failure) { try connection.run(Self.removeOfEnded) }
+    /// Removes the rows of the tasks in the temporary table `acknowledged`.
+    func removeOfAcknowledged() throws(Failure) { try connection.run(Self.removeOfAcknowledged) }
 
     // MARK: Consumed files
 
@@ -127,7 +127,7 @@ struct BodyTable {
             media_type, stored)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """)
-    private static let removeOfEnded = Query("DELETE FROM body_parts WHERE task_id IN ended")
+    private static let removeOfAcknowledged = Query("DELETE FROM body_parts WHERE task_id IN acknowledged")
     private static let selectParts = Query(
         BodyPart.init(row:), "FROM body_parts WHERE task_id = ? ORDER BY position")
     private static let storesAny = Query("SELECT EXISTS (SELECT 1 FROM body_parts WHERE stored IS NOT NULL)")

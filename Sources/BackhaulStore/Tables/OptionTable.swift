@@ -26,8 +26,8 @@ struct OptionTable {
         try connection.run(Self.removeOfActivity, .number(activity.rawValue))
     }
 
-    /// Removes the rows of the tasks in the temporary table `ended`.
-    func removeOfEnded() throws(Failure) { try connection.run(Self.removeOfEnded) }
+    /// Removes the rows of the tasks in the temporary table `acknowledged`.
+    func removeOfAcknowledged() throws(Failure) { try connection.run(Self.removeOfAcknowledged) }
 
     /// Takes the tasks in the temporary table `selected`. For each of these tasks without a row in `request_options`,
     /// inserts an empty row.
@@ -80,7 +80,7 @@ struct OptionTable {
     private static let selectOfActivity = Query(
         stored, "FROM activity_options WHERE activity_id = ?")
     private static let removeOfActivity = Query("DELETE FROM activity_options WHERE activity_id = ?")
-    private static let removeOfEnded = Query("DELETE FROM request_options WHERE task_id IN ended")
+    private static let removeOfAcknowledged = Query("DELETE FROM request_options WHERE task_id IN acknowledged")
     private static let makeForSelected = Query(
         """
         INSERT OR IGNORE INTO request_options (task_id, refresh, if_changed, named_by_server, ignores_digests)

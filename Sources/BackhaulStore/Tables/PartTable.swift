@@ -45,10 +45,10 @@ struct PartTable {
 
     func clearDevices() throws(Failure) { try connection.run(Self.clearDevices) }
 
-    /// Removes the rows of the tasks in the temporary table `ended`.
-    func removeOfEnded() throws(Failure) {
-        try connection.run(Self.removeEndedCheckpoints)
-        try connection.run(Self.removeEndedIntents)
+    /// Removes the rows of the tasks in the temporary table `acknowledged`.
+    func removeOfAcknowledged() throws(Failure) {
+        try connection.run(Self.removeAcknowledgedCheckpoints)
+        try connection.run(Self.removeAcknowledgedIntents)
     }
 
     // MARK: -
@@ -74,8 +74,8 @@ struct PartTable {
     private static let writeIntent = Query(
         "INSERT OR REPLACE INTO intents (task_id, device, inode, size, file_name) VALUES (?, ?, ?, ?, ?)")
     private static let removeIntent = Query("DELETE FROM intents WHERE task_id = ?")
-    private static let removeEndedCheckpoints = Query("DELETE FROM checkpoints WHERE task_id IN ended")
-    private static let removeEndedIntents = Query("DELETE FROM intents WHERE task_id IN ended")
+    private static let removeAcknowledgedCheckpoints = Query("DELETE FROM checkpoints WHERE task_id IN acknowledged")
+    private static let removeAcknowledgedIntents = Query("DELETE FROM intents WHERE task_id IN acknowledged")
     private static let clearDevices = Query("UPDATE intents SET device = 0")
 }
 

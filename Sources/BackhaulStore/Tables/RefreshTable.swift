@@ -15,7 +15,6 @@ struct RefreshTable {
             .optional(refreshed.expiresMilliseconds), .flag(refreshed.isDeclined), through.map { .id($0) } ?? .null)
     }
 
-    /// Writes the request of a task. Does nothing when the task does not exist.
     func writeRequest(_ refreshed: RefreshedRequest, of task: TaskID) throws(Failure) {
         try connection.run(
             Self.writeRequest, .id(task), .id(refreshed.challenge), .optional(refreshed.url),
@@ -31,8 +30,8 @@ struct RefreshTable {
         try connection.first(Self.selectRequest, .id(task), read: Self.request)
     }
 
-    /// Removes the rows of the tasks in the temporary table `ended`.
-    func removeOfEnded() throws(Failure) { try connection.run(Self.removeOfEnded) }
+    /// Removes the rows of the tasks in the temporary table `acknowledged`.
+    func removeOfAcknowledged() throws(Failure) { try connection.run(Self.removeOfAcknowledged) }
 
     /// An SQL expression for a query that reads rows of `challenges`. The value of the expression is the URL that the
     /// host gave for the challenge's task.
@@ -52,7 +51,7 @@ struct RefreshTable {
 
     private static let selectHeaders = Query(headers, "FROM refreshed_headers WHERE lane_id = ?")
     private static let selectRequest = Query(request, "FROM refreshed_requests WHERE task_id = ?")
-    private static let removeOfEnded = Query("DELETE FROM refreshed_requests WHERE task_id IN ended")
+    private static let removeOfAcknowledged = Query("DELETE FROM refreshed_requests WHERE task_id IN acknowledged")
     private static let writeHeaders = Query(
         """
         INSERT OR REPLACE INTO refreshed_headers (lane_id, challenge_id, headers, expires_ms, is_declined,
@@ -62,7 +61,7 @@ struct RefreshTable {
     private static let writeRequest = Query(
         """
         INSERT OR REPLACE INTO refreshed_requests (task_id, challenge_id, url, headers, expires_ms, is_declined)
-        SELECT id, ?2, ?3, ?4, ?5, ?6 FROM tasks WHERE id = ?1
+        VALUES (?, ?, ?, ?, ?, ?)
         """)
 }
 

@@ -41,8 +41,8 @@ struct RequestTable {
         try connection.first(Self.selectResponse, .id(task), read: Self.response)
     }
 
-    /// Removes the rows of the tasks in the temporary table `ended`.
-    func removeOfEnded() throws(Failure) {
+    /// Removes the rows of the tasks in the temporary table `acknowledged`.
+    func removeOfAcknowledged() throws(Failure) {
         try connection.run(Self.removeRequests)
         try connection.run(Self.removeResponses)
     }
@@ -72,8 +72,8 @@ struct RequestTable {
         INSERT OR REPLACE INTO responses (task_id, final_url, media_type, headers, error_body, response_body, checksum)
         VALUES (?, ?, ?, ?, ?, ?, ?)
         """)
-    private static let removeRequests = Query("DELETE FROM requests WHERE task_id IN ended")
-    private static let removeResponses = Query("DELETE FROM responses WHERE task_id IN ended")
+    private static let removeRequests = Query("DELETE FROM requests WHERE task_id IN acknowledged")
+    private static let removeResponses = Query("DELETE FROM responses WHERE task_id IN acknowledged")
     private static let selectResponse = Query(response, "FROM responses WHERE task_id = ?")
 }
 

@@ -1,15 +1,15 @@
 internal import BackhaulModel
 
-/// The temporary tables `selected`, `running` and `ended`, which are in memory. `selected` has the ids of the tasks or
-/// events that bulk statements change. `running` has the ids of the running tasks. `ended` has the ids of the tasks
-/// whose events are selected. So a bulk change is one statement, regardless of the number of rows.
+/// The temporary tables `selected`, `running` and `acknowledged`, which are in memory. `selected` has the ids of the
+/// tasks or events that bulk statements change. `running` has the ids of the running tasks. `acknowledged` has the ids
+/// of the tasks whose events are selected. So a bulk change is one statement, regardless of the number of rows.
 struct Selection {
     let connection: Connection
 
     func clear() throws(Failure) {
         try connection.run(Self.clearSelected)
         try connection.run(Self.clearRunning)
-        try connection.run(Self.clearEnded)
+        try connection.run(Self.clearAcknowledged)
     }
 
     /// Returns the selected ids as task ids, sorted by id.
@@ -92,8 +92,8 @@ struct Selection {
         return try count()
     }
 
-    /// Fills the table `ended`.
-    func fillEnded() throws(Failure) { try connection.run(Self.insertEnded) }
+    /// Fills the table `acknowledged`.
+    func fillAcknowledged() throws(Failure) { try connection.run(Self.insertAcknowledged) }
 
     private func count() throws(Failure) -> Int64 {
         try connection.first(Self.countSelected) { row throws(Failure) in row.integer() } ?? 0
@@ -128,10 +128,10 @@ struct Selection {
     private static let countSelected = Query("SELECT count(*) FROM selected")
     private static let clearRunning = Query("DELETE FROM running")
     private static let insertRunning = Query("INSERT OR IGNORE INTO running (id) VALUES (?)")
-    private static let clearEnded = Query("DELETE FROM ended")
-    private static let insertEnded = Query(
+    private static let clearAcknowledged = Query("DELETE FROM acknowledged")
+    private static let insertAcknowledged = Query(
         """
-        INSERT INTO ended
+        INSERT INTO acknowledged
         SELECT task_id FROM selected CROSS JOIN events ON events.id = selected.id WHERE task_id IS NOT NULL
         """)
     private static let selectEvent = Query(

@@ -8,7 +8,7 @@ internal import BackhaulModel
 ///   lists these joins with their reasons.
 /// - If a statement has a condition on another table (`EXISTS …`), the condition is a constant in the file of that
 ///   other table.
-/// - The temporary tables `selected` and `running` belong to Selection.swift; every file may read them.
+/// - The temporary tables `selected`, `running` and `acknowledged` belong to Selection.swift; every file may read them.
 /// - Statements get the number of a state, kind or reason from its enumeration, with the property `sql`.
 ///
 /// The files in Operations/ combine these statements into operations of a transaction. These files contain no SQL.

@@ -33,7 +33,7 @@ struct MigrationTests {
             VALUES (9, 1, 1, 4, 1, 'https://example.org/old', 0, 0, 0, 0, 200, 1, 10, 1000, 1500);
         """
 
-    /// Makes a database of version 3 or 4, and opens it as a store.
+    /// Makes a database of version 3 or a later version, and opens it as a store.
     private func migrated(_ version: Int = 3, and more: String = "") throws -> (store: TestStore, session: SessionID) {
         var database: OpaquePointer?
         #expect(sqlite3_open("\(scratch.path)/\(Schema.fileName)", &database) == SQLITE_OK)

@@ -14,7 +14,7 @@ struct QueryPlanTests {
 
     /// Tables that stay small even if the store has many tasks. A statement may scan these tables.
     private static let small: Set<String> = [
-        "sessions", "lanes", "selected", "running", "ended", "clients", "applied", "meta", "pending", "intents",
+        "sessions", "lanes", "selected", "running", "acknowledged", "clients", "applied", "meta", "pending", "intents",
         "leftovers", "sqlite_sequence", "challenges", "stored_credentials", "launches", "launched_sessions", "limits",
         "constraints", "waits", "networks", "usage", "activities", "body_leftovers",
     ]
@@ -181,13 +181,13 @@ struct QueryPlanTests {
             try tables.tasks.setPath("/a", of: task)
             _ = try tables.tasks.write(
                 AttemptProgress(attempts: 1, bytesReceived: 1, furthestOffset: 1, madeProgress: true), of: task)
-            try tables.selection.fillEnded()
-            try tables.requests.removeOfEnded()
-            try tables.options.removeOfEnded()
-            try tables.parts.removeOfEnded()
-            try tables.bodies.removeOfEnded()
-            try tables.refreshes.removeOfEnded()
-            try tables.tasks.removeEnded()
+            try tables.selection.fillAcknowledged()
+            try tables.requests.removeOfAcknowledged()
+            try tables.options.removeOfAcknowledged()
+            try tables.parts.removeOfAcknowledged()
+            try tables.bodies.removeOfAcknowledged()
+            try tables.refreshes.removeOfAcknowledged()
+            try tables.tasks.removeAcknowledged()
             try tables.delays.clearAfterBoot()
             try tables.options.setDelayed(task, since: 1)
             try tables.options.moveDelays(by: 0)

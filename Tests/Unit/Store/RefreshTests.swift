@@ -160,6 +160,24 @@ struct RefreshTests {
         #expect(try stored(store, ids[0]).checkpoint?.finalURL == (row.stays ? "" : nil))
     }
 
+    @Test("a refreshed URL for a task that does not exist stores nothing")
+    func missing() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let id = try store.enqueue([request(1, .url)], in: session)[0]
+        try ask(store, .url, [id])
+        var open = try #require(try challenges(store, session).first)
+        open.space.task = TaskID(rawValue: 77)
+        let (challenge, origin) = (open, Origin(scheme: "https", server: "cdn.example.org", port: 443))
+        let rows = try store.run { (transaction) throws(Failure) in
+            let refreshed = RefreshedRequest(challenge: challenge.id, url: "https://cdn.example.org/1")
+            try transaction.credentials.refresh(challenge, with: refreshed, origin: origin, in: session)
+            return try transaction.connection.pragma(
+                "SELECT (SELECT count(*) FROM refreshed_requests) || ' ' || (SELECT count(*) FROM lanes)")
+        }
+        #expect(rows == "0 1")
+    }
+
     @Test("if one of the released tasks needs another refresh, all of them wait again")
     func again() throws {
         let store = try TestStore(scratch.path)

@@ -33,15 +33,15 @@ struct RemovalTests {
         #expect(try tables.filter { try Self.rows(of: ids, in: $0, store) != [0, 1] } == [])
     }
 
-    @Test("a refreshed request of a task that does not exist is not stored")
-    func refreshed() throws {
+    @Test("SQLite refuses changes of the schema's text after the migrations")
+    func defensive() throws {
         let store = try TestStore(scratch.path)
-        let missing = TaskID(rawValue: 77)
-        try store.run { (transaction) throws(Failure) in
-            let refreshed = RefreshedRequest(challenge: ChallengeID(rawValue: 1), url: "https://b/", headers: [])
-            try Tables(connection: transaction.connection).refreshes.writeRequest(refreshed, of: missing)
+        #expect(throws: Failure.self) {
+            try store.run { (transaction) throws(Failure) in
+                try transaction.connection.execute(
+                    "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = sql WHERE name = 'tasks'")
+            }
         }
-        #expect(try Self.rows(of: [missing], in: "refreshed_requests", store) == [0])
     }
 
     /// Returns the tables that have rows of tasks, except those of `lasting`.

@@ -120,8 +120,8 @@ struct TaskTable {
     /// Adds `step` milliseconds to the times from which the ages of live tasks are computed.
     func moveTimes(by step: Int64) throws(Failure) { try connection.run(Self.moveTimes, .integer(step)) }
 
-    /// Removes the tasks in the temporary table `ended`. The caller removes their rows in other tables.
-    func removeEnded() throws(Failure) { try connection.run(Self.removeEnded) }
+    /// Removes the tasks in the temporary table `acknowledged`. The caller removes their rows in other tables.
+    func removeAcknowledged() throws(Failure) { try connection.run(Self.removeAcknowledged) }
 
     // MARK: Conditions
 
@@ -218,7 +218,7 @@ struct TaskTable {
             own_end_ms = own_end_ms + ?1
         WHERE ended_ms IS NULL
         """)
-    private static let removeEnded = Query("DELETE FROM tasks WHERE id IN ended")
+    private static let removeAcknowledged = Query("DELETE FROM tasks WHERE id IN acknowledged")
 }
 
 /// The columns of a live task that are needed to end it.
