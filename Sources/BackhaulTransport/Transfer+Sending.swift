@@ -6,8 +6,9 @@ extension Transfer {
     /// Rewinds the body of a request, such as a POST, that must not be repeated after the server has acted on it.
     /// libcurl rewinds the body before it repeats a request. If the server may have acted on the request, this function
     /// returns false and does not rewind the body. In two cases the server has not acted on the request: it has refused
-    /// the request (REFUSED_STREAM, RFC 9113, section 8.7), or it has responded with 401 or 407. If the request was the
-    /// first on its connection, libcurl repeats the request only in these two cases. So the function returns true.
+    /// the request (REFUSED_STREAM, RFC 9113, section 8.7), or it has responded with 401 or 407. This function returns
+    /// true if the head of a 401 or 407 response is buffered. It also returns true if the request was the first on its
+    /// connection and no response has arrived, because libcurl then repeats the request only in these two cases.
     func rewindWhatWasRefused() -> Bool {
         guard timing.isFirstOnConnection || isHoldingHead, !headIsWhole else { return false }
         wasNotProcessed()
@@ -15,8 +16,8 @@ extension Transfer {
         return true
     }
 
-    /// Returns whether the server has sent a response over HTTP/2, and then ended the stream before the whole body
-    /// arrived (RFC 9113, section 8.1). libcurl reports this as a stream error without a reason.
+    /// Returns whether the server has sent a response over HTTP/2, and then ended the stream before the whole body of
+    /// the request was sent (RFC 9113, section 8.1). libcurl reports this as a stream error without a reason.
     func hasEarlyResponse(_ result: CURLcode) -> Bool { isHTTP2 && hasResponse && endedWithoutReason(result) }
 
     /// Returns whether libcurl 7.88.1 has dropped such an early response. libcurl drops a response that arrives
@@ -30,9 +31,9 @@ extension Transfer {
         return easy.reason.isEmpty || easy.reason == String(cString: curl_easy_strerror(result))
     }
 
-    /// Whether a response has arrived over HTTP/2 before the whole body was sent. The transport reads this property
-    /// when the request time-out has passed, because libcurl 7.88.1 does not report whether the stream has ended. After
-    /// a 2xx response, libcurl continues to send the body.
+    /// Whether a response has arrived over HTTP/2 before the whole body was sent. After a 2xx response, libcurl
+    /// continues to send the body, and libcurl 7.88.1 does not report whether the server has ended the stream. So the
+    /// transport reads this property when the request time-out has passed. If it is true, the transfer is complete.
     var hasStoppedAfterResponse: Bool { headIsWhole && isHTTP2 && !isBodySent }
 
     /// Sets `hasUndrainedBody` if the kernel still has a part of the body when a response over HTTP/1.x has arrived.

@@ -71,7 +71,7 @@ static void activities_are_listed_changed_and_removed(void) {
     bh_application_close(application);
 }
 
-static void an_activity_without_a_request_is_an_event(void) {
+static void an_activity_without_a_request_delivers_an_event(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
     bh_activity activity = BH_INIT(bh_activity);
@@ -95,4 +95,4 @@ static void an_activity_without_a_request_is_an_event(void) {
 }
 
 MAIN(TEST(network_settings_are_stored_until_they_are_removed), TEST(activities_are_listed_changed_and_removed),
-     TEST(an_activity_without_a_request_is_an_event))
+     TEST(an_activity_without_a_request_delivers_an_event))

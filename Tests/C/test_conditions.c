@@ -50,7 +50,7 @@ static void session_constraints_are_read_back_unchanged(void) {
     bh_application_close(application);
 }
 
-static void invalid_constraints_are_refused_by_field_name(void) {
+static void the_error_for_an_invalid_constraint_names_the_field(void) {
     bh_application *application = open_application();
     bh_session *producer = create_session(application, "others", BH_ROLE_PRODUCE);
     bh_session_configuration given;
@@ -92,7 +92,7 @@ static void invalid_constraints_are_refused_by_field_name(void) {
     bh_application_close(application);
 }
 
-static void starts_and_expected_sizes_are_checked_and_read_back(void) {
+static void start_times_and_expected_sizes_are_checked_and_read_back(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_PRODUCE);
     bh_request request = idle_request();
@@ -126,7 +126,7 @@ static void starts_and_expected_sizes_are_checked_and_read_back(void) {
     bh_application_close(application);
 }
 
-static void invalid_network_settings_are_refused_by_field_name(void) {
+static void the_error_for_invalid_network_settings_names_the_field(void) {
     bh_application *application = open_application();
     bh_network network = BH_INIT(bh_network);
     char name[257];
@@ -161,7 +161,7 @@ static void invalid_network_settings_are_refused_by_field_name(void) {
     bh_application_close(application);
 }
 
-static void an_invalid_activity_is_refused_by_field_name(void) {
+static void the_error_for_an_invalid_activity_names_the_field(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_PRODUCE);
     bh_activity activity;
@@ -203,6 +203,7 @@ static void an_invalid_activity_is_refused_by_field_name(void) {
 }
 
 MAIN(TEST(session_constraints_are_read_back_unchanged),
-     TEST(invalid_constraints_are_refused_by_field_name), TEST(starts_and_expected_sizes_are_checked_and_read_back),
-     TEST(invalid_network_settings_are_refused_by_field_name),
-     TEST(an_invalid_activity_is_refused_by_field_name))
+     TEST(the_error_for_an_invalid_constraint_names_the_field),
+     TEST(start_times_and_expected_sizes_are_checked_and_read_back),
+     TEST(the_error_for_invalid_network_settings_names_the_field),
+     TEST(the_error_for_an_invalid_activity_names_the_field))

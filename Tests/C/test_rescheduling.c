@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-static void rescheduled_starts_are_checked_and_listed(void) {
+static void rescheduled_start_times_are_checked_and_listed(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_PRODUCE);
     bh_task_selection selection = BH_INIT(bh_task_selection);
@@ -98,5 +98,5 @@ static void constraints_replace_earlier_ones(void) {
     bh_application_close(application);
 }
 
-MAIN(TEST(rescheduled_starts_are_checked_and_listed), TEST(a_tasks_own_constraints_are_listed),
+MAIN(TEST(rescheduled_start_times_are_checked_and_listed), TEST(a_tasks_own_constraints_are_listed),
      TEST(constraints_replace_earlier_ones))

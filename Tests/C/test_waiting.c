@@ -37,7 +37,7 @@ static void there_is_one_condition_of_each_kind_with_its_source(void) {
     bh_application_close(application);
 }
 
-static void a_waiting_task_lists_its_reason_and_begin(void) {
+static void the_reason_of_a_waiting_task_and_the_start_of_its_wait_are_listed(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_PRODUCE);
     bh_request request = BH_INIT(bh_request);
@@ -113,4 +113,5 @@ static void a_discretionary_task_is_held_on_battery_until_its_constraint_is_remo
 }
 
 MAIN(TEST(a_discretionary_task_is_held_on_battery_until_its_constraint_is_removed),
-     TEST(there_is_one_condition_of_each_kind_with_its_source), TEST(a_waiting_task_lists_its_reason_and_begin))
+     TEST(there_is_one_condition_of_each_kind_with_its_source),
+     TEST(the_reason_of_a_waiting_task_and_the_start_of_its_wait_are_listed))

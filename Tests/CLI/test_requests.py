@@ -90,7 +90,7 @@ def test_a_session_with_a_persistent_cookie_jar_sends_its_cookies_with_later_req
     assert server.log("/b")[0].headers.get("cookie") == "seat=12"
 
 
-def test_a_request_to_a_proxy_has_the_password_in_the_password_file(backhaul, server, tmp_path):
+def test_a_proxy_gets_the_password_from_the_password_file(backhaul, server, tmp_path):
     password = tmp_path / "password"
     password.write_text("way out\n")
     with Proxy("me", "way out") as proxy:

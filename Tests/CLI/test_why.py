@@ -94,7 +94,7 @@ def run_advice(backhaul, advice):
 
 
 @pytest.mark.parametrize("reason", CASES)
-def test_the_advice_of_the_why_command_releases_a_transfer_that_a_session_constraint_delays(
+def test_a_transfer_that_a_session_constraint_delays_runs_after_the_command_that_why_advises(
         backhaul, serve, machine, reason):
     trees, options, phrase, option = CASES[reason]
     machine(**trees)
@@ -224,8 +224,8 @@ def test_the_reschedule_command_changes_the_earliest_or_the_latest_start_and_kee
     [later] = backhaul.json("tasks")
     assert later["latest_start_ms"] == task["latest_start_ms"] and later["earliest_start_ms"] is not None
     refused = backhaul("reschedule", task["id"], "--earliest", "2037-11-21T07:00", code=2, TZ="UTC").stderr
-    assert (f"Of transfer {task['id']} --latest-start, 21 Nov 2037 06:30, is before --earliest-start, "
-            "21 Nov 2037 07:00; give both, or none.") in refused
+    assert (f"--latest-start of transfer {task['id']}, 21 Nov 2037 06:30, is before its --earliest-start, "
+            "21 Nov 2037 07:00; give both options.") in refused
     assert f"task {task['id']} " in backhaul("reschedule", "--all", "--latest-start", "+1s", code=2).stderr
     assert backhaul.json("tasks") == [later]
     backhaul("reschedule", "--all", "--earliest-start", "none", "--latest-start", "none")

@@ -2,8 +2,8 @@
 public enum IdleExitPolicy {
     /// The work that an engine has, or that may start without a command.
     public struct Facts: Equatable, Sendable {
-        /// The number of open application handles (references of processes to an application), including the handles of
-        /// tools that only observe.
+        /// The number of connected clients. A process has one client for each application that it has opened, and tools
+        /// that only observe count, too.
         public var connections = 0
         /// The number of tasks (downloads and uploads) that run or are being finished.
         public var runningTasks = 0
@@ -11,8 +11,7 @@ public enum IdleExitPolicy {
         public var isCleaning = false
         /// Whether a waiting task will start without a command, now or after a delay.
         public var tasksWait = false
-        /// Whether an activity (work that repeats) has a further window of time, in which the engine will start the
-        /// work.
+        /// Whether the store has an activity: work that a host has scheduled, and that the engine will start later.
         public var activitiesWait = false
         /// Whether the engine watches a program that it has launched, or will launch a program now or after a delay.
         public var launchesWait = false

@@ -4,12 +4,14 @@ internal import CCurl
 /// Facts about the connection of a request. They may be read only in libcurl's call-backs, while the request has a
 /// connection.
 extension EasyHandle {
-    /// Returns which input the connection has before the request is sent. `isEncrypted` is true if the server or its
+    /// Returns what has arrived on the connection before the request is sent: nothing, a part of a TLS record, bytes of
+    /// a response, or the end of the connection. `isEncrypted` is true if the server or its
     /// proxy uses TLS. `isNested` is true if TLS runs inside the TLS of a proxy. This function cannot examine the inner
     /// TLS, so all bytes of the inner TLS count as bytes of a response (`ConnectionInput.data`).
     func pendingInput(on socket: ConnectionSocket, isEncrypted: Bool, isNested: Bool) -> ConnectionInput {
         guard var functions = CurlLibrary.openSSL, let session = bhl_tls_session(handle) else {
-            // The input of other TLS libraries cannot be examined.
+            // The connection has no TLS, or its TLS library is not OpenSSL. The records of other libraries cannot be
+            // examined.
             let found = socket.input
             return isEncrypted && found == .data ? .part : found
         }

@@ -12,9 +12,10 @@ struct Get: Command {
         sessionOptions: SessionOptions.descriptions,
         details: DownloadOptions.naming + "\n\n" + """
             Prints the path of each file when it is complete. Ctrl-C exits immediately and loses nothing: the transfers
-            continue, and the same command or `backhaul wait` follows them. With --json each transfer is one line when
-            it has ended. If a server asks for a credential, the command asks at the terminal; `backhaul respond` gives
-            one from elsewhere. Without a terminal the command ends with 8 when all other transfers have ended.
+            continue, and the same command or `backhaul wait` follows them. With --json, prints one line for each
+            transfer when it has ended. If a server asks for a credential, the command asks at the terminal; `backhaul
+            respond` gives one from elsewhere. Without a terminal, the exit code is 8 when all other transfers have
+            ended.
             """, isHost: true, storeUse: .makes)
 
     private let options: DownloadOptions

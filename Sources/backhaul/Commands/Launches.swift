@@ -2,11 +2,11 @@ import CBackhaul
 
 struct Launches: Command {
     static let description = CommandDescription(
-        name: "launches", operands: "", summary: "list the programs that are started for their sessions",
+        name: "launches", operands: "", summary: "list the registered programs and their launches",
         examples: ["backhaul launches", "backhaul launches --json"],
         details: """
-            Lists the registered programs of all applications of the store: whether a launch is due or runs, and why the
-            last one failed. With --json each program is one line.
+            Lists the registered programs of all applications of the store. For each program, prints whether a launch is
+            due or runs, and why the last launch failed. With --json, prints one line for each program.
             """, storeUse: .lists, usesSession: false)
 
     init(_ arguments: Arguments) throws(CommandError) {

@@ -21,8 +21,8 @@ struct Put: Command {
             sends one POST request and --data-binary one PUT request; --request changes the method. If a file changes
             before it is sent completely, its transfer fails; --body-source snapshot sends a copy that is made now.
 
-            Prints the URL of each transfer that succeeded; with --json each transfer is one line when it has ended,
-            with the response's body. Each `put` makes a new transfer: after Ctrl-C, `backhaul wait` follows it.
+            Prints the URL of each transfer that succeeded. With --json, prints one line for each transfer when it has
+            ended, with the response's body. Each `put` makes a new transfer: after Ctrl-C, `backhaul wait` follows it.
             """, isHost: true, storeUse: .makes)
 
     private let transfers: [Transfer]

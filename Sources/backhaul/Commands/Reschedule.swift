@@ -72,11 +72,10 @@ struct Reschedule: Command {
     /// Checks that the latest start is not before the earliest start. A time of 0 sets no limit.
     private static func check(_ earliest: Int64, _ latest: Int64, of task: TaskRecord? = nil) throws(CommandError) {
         guard earliest > 0, latest > 0, latest < earliest else { return }
-        let whose = task.map { "Of transfer \($0.id) " } ?? ""
-        let advice = task == nil ? "" : "; give both, or none"
+        let whose = task.map { " of transfer \($0.id)" } ?? ""
+        let (its, advice) = task == nil ? ("", "") : ("its ", "; give both options")
         throw .usage(
-            "\(whose)--latest-start, \(Text.dateAndTime(latest)), is before "
-                + "--earliest-start, \(Text.dateAndTime(earliest))"
-                + "\(advice).")
+            "--latest-start\(whose), \(Text.dateAndTime(latest)), is before "
+                + "\(its)--earliest-start, \(Text.dateAndTime(earliest))\(advice).")
     }
 }

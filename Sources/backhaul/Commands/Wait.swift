@@ -8,12 +8,13 @@ struct Wait: Command {
             Watch.timeoutOption,
             OptionDescription(
                 "when-free", nil, nil,
-                "if another process reads the session's events, ask it to yield, and wait for that"),
+                "if another process reads the session's events, ask it to stop, and wait until it has stopped"),
         ],
         details: """
-            Prints the path of each complete file and acknowledges it, including files that ended before this command.
-            With --json each transfer is one line when it has ended. Ends with 5 when only suspended transfers are left,
-            and with 8 when the remaining transfers wait for a credential and there is no terminal to ask for it.
+            Prints the path of each complete file, and acknowledges the end of each transfer, even if the transfer ended
+            before this command. With --json, prints one line for each transfer when it has ended. The exit code is 5
+            when only suspended transfers are left. It is 8 when the remaining transfers wait for a credential and there
+            is no terminal to ask for it.
             """, isHost: true, storeUse: .makes)
 
     private let timeout: Int64?

@@ -15,8 +15,8 @@ _HEAD = f"""{TITLE}
 
 `scripts/test conditions` runs these scenarios. They use a fake `/sys` with uevents, a system bus with a fake
 NetworkManager, links with a chosen speed, and a clock that the test sets. In each scenario the file is complete at the
-end, and only bytes in transit are fetched twice. The transfer stops within a second of the change. The wait records
-(`bh_task_waits`) are those of the test runs. `scripts/document-scenarios` writes them here.
+end, and only bytes in transit are fetched twice. The transfer stops within a second of the change. The second table of
+each scenario has the wait records (`bh_task_waits`) of a test run. `scripts/document-scenarios` writes this section.
 """
 
 

@@ -47,7 +47,8 @@ def test_a_file_gets_the_name_that_the_server_gives_and_its_event_has_the_path(o
     ("attachment; filename=\"\xe9\"", "song.flac"),
     ("; ; ;=;\"", "song.flac"),
 ])
-def test_a_file_that_the_server_names_is_in_the_directory_and_is_not_hidden(one, misbehaving, downloads, value, name):
+def test_a_file_is_in_the_directory_and_not_hidden_whatever_name_the_server_sends(
+        one, misbehaving, downloads, value, name):
     event = get(one, misbehaving.serve("/song.flac", CONTENT, otherwise=named(value)), downloads)
     assert event.state is TaskState.SUCCEEDED and str(event.path) == str(downloads / name)
     assert [path.name for path in downloads.iterdir()] == [name]

@@ -1,5 +1,5 @@
 """A transient shortage of memory, epoll watches or descriptors ends no task, and disconnects no client from the engine.
-A client is the part of the library in a host, which is a process that embeds the library."""
+A *host* is a process that embeds the library. A *client* is the part of the library in a host."""
 
 import contextlib
 import itertools
@@ -19,8 +19,8 @@ QUICK = {"first_delay_ms": 1, "longest_delay_ms": 2, "maximum_attempts": 0}
 CONTENT = Content(300_000)
 #: The number of consecutive calls that fail.
 IN_A_ROW = 2
-#: The number of runs. In each run a different call fails. These calls are between the enqueue of a download and the
-#: event of its end.
+#: About how many runs a test makes for each library. In each run, the failures begin at another call. Calls are counted
+#: from the enqueue of a download to the event of its end.
 POINTS = 20
 
 
@@ -36,7 +36,7 @@ def preloaded(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def host_with_faults(preloaded, library):
-    """A host in which a test can make calls fail. All tests share this host."""
+    """A host in which a test can make calls fail. Most tests share this host."""
     with new_place() as place:
         one = Host(place / "store", environment={"LD_PRELOAD": preloaded}).open()
         (place / "downloads").mkdir()
@@ -87,7 +87,7 @@ def test_a_transient_memory_shortage_ends_no_task(host_with_faults, server, sess
     assert_download_succeeds(host_with_faults, server, destination)
     calls = host_with_faults.allocation_count()
     if server.url.startswith("http:") and calls == 0:
-        pytest.skip("only TLS needs it")
+        pytest.skip("only a download over TLS calls this library")
     assert calls > 0
     step = max(1, calls // POINTS)
     for first in range(1, calls, step):

@@ -71,8 +71,8 @@ class FloodingServer(ScriptedServer):
 class FloodingHTTP2Server(ViolatingServer):
     """``with FloodingHTTP2Server(flood, context) as server`` calls the function `flood` for each stream.
 
-    `flood` gets the number of the stream. It returns frames to send, or a `Flood`. After it has sent a `Flood`, the
-    server reads no more requests.
+    `flood` gets the number of the stream. It returns frames to send, or a `Flood`. After a `Flood`, the server reads no
+    more requests from this connection.
     """
 
     def __init__(self, flood, context=None):

@@ -1,4 +1,4 @@
-"""Tests of the servers in this folder. A behaviour is a fault that a test requests from a server for one request."""
+"""Tests of the servers in this folder. A behaviour describes one response of a server, usually a faulty one."""
 
 import http.client
 import socket

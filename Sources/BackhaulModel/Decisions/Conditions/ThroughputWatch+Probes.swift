@@ -108,11 +108,13 @@ extension ThroughputWatch {
             let isForThis = scopes(lane, terms).contains(where: probe.scopes.contains)
             if isForThis { return Hold(.throughput, what + "one task measures the throughput now") }
             // Probes run one after the other.
-            if probeAt <= now { return Hold(.throughput, what + "one task retries after the task of another server") }
+            if probeAt <= now {
+                return Hold(.throughput, what + "one task tests the rate again after the test of another server")
+            }
         }
         let pauseText = QuantityFormatter.duration(pause.milliseconds)
         return Hold(
-            .throughput, what + "one task retries after a pause of \(pauseText)",
+            .throughput, what + "one task tests the rate again after a pause of \(pauseText)",
             nextCheckMilliseconds: unix.saturatingAdd(max(0, probeAt - now)))
     }
 

@@ -16,7 +16,7 @@ struct BudgetAccountingTests {
     let network = Network(name: "phone", kind: .cellular)
     let session = EngineFixture.session
 
-    /// Sets a daily budget while all sources of conditions report the same network.
+    /// Sets a daily budget of the session, and makes the fake source of conditions report `network`.
     private func limit(_ bytes: UInt64) {
         fixture.configure { $0.budget = ByteBudget(daily: bytes) }
         fixture.source.current.network = Reading(network)
@@ -52,7 +52,7 @@ struct BudgetAccountingTests {
         #expect(fixture.holds.groups[ConditionsFixture.group]?.held?.first?.reason == .budget)
     }
 
-    @Test("a budget applies only while all sources of conditions report the same network")
+    @Test("a budget applies only while the network is known")
     func unknownNetwork() {
         limit(1_000)
         fixture.source.pending = .network

@@ -25,7 +25,7 @@ struct ThroughputProbeTests {
         #expect(link.permission("second") == .held(until: nil))
         let holds = ["lane", "second"].map { link.watch.hold($0, SlowLink.terms, now: link.now, unix: 0) }
         #expect(holds[0]?.sentence.hasSuffix("and one task measures the throughput now") == true)
-        #expect(holds[1]?.sentence.hasSuffix("and one task retries after the task of another server") == true)
+        #expect(holds[1]?.sentence.hasSuffix("tests the rate again after the test of another server") == true)
         #expect(holds.map { $0?.nextCheckMilliseconds } == [nil, nil])
     }
 

@@ -63,8 +63,8 @@ struct ThroughputTests {
             hold
                 == Hold(
                     .throughput,
-                    "only 3.1 kB/s came from this server, less than the required 10.0 kB/s, and one task retries after "
-                        + "a pause of 5 min", nextCheckMilliseconds: 305_000))
+                    "only 3.1 kB/s came from this server, less than the required 10.0 kB/s, and one task tests the "
+                        + "rate again after a pause of 5 min", nextCheckMilliseconds: 305_000))
     }
 
     @Test("a lane never pauses if it reaches its minimum rate, or has no minimum rate")

@@ -27,8 +27,8 @@ struct PushStore {
 
 /// The state of the simulated engine. Its one *consumer* is a client that reads the session's events.
 struct PushEngine {
-    /// The credit of the consumer, which limits the events that the engine sends without a demand. It is nil until the
-    /// consumer has opened the session.
+    /// The credit of the consumer: how many events and bytes the engine may send before the consumer polls. It is nil
+    /// until the consumer has opened the session.
     var credit: PushCredit?
     var isReadingAhead = false
     /// Whether the consumer reads more slowly than the engine sends.

@@ -6,7 +6,7 @@ import Testing
 @Suite("Slots under random operations")
 struct ScheduleWalkTests {
     @Test(
-        "Under random operations, the schedule exceeds no limit, and each task starts exactly one time",
+        "Under random operations, the schedule exceeds no limit, and each remaining task starts exactly one time",
         arguments: 1...40)
     func walk(_ seed: UInt64) {
         var simulation = ScheduleSimulation(seed: seed)
@@ -43,8 +43,8 @@ private struct ScheduleSimulation {
     private var ended: Set<Int> = []
     private var dropped = 0
     /// For each lane: the number of tasks that other lanes of its session started while this lane could start a task.
-    /// `startsOfOtherSessions` counts the same for each session.
     private var startsOfOthers: [Lane: Int] = [:]
+    /// For each session: the number of tasks that other sessions started while this session could start a task.
     private var startsOfOtherSessions: [Int: Int] = [:]
 
     init(seed: UInt64) {
@@ -155,7 +155,7 @@ private struct ScheduleSimulation {
 
     /// The simulated store reads the tasks immediately, but the schedule gets the result later.
     private mutating func load(_ lane: Lane, _ limit: Int) {
-        if results.contains(where: { $0.lane == lane }) { problems.append("\(lane) is loaded twice at a time") }
+        if results.contains(where: { $0.lane == lane }) { problems.append("two loads of \(lane) run at the same time") }
         let tasks = Array(waiting[lane, default: []].prefix(limit))
         waiting[lane]?.removeFirst(tasks.count)
         results.append((lane, tasks, tasks.count < limit))
@@ -165,7 +165,7 @@ private struct ScheduleSimulation {
         if !mayStart(lane) { problems.append("task \(task) of \(lane) starts beyond a limit") }
         for other in lanes where other.session == lane.session && other != lane {
             if mayStart(other, surely: true) { startsOfOthers[other, default: 0] += 1 }
-            // An idle lane loses its place in the rotation.
+            // An idle lane leaves the queue of its session, and joins it again at the end.
             if loaded[other]?.isEmpty ?? true { startsOfOthers[other] = 0 }
         }
         for session in limits.keys where session != lane.session {
@@ -188,7 +188,7 @@ private struct ScheduleSimulation {
 
     /// Returns whether the limits permit the lane to start a task. A lane is *multiplexed* if its tasks share an HTTP/2
     /// connection; its limit is then higher. When a lane becomes idle, the schedule forgets that the lane is
-    /// multiplexed. So `surely` ignores this higher limit.
+    /// multiplexed, but this simulation does not. If `surely` is true, the lower limit is used, which is certain.
     private func mayStart(_ lane: Lane, surely: Bool = false) -> Bool {
         guard let limit = limits[lane.session], loaded[lane]?.isEmpty == false else { return false }
         let width = multiplexed.contains(lane) && !surely ? max(streamLimit, limit.perLane) : limit.perLane

@@ -2,8 +2,8 @@ internal import CBackhaul
 
 /// The host's response to a challenge. A *challenge* is a demand for a credential, for new headers or for a new URL.
 ///
-/// The engine, which is the process that runs the tasks, uses the response only for this session, and only for the
-/// origin or proxy of the challenge. By default, the engine keeps the response only in memory, so an engine process
+/// The engine, which is the process that runs the tasks, uses the response only for the session of the challenge, and
+/// only for its origin or proxy. By default, the engine keeps the response only in memory, so an engine process
 /// that starts later opens a new challenge. If the argument `isKept` of `Session.respond` is true, the engine stores
 /// the response for later engine processes.
 public enum ChallengeResponse: Hashable, Sendable {
