@@ -57,7 +57,7 @@ LASTING = {
 def test_a_task_succeeds_after_a_passing_fault(host, misbehaving, downloads, name):
     url = misbehaving.serve("/a", CONTENT, [PASSING[name]] * 2)
     one = host()
-    one.session(request_timeout_ms=400, **QUICK)
+    one.session(request_timeout_ms=1_500, **QUICK)
     one.download(url, downloads / "a")
     event = one.wait_for()[0]
     assert (event.state, event.attempts) == (TaskState.SUCCEEDED, 3), event.error_message

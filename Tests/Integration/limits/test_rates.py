@@ -112,7 +112,7 @@ def test_a_raised_rate_limit_takes_effect_at_once(host, nginx):
 def test_the_request_timeout_is_paused_while_a_task_waits_for_its_rate_limit(host, large):
     url, session = large
     one = host()
-    one.session(request_timeout_ms=500, bytes_per_second=10_000, **session)
+    one.session(request_timeout_ms=1_000, bytes_per_second=10_000, **session)
     one.download(f"{url}/200k")
     task = one.tasks()[0].id
     until(lambda: one.task(task).offset, lambda offset: offset >= 3 * 16_384)

@@ -121,7 +121,7 @@ def test_the_resource_timeout_of_a_task_is_paused_while_the_task_is_suspended(ho
     url = misbehaving.serve("/a", CONTENT, otherwise=Behaviour(status=503))
     one = host()
     one.session(**SOON)
-    policy = Policy(rules=TransferRules(resource_timeout_ms=700))
+    policy = Policy(rules=TransferRules(resource_timeout_ms=1_500))
     first = one.download(url, downloads / "first", policy=policy)
     second = one.download(url, downloads / "second", policy=policy, suspended=True)
     one.download(url, downloads / "third")

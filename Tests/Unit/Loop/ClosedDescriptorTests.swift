@@ -5,12 +5,12 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Starts a timer that becomes due after 500 ms. The test closes and opens descriptors before this time, so the loop
+/// Starts a timer that becomes due after 2 s. The test closes and opens descriptors before this time, so the loop
 /// does not wake during these changes. Returns whether the loop's thread waits for the timer.
 private func waitsForTimer(_ thread: TestLoopThread) async -> Bool {
     let id = await thread.ask { context in
         let timer = context.loop.timer {}
-        timer.start(milliseconds: 500)
+        timer.start(milliseconds: 2_000)
         context.kept.append(timer)
         return currentThreadID()
     }

@@ -41,7 +41,7 @@ struct MisbehavingServerTests {
             connection.waitForEnd()
         } _: { server, transferClient in
             var request = request(server.url)
-            request.requestTimeoutMilliseconds = 50
+            request.requestTimeoutMilliseconds = 2_000
             let record = await transferClient.fetch(request)
             #expect(record.failure?.status == .requestTimeout)
             #expect(record.text == "half")

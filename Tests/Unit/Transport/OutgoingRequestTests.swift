@@ -36,7 +36,7 @@ struct OutgoingRequestTests {
             var one = request(server.url + "/")
             one.method = "PUT"
             one.expectation = .never
-            one.requestTimeoutMilliseconds = 700
+            one.requestTimeoutMilliseconds = 2_000
             recorder.transfer = try? client.transport.start(one, body: Zeros(size), recorder)
         }
     }
