@@ -1,6 +1,7 @@
 /*
  * A program that uses the library. The bench measures how long this program takes. The program enqueues a list of
- * transfers, waits until all of them have ended, and acknowledges every event.
+ * transfers, and waits until all of them have ended. It acknowledges every event: every stored message that a transfer
+ * has ended.
  *
  *   bench_host daemon|embedded get|put STORE LIST [CA_FILE]
  *

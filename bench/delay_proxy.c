@@ -30,7 +30,7 @@
 
 enum { SEGMENT = 1448, READ = 64 << 10, WINDOW = 8 << 20, PORTS = 8, EVENTS = 256 };
 
-/* Bytes that arrive at the same time. An empty chunk marks the end of the direction. */
+/* Bytes that arrive at the same time. An empty chunk means that the sender has closed the direction. */
 struct chunk {
     struct chunk *next;
     int64_t due;
@@ -39,7 +39,7 @@ struct chunk {
 };
 
 /* The bytes on the way from one socket of a link to the other socket. The chunks are in the order of their arrival
- * times. */
+ * times. All times are in nanoseconds. */
 struct direction {
     struct link *link;
     struct chunk *first, **end;
@@ -148,7 +148,8 @@ static void watch(struct link *link, int number) {
     if (link->sources[number].is_watched) change(EPOLL_CTL_MOD, &link->sources[number], events);
 }
 
-/* The link is closed after the events of this iteration, because these events may refer to the link. */
+/* Lists the link for `close_failed`. The link is not closed now, because later events of this loop iteration may refer
+ * to it. */
 static void fail(struct link *link) {
     if (link->has_failed) return;
     link->has_failed = 1;

@@ -2,7 +2,7 @@
  * Measures how fast requests become durable tasks. The tasks are suspended, so nothing is transferred.
  *
  *   enqueue sync FOLDER COUNT                    COUNT appends of 512 bytes to a file, each with fdatasync
- *   enqueue STORE FOLDER COUNT SIZE THREADS      COUNT requests, SIZE in each call, from THREADS threads of one session
+ *   enqueue STORE FOLDER COUNT SIZE THREADS      COUNT requests, SIZE in each call; THREADS threads share one session
  *
  * Prints the seconds from the first call to the return of the last call.
  */

@@ -1,15 +1,16 @@
 /*
- * Measures the time from the last byte on the socket to the host's wake-up, with the engine in another process.
+ * Measures the time from the last byte of a file on the socket to the wake-up of the host. The host is the program that
+ * uses the library: here, this program. The engine, which transfers the files, is in another process.
  *
  *   latency STORE FOLDER COUNT      prints lines, each with a name and COUNT times in microseconds
  *
  * event   from the return of send() for the file's last byte, until the event descriptor is readable
- * read    from the same time, until the host has the event
+ * read    from the same send(), until the host has the event
  * sync    the minimum cost of a durable file: fdatasync, rename, fsync of the directory
  * wake    the minimum cost of notifying another process: a byte through a socket on which that process waits
  *
- * Backhaul's time includes one `sync`, one `wake`, and two commits of its database: one before the file gets its
- * final name, and one after it.
+ * Backhaul's time includes one `sync`, one `wake`, and two commits of its database: one before the file gets its final
+ * name, and one after that.
  */
 #define _DEFAULT_SOURCE
 #include <arpa/inet.h>
@@ -94,7 +95,8 @@ static int start_server(void) {
     return ntohs(address.sin_port);
 }
 
-/* Acknowledges all events up to the one that reports the end of all tasks. */
+/* Reads and acknowledges all events up to the one that reports the end of all tasks. Stores in `first_read` the time at
+ * which the first events were read. */
 static void finish_round(bh_session *session, int64_t *first_read) {
     for (int finished = 0; !finished;) {
         bh_batch *events = NULL;

@@ -1,5 +1,6 @@
 /*
- * Fills a store with tasks, and measures how fast an engine with that store starts.
+ * Fills a store with tasks, and measures how fast an engine with that store starts. A store is a directory with all
+ * durable data. Its engine, the process that runs the tasks, is a daemon here.
  *
  *   queue fill STORE FOLDER COUNT AT_ONCE URL…
  *       enqueues COUNT downloads, with each URL in turn. At most AT_ONCE downloads run at the same time. Prints the

@@ -1,5 +1,5 @@
 /*
- * Measures the most that the machine and libcurl can do: 32 transfers at the same time in one loop, and no other work.
+ * Shows the most that the machine and libcurl can do: 32 transfers at the same time in one loop, and no other work.
  *
  *   raw discard|write|each|all LIST [CA_FILE]      LIST has one "URL<tab>destination" in each line
  *

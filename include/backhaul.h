@@ -750,8 +750,8 @@ typedef struct bh_header {
     const char *value;
 } bh_header;
 
-/* Settings of one task, which replace the settings of its session. For a field that is 0 or NULL, the session's setting
- * applies. */
+/* Settings of one task. Fields of `retry` and `rules` replace the fields of the session; if a field is 0 or NULL, the
+ * session's field applies. Constraints and the rate limit of the session always apply as well (see bh_constraints). */
 typedef struct bh_policy {
     size_t struct_size;
     bh_retry_policy retry;
@@ -864,8 +864,8 @@ BH_API BH_CHECK_RESULT bh_status bh_session_attach(bh_application *application, 
 BH_API void bh_session_close(bh_session *session);
 
 /* A descriptor like the descriptor of bh_application_event_fd. It is readable while this session has events that no
- * poll of this handle has returned, and no poll of this handle is under way. The library owns the descriptor until the
- * session is closed. */
+ * poll of this handle has returned. While a poll of this handle waits for the engine's reply, the descriptor is not
+ * readable. The library owns the descriptor until the session is closed. */
 BH_API BH_CHECK_RESULT bh_status bh_session_event_fd(bh_session *session, int *descriptor, bh_error *error);
 
 /* The stored configuration with its defaults filled in: a batch with one bh_session_configuration. */

@@ -8,7 +8,7 @@ public import CBackhaul
 
 /// Checks all requests, and then sends them to the engine, which stores them as tasks. A call that waits copies a large
 /// array in chunks, and sends each chunk before it copies the next one. A call that only starts the operation copies
-/// the whole array first.
+/// the whole array first: after the call, the host may free the array.
 private func enqueue(
     _ session: OpaquePointer?, _ requests: UnsafePointer<bh_request>?, _ count: Int, until deadline: Deadline?
 ) throws(Failure) -> StartedVerb {
@@ -31,8 +31,8 @@ public func bh_session_enqueue(
     _ results: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
     Call.verb(timeout_ms, error) { deadline throws(Failure) in
-        // If the call fails before a request is applied, `results` is NULL. A call that only starts the operation does
-        // not write `results`.
+        // If the call fails before the engine has processed a request, `results` becomes NULL. A call that only starts
+        // the operation does not write `results`.
         if deadline != nil { results?.pointee = nil }
         return try enqueue(session, requests, count, until: deadline)
     } deliver: { verb, outcome throws(Failure) in

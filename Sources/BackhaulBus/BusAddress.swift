@@ -4,8 +4,8 @@ internal import Glibc
 /// The addresses of message buses (D-Bus specification, "Server Addresses").
 public enum BusAddress {
     /// The address of the user's bus. The address comes from the environment. If the environment has none, it is the
-    /// address of the socket in the runtime directory. Nil if both are missing. sd_bus_open_user(3) finds the address
-    /// in the same way.
+    /// address of the socket in the runtime directory. Nil if both are missing, or if the address in the environment
+    /// has no Unix socket. sd_bus_open_user(3) finds the address in the same way.
     public static var user: String? { user(environment: variable) }
 
     static func user(environment: (String) -> String?) -> String? {

@@ -153,7 +153,7 @@ public final class BusMessage {
     /// connection.
     public var sender: String? { library.message_get_sender(pointer).map { String(cString: $0) } }
 
-    /// The path of the object that sent the signal.
+    /// If the message is a signal, the path of the object that sent it.
     public var path: String? { library.message_get_path(pointer).map { String(cString: $0) } }
 
     public func isSignal(_ member: String, of interface: String) -> Bool {

@@ -29,7 +29,7 @@ public indirect enum BusValue: Equatable, Sendable {
     }
 }
 
-/// An error of sd-bus, as an errno; 0 if there is no system error.
+/// An error of sd-bus, as an errno.
 public struct BusError: Error {
     public var code: Int32
 

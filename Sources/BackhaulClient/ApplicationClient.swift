@@ -4,11 +4,11 @@ internal import BackhaulEngine
 internal import BackhaulStore
 internal import Glibc
 
-/// An application that a host has opened. A *host* is a process that embeds the library. A *store* is a directory with
-/// all durable data, and its *engine* runs the tasks. The client finds the engine of its store, or starts one. Then the
-/// client sends commands to the engine. If an engine dies, the client sends the commands that have no reply yet to the
-/// next engine. The client buffers events, progress and replies until the host reads them. Any thread may use the
-/// client.
+/// A client: an application that a host has opened. A *host* is a process that embeds the library. A *store* is a
+/// directory with all durable data, and its *engine* runs the tasks. The client finds the engine of its store, or
+/// starts one. Then the client sends commands to the engine. If an engine dies, the client sends the commands that have
+/// no reply yet to the next engine. The client buffers events, progress and replies until the host reads them. Any
+/// thread may use the client.
 public final class ApplicationClient: Sendable {
     let state: Lock<ClientState>
     private let descriptor: EventFD
@@ -16,7 +16,7 @@ public final class ApplicationClient: Sendable {
     private let thread: Lock<Thread?> = Lock(nil)
 
     /// Opens the store. If there is a deadline, waits for the first reply of an engine. If the deadline is nil, the
-    /// call does not wait. If no engine can be found later, the first command reports this.
+    /// call does not wait. If no engine can be found, the first command then reports this failure.
     public static func open(
         _ options: ApplicationOptions, until deadline: Deadline?
     ) throws(Failure) -> ApplicationClient {
@@ -63,8 +63,9 @@ public final class ApplicationClient: Sendable {
     ///   *ticket*, an object that stands for the command.
     public var eventDescriptor: Int32 { descriptor.number }
 
-    /// Gives up the roles of all session handles, and disconnects from the engine. If the engine runs in this process,
-    /// the engine stops when its last client is closed. The call returns after a limited time.
+    /// Gives up the roles of all session handles (rights, such as the right to read events), and disconnects from the
+    /// engine. If the engine runs in this process, the engine stops when its last client is closed. The call returns
+    /// after a limited time.
     public func close() {
         let (waiting, transport) = state.change { $0.close() }
         transport?.close()
@@ -75,10 +76,10 @@ public final class ApplicationClient: Sendable {
         }
     }
 
-    // MARK: Verbs
+    // MARK: Verbs, which send commands to the engine
 
-    /// Creates a session. `waits`: if another handle has the right to read the session's events, the ticket gets its
-    /// outcome when that handle has given up the right.
+    /// Creates a session. `waits`: whether the engine waits while another handle has the right to read the session's
+    /// events. Then the ticket gets its outcome when that handle has given up the right.
     public func createSession(_ configuration: SessionConfiguration, _ role: Role, waits: Bool = false) -> Ticket {
         open(role, configuration.identifier, waits) { .createSession(configuration, role, $0, waits: waits) }
     }
@@ -141,12 +142,13 @@ public final class ApplicationClient: Sendable {
         }
     }
 
-    /// Returns the next announced ticket whose outcome has come. Each ticket is returned only one time.
+    /// Returns the next ticket that has its outcome, and for which the host has requested a notification
+    /// (`Ticket.announce`). Each ticket is returned only one time.
     public func nextTicket() -> Ticket? {
         state.change { $0.dequeueAnnounced() }
     }
 
-    /// The failure of a wait that timed out. `hasTicket`: the outcome can still be read from the ticket.
+    /// The failure of a wait that timed out. `hasTicket`: whether the outcome can still be read from a ticket.
     public func timeoutFailure(hasTicket: Bool = true) -> Failure {
         state.withLock { $0.timeoutFailure(hasTicket: hasTicket) }
     }

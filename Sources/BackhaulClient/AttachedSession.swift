@@ -1,16 +1,16 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// What the client stores about a session handle. Such a handle is the reference of a host (a program that embeds the
-/// library) to a session. The *engine* runs the session's tasks, and sends the session's events (stored messages for
-/// the host).
+/// What the client (the part of the library in a host) stores about a session handle. Such a handle is the reference of
+/// the host (a program that embeds the library) to a session. The *engine* runs the session's tasks, and sends the
+/// session's events (stored messages for the host).
 struct AttachedSession: Sendable {
     let identifier: String
     let role: Role
     let descriptor: EventFD
     var isAttached = false
-    /// Why the handle does not work any more: the session could not be attached to the next engine, or the session was
-    /// completed, which ended the handle.
+    /// Why the handle does not work any more; nil while it works. The next engine could not attach the session, or the
+    /// host has completed the session, which ended the handle.
     var failure: Failure?
     private(set) var newest = EventID.zero
     private(set) var returnedThrough = EventID.zero
@@ -48,8 +48,8 @@ struct AttachedSession: Sendable {
 
     mutating func record(newest id: EventID) { newest = max(newest, id) }
 
-    /// Treats all events up to this event as already returned by polls. Empties the buffer of pushed events: the engine
-    /// begins to push again, with the first event that no poll has returned.
+    /// Treats all events up to this id as returned by polls. Empties the buffer of pushed events, because the engine
+    /// pushes again, from the first event that no poll has returned.
     mutating func begin(at id: EventID) {
         noteReturned(through: id)
         pushed.restart(at: returnedThrough)

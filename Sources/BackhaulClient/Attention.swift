@@ -15,8 +15,8 @@ struct Attention: Sendable {
 
     private var known: [ByteString: Status] = [:]
 
-    /// The sessions to report at one moment: immediately before the client requests a listing of the sessions from the
-    /// engine, which runs the tasks.
+    /// A copy of the sessions to report. It is made immediately before the client requests a listing of the sessions
+    /// from the engine, which runs the tasks.
     struct Unreported: Sendable {
         /// The newest known event of each session, by identifier.
         fileprivate var newest: [ByteString: EventID]

@@ -37,7 +37,8 @@ struct ClientState: Sendable {
     private var openingProcess: Int32?
     private var lastSequence: UInt64 = 0
     private var pending: [UInt64: PendingCommand] = [:]
-    /// The commands that attach sessions to a new engine. No other command is sent before these commands have replies.
+    /// The commands that attach sessions to a new engine. The commands of the host are sent only after these commands
+    /// have replies.
     private var reattaching: [UInt64: HandleID] = [:]
     private var lastHandle: UInt64 = 0
     var sessions: [HandleID: AttachedSession] = [:]
@@ -71,7 +72,7 @@ struct ClientState: Sendable {
         }
     }
 
-    /// The failure of a wait that timed out. `hasTicket`: the outcome can still be read from the ticket.
+    /// The failure of a wait that timed out. `hasTicket`: whether the outcome can still be read from a ticket.
     func timeoutFailure(hasTicket: Bool = true) -> Failure {
         let advice = hasTicket ? "ask for the outcome with the ticket" : "try again"
         guard let process = openingProcess ?? (isLocal ? nil : engineProcess) else {
@@ -105,8 +106,8 @@ struct ClientState: Sendable {
 
     private func transmit(_ sequence: UInt64, _ command: Command) {
         // The client has all replies up to the number `repliedThrough`, so the engine may forget these replies. A
-        // command that waits for a session does not lower this number, because the command may wait for a long time,
-        // and the engine stores no reply for it.
+        // command that waits until another handle releases a session does not lower this number. Such a command may
+        // wait for a long time, and the engine stores no reply for it.
         let repliedThrough = (pending.lazy.filter { !$0.value.command.waits }.map(\.key).min() ?? sequence) - 1
         transport?.send(.command(sequence: sequence, repliedThrough: repliedThrough, command))
     }
@@ -233,8 +234,8 @@ struct ClientState: Sendable {
         updateDescriptors()
     }
 
-    /// Ends the handle, because its host has completed the session. This function is called only if the engine started
-    /// the host because of this session.
+    /// Ends the handle, because its host has completed the session: the host has stated that it has processed all
+    /// events that it has read. This function is called only if the engine started the host because of this session.
     mutating func completed(_ handle: HandleID) {
         sessions[handle]?.end(
             Failure(.completed, "the session was completed, which ended this handle; attach it again"))

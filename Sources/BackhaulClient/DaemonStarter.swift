@@ -24,8 +24,8 @@ struct DaemonStarter {
         if pause.isLong { pause = RestartPause() }
     }
 
-    /// A daemon of an older version than this library is requested to exit. This is the largest number of such
-    /// requests. More requests may be useless: the program of the next daemon may have the same old version, or a
+    /// The largest number of requests to exit. The client sends such a request to a daemon that is older than this
+    /// library. More requests may be useless: the program of the next daemon may have the same old version, or a
     /// process with an older library may start its daemon again.
     private static let exitRequestLimit = 3
     private var exitRequests = 0

@@ -9,8 +9,8 @@ internal import BackhaulWire
 /// finds the store's engine, or starts an engine in a daemon or in this process. If the engine is another process, the
 /// thread sends and receives the messages. When the engine has ended, the thread searches for an engine again.
 struct EngineConnector: Sendable {
-    /// How long an engine that has the store's lock may take to reply. After this time, commands fail with the engine's
-    /// process id.
+    /// How long an engine that has the store's lock may take to reply. After this time, commands fail, and the failure
+    /// has the engine's process id.
     private static let replyTimeoutMilliseconds: Int64 = 5_000
     private static let pauseMilliseconds: Int64 = 20
     /// The pause between two attempts to find the engine while a daemon starts. The start takes about ten milliseconds.

@@ -32,7 +32,7 @@ public final class SessionClient: Sendable {
         if wasAttached { _ = application.submit(.closeSession(handle)) }
     }
 
-    // MARK: Verbs
+    // MARK: Verbs, which send commands to the engine
 
     public func configuration() -> Ticket { submit(.configuration(handle)) }
 

@@ -72,8 +72,8 @@ extension Conditions {
 }
 
 extension Reading {
-    /// Takes the other reading if it has a value. If no reading has a value, the source (the text that explains the
-    /// reading) has both reasons.
+    /// Takes the other reading if it has a value. If neither reading has a value, the source (the text that explains
+    /// the reading) has both reasons.
     fileprivate mutating func combine(_ other: Reading) {
         if other.value != nil { self = other } else if value == nil { source += "; \(other.source)" }
     }

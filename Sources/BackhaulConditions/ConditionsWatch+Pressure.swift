@@ -2,9 +2,9 @@ internal import BackhaulLoop
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// The triggers of pressure. *Pressure* is the share of time in which processes wait for a resource, such as memory.
-/// The kernel sends one notification when pressure begins. After the notification, the pressure is read at intervals
-/// until it is gone.
+/// The kernel's triggers, which report pressure. *Pressure* is the share of time in which processes wait for a
+/// resource, such as memory. The kernel sends one notification when pressure begins. After the notification, the
+/// pressure is read at intervals until it is gone.
 extension ConditionsWatch {
     func arm(_ resource: PressureResource) {
         guard triggers[resource] == nil,

@@ -80,7 +80,7 @@ public final class ConditionsWatch {
     private(set) lazy var pressureTimer = loop.timer { [unowned self] in readTriggered() }
     var listing: ConditionsListing?
 
-    /// How long to wait for replies, in milliseconds.
+    /// How long to wait for the first reading of a condition, in milliseconds.
     static let replyTimeout: Int64 = 2_000
     /// The time between two readings of conditions whose changes no source reports, in milliseconds.
     static let readingInterval: Int64 = 30_000

@@ -1,7 +1,8 @@
 #if DEBUG
 internal import BackhaulPlatform
 
-/// The system calls that must fail in a test. For example, a test cannot make a real disk fail at the third sync.
+/// The system calls that must fail in a test. They are needed because a test cannot make a real disk fail, for example
+/// at the third sync.
 final class FaultPlan: Sendable {
     private struct Fault {
         var operation: FileOperation

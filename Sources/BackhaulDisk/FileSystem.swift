@@ -9,8 +9,8 @@ struct FileSystem: Sendable {
     var faults: FaultPlan?
     #endif
 
-    /// What the calling thread is changing, and whether it may make further system calls. After this right is revoked,
-    /// all calls fail.
+    /// The part file that the calling thread is changing, and whether this thread may make further system calls. After
+    /// a call of `DiskActivity.revoke`, all calls fail.
     var activity: DiskActivity?
 
     var batchSync = BatchSyncSupport()

@@ -34,8 +34,8 @@ final class EngineLifecycle {
         self.whenDrained = whenDrained
     }
 
-    /// Calls the closure that `beginDraining` got. The engine calls this function when all running tasks have written
-    /// and synced their bytes.
+    /// Calls the closure that `beginDraining` got. The engine calls this function when each running task has synced its
+    /// bytes, or has all bytes and is being finished.
     func drained() {
         whenDrained?()
         whenDrained = nil

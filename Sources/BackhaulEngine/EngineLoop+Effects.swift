@@ -6,7 +6,8 @@ internal import BackhaulStore
 internal import BackhaulTransport
 
 /// The only place that applies effects. An effect is a value that an object (part) of the engine returns. The value
-/// says what should happen in another part. `apply` performs the effect after the part that returns it has returned.
+/// says what should happen in another part. `apply` performs the effects after the function that returned them has
+/// ended.
 extension EngineLoop {
     func apply(_ effects: [EngineEffect]) {
         for effect in effects { apply(effect) }
@@ -194,7 +195,7 @@ extension EngineLoop {
 
     // MARK: Sessions
 
-    /// Attaches the handle of an opened session to its connection, and sends the reply.
+    /// Adds the handle (the client's reference to the opened session) to the client's connection, and sends the reply.
     func opened(_ opened: OpenedSession, _ opening: SessionOpening, _ consumer: ConsumerIdentity) {
         if let application = opened.launchedApplication { hosts.launches.attached(application, consumer) }
         remember(opened.configuration, of: opened.id)
@@ -241,7 +242,8 @@ extension EngineLoop {
         tasks.scheduler.plan()
     }
 
-    /// Sets a rate limit. HTTP/2 tasks with a limit then use separate connections.
+    /// Sets a rate limit. HTTP/2 tasks with a limit then use separate connections. Otherwise, a paused task would block
+    /// the other tasks of its connection.
     func setRate(_ bytesPerSecond: UInt64?, of level: RateLimiter.Level) {
         base.rates.setRate(bytesPerSecond, of: level)
         guard bytesPerSecond != nil else { return }

@@ -112,8 +112,8 @@ extension EngineLoop {
         return true
     }
 
-    /// Runs tasks whose resource time-out is over. Each run only ends its task. So the run needs no slot, and no
-    /// condition is checked for it.
+    /// Runs tasks whose resource time-out (the longest permitted time until the end of the task) is over. Each run only
+    /// ends its task. So the run needs no slot, and no condition is checked for it.
     func endOverdue(_ overdue: [StoredTask]) {
         for task in overdue where base.transfers[task.id] == nil {
             tasks.scheduler.drop(task.id)

@@ -226,7 +226,8 @@ final class EngineLoop {
         lifecycle.end(.failed(failure))
     }
 
-    /// Stops all running tasks. Calls `whenDrained` when these tasks have written and synced their bytes.
+    /// Stops all running tasks. Calls `whenDrained` when each of these tasks has synced its bytes, or has all bytes and
+    /// is being finished.
     func drainAll(_ whenDrained: @escaping () -> Void) {
         lifecycle.beginDraining(whenDrained)
         conditions.close()

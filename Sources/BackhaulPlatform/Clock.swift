@@ -32,7 +32,7 @@ public struct Deadline: Comparable, Sendable {
     }
 }
 
-/// The clocks of the machine. Only this type reads them.
+/// The clocks of the machine. The library reads the calendar clock and the boot clock only with this type.
 public enum Clock {
     /// Milliseconds since 1970, by the machine's calendar. The calendar may be wrong, and users may set it.
     public static var wallMilliseconds: Int64 {

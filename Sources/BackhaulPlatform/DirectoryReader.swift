@@ -4,7 +4,7 @@ internal import Glibc
 // Unsafe: an entry belongs to readdir, and is valid until the next call of readdir. The name is copied before that
 // call. Only the real length of the name is copied, because the entry's record may be shorter than the struct `dirent`.
 
-/// Reads the names in directories (readdir(3)) for all modules. No other code uses a `dirent`.
+/// Reads the names in directories (readdir(3)) for all modules. No other Swift code uses a `dirent`.
 public enum DirectoryReader {
     /// How many entries a call reads at most, if the caller gives no limit.
     public static let standardLimit = 1 << 20

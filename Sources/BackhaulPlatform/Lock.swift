@@ -2,7 +2,7 @@ internal import CLinux
 internal import Glibc
 
 /// A value that a mutex protects, with a condition variable to wait for changes. It is the only kind of lock in the
-/// project.
+/// project's Swift code.
 ///
 /// It uses a mutex of pthread, because ThreadSanitizer does not understand `Synchronization.Mutex` and reports false
 /// races.
@@ -51,7 +51,8 @@ public final class Lock<Value>: @unchecked Sendable {
     }
 
     /// Calls `body` now and after each `change` until `body` returns a result or the deadline has passed. If the
-    /// deadline is nil, the call waits without a limit. Only threads of the library pass nil.
+    /// deadline is nil, the call waits without a limit. Only threads of the library pass nil, because a program's own
+    /// thread must not wait without a limit.
     public func wait<Result>(
         until deadline: Deadline?, _ body: (inout sending Value) -> sending Result?
     ) -> sending Result? {

@@ -2,8 +2,9 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import Glibc
 
-/// Adds a checksum to each page of a database without checksums. Earlier versions of the library made such databases.
-/// Other programs make such databases when they copy or change a database with checksums.
+/// Adds a checksum to each page of a database whose pages have no valid checksums. Earlier versions of the library made
+/// databases without checksums. Another program that copies or changes a database with SQLite writes no valid
+/// checksums.
 ///
 /// The conversion writes a new database beside the old one, syncs it, and renames it over the old one. After a crash
 /// before the rename, the old database stays in use. The next conversion removes the unfinished new file.

@@ -12,9 +12,9 @@ struct Database {
 
     /// Opens the database. The migration at index N of `migrations` changes version N to version N + 1.
     init(directory: StoreDirectory, migrations: [String] = Schema.migrations) throws(Failure) {
+        try directory.refuseWALWithoutDatabase()
         // The file is made before SQLite opens it, so that its mode does not depend on the umask. SQLite gives the same
         // mode to the log.
-        try directory.refuseWALWithoutDatabase()
         var lock = try Self.lockDatabaseFile(try directory.openFile(Schema.fileName))
         try WALCheck.refuseDamage(directory)
         var connection = try Self.open(directory)
@@ -137,8 +137,9 @@ struct Database {
         }
     }
 
-    /// Removes values that are valid only until the next boot. These are delays, which use the clock since boot, and
-    /// device numbers, which the kernel may assign differently after a boot.
+    /// If the machine has booted since the last opening, removes values that a boot makes invalid. These are delays
+    /// (they use the clock since boot), device numbers (the kernel may assign them differently), and the ids of
+    /// launched processes.
     private static func clearValuesOfOtherBoots(_ connection: Connection) throws(Failure) {
         let (boot, tables) = (ProcessIdentity.currentBootID, Tables(connection: connection))
         guard try tables.meta.bootID() != boot else { return }

@@ -28,9 +28,10 @@ final class GroupCommit {
     /// Why the current transaction cannot be committed; nil while it can be committed.
     private var batchFailure: Failure?
     private var changesAtBegin: Int64 = 0
-    /// Whether each body has its own savepoint. True only while a transaction is repeated. After a savepoint, SQLite
-    /// copies each page before it changes the page for the first time. These copies are most of the cost of a small
-    /// transaction.
+    /// Whether each body has its own savepoint, so that the changes of a single body can be undone. After a savepoint,
+    /// SQLite copies each page before it changes the page for the first time. These copies are most of the cost of a
+    /// small transaction. So this property is true only while a transaction is repeated, because one of its bodies has
+    /// failed.
     private var hasSavepoints = false
     /// Whether the transaction must be repeated with savepoints. True if a body without a savepoint has failed after it
     /// changed a row.
@@ -57,7 +58,7 @@ final class GroupCommit {
         connection.close(abandoning: isAbandoned)
     }
 
-    /// Performs jobs, in one or more transactions. Each job calls `run`.
+    /// Performs jobs, in one or more transactions. Each job calls `run` or `afterTransaction`.
     func perform(_ jobs: [@Sendable (GroupCommit) -> Void]) {
         var rest = jobs[...]
         while !rest.isEmpty {
@@ -123,8 +124,9 @@ final class GroupCommit {
         }
     }
 
-    /// Undoes the changes of one body. After some failures, such as an I/O error, SQLite has rolled back the whole
-    /// transaction by itself. In that case, the changes of earlier bodies are undone, too.
+    /// Undoes the changes of one body. If the body has no savepoint, its changes are undone later, because the whole
+    /// transaction is repeated (`mustRetry`). After some failures, such as an I/O error, SQLite has rolled back the
+    /// whole transaction by itself. In that case, the changes of earlier bodies are undone, too.
     private func undo(after failure: Failure, hasChanged: Bool) {
         if failure.endsStore { end = failure }
         guard connection.isInTransaction else {

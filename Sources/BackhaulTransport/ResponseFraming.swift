@@ -2,7 +2,7 @@ internal import BackhaulModel
 
 /// What marks the end of a response's body over HTTP/1.x (RFC 9112, section 6.3).
 enum ResponseFraming: Equatable {
-    /// The response has no body.
+    /// The response has no body, or its Content-Length is 0.
     case none
     case chunked
     case length

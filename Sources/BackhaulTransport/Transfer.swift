@@ -488,7 +488,7 @@ public final class Transfer {
     }
 }
 
-/// How a body without a length ends: with its TLS connection, or over HTTP/2 with its stream.
+/// How a body without a length ends: over HTTP/1.x with its TLS connection, over HTTP/2 with its stream.
 enum CloseDelimitedBody {
     /// The body has a length, or the end of the body is not checked.
     case notChecked

@@ -16,7 +16,7 @@ public struct Journal: Sendable {
     }
 
     /// The largest size of one text, in bytes. Longer texts are cut, because a text that does not fit into a datagram
-    /// would need a memory file.
+    /// would need a file in memory (memfd_create(2)).
     static let maximumTextSize = 32 << 10
 
     private let socketPath: String

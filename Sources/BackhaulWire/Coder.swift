@@ -1,6 +1,6 @@
 internal import BackhaulModel
 
-/// Why bytes are malformed. The reason is the last clause of an error message, such as "it has …".
+/// Why bytes are malformed. The reason is the last clause of an error message, such as "it ends too early".
 struct Malformed: Error {
     let reason: String
     /// The peer's protocol version and library version, if its protocol version differs from ours; otherwise nil.
@@ -51,7 +51,8 @@ struct Coder {
         if isReading { value = try from(try Form.read(from: &self)) } else { form(value).write(to: &self) }
     }
 
-    /// Writes or reads a code, which is an enum without fields. A reader uses `other` for a code that it does not know.
+    /// Writes or reads a code, which is a value of an enum whose cases have no fields. A reader uses `other` for a code
+    /// that it does not know.
     mutating func code<Code: RawRepresentable<Int32>>(_ code: inout Code, orElse other: Code) throws(Malformed) {
         try field(&code, as: { UInt8(truncatingIfNeeded: $0.rawValue) }, from: { Code(rawValue: Int32($0)) ?? other })
     }

@@ -1,7 +1,7 @@
 internal import BackhaulModel
 
-/// The beginning of the first message that each side of a connection sends, in all protocol versions. It has four bytes
-/// with which no other protocol begins, then the protocol version, then the library version.
+/// The beginning of the first message that each side of a connection sends. Its form is the same in all protocol
+/// versions: four bytes with which no other protocol begins, then the protocol version, then the library version.
 struct ConnectionPreface: WireRecord {
     private static let magic: [UInt8] = Array("bhul".utf8)
 

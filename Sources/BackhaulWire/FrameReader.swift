@@ -12,7 +12,7 @@ public struct FrameReader: Sendable {
     public init() {}
 
     /// Adds bytes that were read from the peer. Before the next call, the caller must take out all complete messages.
-    /// So at most one frame is buffered.
+    /// So before each call, at most one incomplete frame is buffered.
     public mutating func append(_ bytes: [UInt8]) { append(bytes[...]) }
 
     public mutating func append(_ bytes: ArraySlice<UInt8>) {

@@ -1,9 +1,11 @@
-/// A value that can be written into a frame and read from one: docs/wire.md.
+/// A value that can be written into a frame and read from one. A *frame* is a message between a client and the engine,
+/// with its length (docs/wire.md).
 ///
-/// A struct is a `WireRecord`. It lists its fields only one time, for both directions. An enum whose cases have fields
-/// has an exhaustive `switch` for each direction. The declaration of a case determines the order and the types of its
-/// fields. In the frame, one byte identifies the case. Its value is the raw value of the case in the nested enum
-/// `Form`. Because each `switch` is exhaustive, a new case does not compile until both `switch` statements have it.
+/// A struct is a `WireRecord`. It lists its fields only one time, for both directions (writing and reading). An enum
+/// whose cases have fields has an exhaustive `switch` for each direction. The declaration of a case determines the
+/// order and the types of its fields. In the frame, one byte identifies the case. Its value is the raw value of the
+/// case in the nested enum `Form`. Because each `switch` is exhaustive, a new case does not compile until both `switch`
+/// statements have it.
 protocol WireValue {
     func write(to coder: inout Coder)
     static func read(from coder: inout Coder) throws(Malformed) -> Self

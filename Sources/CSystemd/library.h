@@ -1,8 +1,8 @@
 // The functions of libsystemd that Backhaul uses. They are loaded when they are first needed, so that Backhaul can be
 // linked and used without libsystemd. The header of libsystemd is needed at build time, but only for the types of these
 // functions. Because Backhaul does not link libsystemd, a direct call of one of these functions would fail at link
-// time. None of these functions is variadic, because Swift cannot call variadic functions. libsystemd also has
-// functions with fixed arguments to build and read messages (sd-bus(3)).
+// time. None of these functions is variadic, because Swift cannot call variadic functions. To build and read messages,
+// libsystemd has variadic functions and functions with fixed arguments (sd-bus(3)).
 #pragma once
 #include <dlfcn.h>
 #include <systemd/sd-bus.h>

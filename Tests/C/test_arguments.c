@@ -1,4 +1,5 @@
-/* Calls with an argument that is missing, malformed or out of range. The error of each call names the argument. */
+/* Calls with an argument that is missing, malformed or out of range. The error of each call names the argument. A
+ * session is a named collection of tasks. An enqueue stores requests as tasks of a session. */
 #include "check.h"
 
 #include <stdint.h>
@@ -25,7 +26,7 @@ static char *repeated(char byte, size_t count) {
     return text;
 }
 
-static void an_application_needs_its_options(void) {
+static void invalid_options_of_an_application_are_refused(void) {
     bh_application *application = (void *)&error;
     bh_application_options good = BH_INIT(bh_application_options), options;
     good.identifier = "org.example.tests";
@@ -67,7 +68,7 @@ static void an_application_needs_its_options(void) {
 #undef CHANGED
 }
 
-static void a_session_needs_an_identifier_and_a_role(void) {
+static void invalid_configurations_and_roles_of_a_session_are_refused(void) {
     bh_application *application = open_application();
     bh_session *session = (void *)&error;
     bh_session_configuration good = BH_INIT(bh_session_configuration), changed;
@@ -107,7 +108,7 @@ static void a_session_needs_an_identifier_and_a_role(void) {
 #undef CHANGED
 }
 
-static void an_update_keeps_the_identifier(void) {
+static void a_new_configuration_cannot_change_the_identifier_of_its_session(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
     bh_session_configuration configuration = BH_INIT(bh_session_configuration);
@@ -128,7 +129,7 @@ static void an_update_keeps_the_identifier(void) {
     bh_application_close(application);
 }
 
-static void the_requests_of_an_enqueue_are_all_checked_first(void) {
+static void an_enqueue_with_one_invalid_request_makes_no_task(void) {
     enum { COUNT = 3000, BAD = 2345 };
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
@@ -192,7 +193,7 @@ static void the_requests_of_an_enqueue_are_all_checked_first(void) {
 #undef CHECK_BAD
 }
 
-static void an_enqueue_needs_a_valid_array(void) {
+static void an_enqueue_with_an_invalid_array_is_refused(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
     bh_request requests[2] = {idle_request(), idle_request()};
@@ -214,7 +215,7 @@ static void an_enqueue_needs_a_valid_array(void) {
 #undef ENQUEUE
 }
 
-static void polls_and_listings_hand_out_1_to_10000_items(void) {
+static void polls_and_listings_refuse_a_maximum_below_1_or_above_10000(void) {
     static const size_t counts[] = {0, 10001, SIZE_MAX, SIZE_MAX / 2};
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
@@ -242,7 +243,7 @@ static void polls_and_listings_hand_out_1_to_10000_items(void) {
     bh_application_close(application);
 }
 
-static void selections_and_ids_are_checked(void) {
+static void invalid_selections_and_ids_are_refused(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
     bh_task_selection selection = BH_INIT(bh_task_selection);
@@ -311,8 +312,9 @@ static void the_listing_has_the_values_of_the_request(void) {
     bh_application_close(application);
 }
 
-MAIN(TEST(an_application_needs_its_options),
-     TEST(a_session_needs_an_identifier_and_a_role), TEST(an_update_keeps_the_identifier),
-     TEST(the_requests_of_an_enqueue_are_all_checked_first), TEST(an_enqueue_needs_a_valid_array),
-     TEST(polls_and_listings_hand_out_1_to_10000_items), TEST(selections_and_ids_are_checked),
+MAIN(TEST(invalid_options_of_an_application_are_refused),
+     TEST(invalid_configurations_and_roles_of_a_session_are_refused),
+     TEST(a_new_configuration_cannot_change_the_identifier_of_its_session),
+     TEST(an_enqueue_with_one_invalid_request_makes_no_task), TEST(an_enqueue_with_an_invalid_array_is_refused),
+     TEST(polls_and_listings_refuse_a_maximum_below_1_or_above_10000), TEST(invalid_selections_and_ids_are_refused),
      TEST(the_listing_has_the_values_of_the_request))

@@ -1,4 +1,5 @@
-/* The results of an enqueue that succeeds, and of an enqueue that is refused. An enqueue stores requests as tasks. */
+/* The results of an enqueue that succeeds, and of an enqueue that is refused. An enqueue stores requests as tasks. A
+ * request is applied when it is stored. */
 #include "check.h"
 
 static bh_error error = BH_INIT(bh_error);
@@ -8,7 +9,7 @@ static bh_error error = BH_INIT(bh_error);
 enum { COUNT = 20000, REFUSED = 12345 };
 
 /* Returns COUNT requests for suspended tasks. An idempotency key is a text that identifies a request. The request with
- * the index REFUSED has the idempotency key of an existing task. */
+ * the index REFUSED has the idempotency key of an existing task, but another URL, so the engine refuses it. */
 static bh_request *requests_with_a_conflict(bh_session *session) {
     static bh_request requests[COUNT];
     bh_request request = idle_request();
@@ -47,7 +48,7 @@ static void check_results(bh_session *session, const bh_batch *results) {
     CHECK(count_tasks(session) == count + 1);
 }
 
-static void an_enqueue_that_was_refused_in_the_middle_returns_what_was_applied(void) {
+static void an_enqueue_that_is_refused_in_the_middle_returns_the_results_of_the_applied_requests(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
     bh_batch *results = NULL;
@@ -59,7 +60,7 @@ static void an_enqueue_that_was_refused_in_the_middle_returns_what_was_applied(v
     bh_application_close(application);
 }
 
-static void a_started_enqueue_that_was_refused_in_the_middle_has_the_same_results(void) {
+static void the_ticket_of_a_refused_enqueue_has_the_results_of_the_applied_requests(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
     bh_batch *results = NULL;
@@ -74,7 +75,7 @@ static void a_started_enqueue_that_was_refused_in_the_middle_has_the_same_result
     bh_application_close(application);
 }
 
-static void a_refused_enqueue_is_repeated_without_the_request_that_was_refused(void) {
+static void after_a_refusal_a_second_enqueue_applies_the_remaining_requests(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
     bh_batch *results = NULL;
@@ -95,7 +96,7 @@ static void a_refused_enqueue_is_repeated_without_the_request_that_was_refused(v
     bh_application_close(application);
 }
 
-static void the_results_are_null_when_no_request_was_applied(void) {
+static void the_results_of_a_refused_enqueue_are_null_if_no_request_was_applied(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
     bh_request requests[2] = {idle_request(), idle_request()};
@@ -131,7 +132,7 @@ static void the_results_are_null_when_the_role_or_the_handle_does_not_allow_an_e
     bh_application_close(application);
 }
 
-static void an_enqueue_without_a_results_parameter_returns_none(void) {
+static void an_enqueue_accepts_null_instead_of_a_results_parameter(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_PRODUCE);
     bh_request requests[2] = {idle_request(), idle_request()};
@@ -145,9 +146,9 @@ static void an_enqueue_without_a_results_parameter_returns_none(void) {
     bh_application_close(application);
 }
 
-MAIN(TEST(an_enqueue_that_was_refused_in_the_middle_returns_what_was_applied),
-     TEST(a_started_enqueue_that_was_refused_in_the_middle_has_the_same_results),
-     TEST(a_refused_enqueue_is_repeated_without_the_request_that_was_refused),
-     TEST(the_results_are_null_when_no_request_was_applied),
+MAIN(TEST(an_enqueue_that_is_refused_in_the_middle_returns_the_results_of_the_applied_requests),
+     TEST(the_ticket_of_a_refused_enqueue_has_the_results_of_the_applied_requests),
+     TEST(after_a_refusal_a_second_enqueue_applies_the_remaining_requests),
+     TEST(the_results_of_a_refused_enqueue_are_null_if_no_request_was_applied),
      TEST(the_results_are_null_when_the_role_or_the_handle_does_not_allow_an_enqueue),
-     TEST(an_enqueue_without_a_results_parameter_returns_none))
+     TEST(an_enqueue_accepts_null_instead_of_a_results_parameter))

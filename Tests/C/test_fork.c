@@ -1,5 +1,6 @@
 /* Handles belong to the process that created them. A handle is a pointer, such as a bh_session *, that stands for an
- * object of the library. A child of fork has copies of its parent's handles, and the library refuses these copies. */
+ * object of the library. A child of fork has copies of its parent's handles, and the library refuses these copies. The
+ * application is the object through which a program uses the library. */
 #include "calls.h"
 
 #include <pthread.h>
@@ -99,7 +100,7 @@ static void a_child_may_open_the_application_again(void) {
     expect_whole(&all);
 }
 
-static void a_child_may_be_the_first_to_open_it(void) {
+static void a_child_may_be_the_first_to_open_the_application(void) {
     struct handles none = {NULL, NULL, NULL, NULL};
     CHECK(bh_batch_count(NULL) == 0);
     expect_child(use_anew, &none);
@@ -179,7 +180,7 @@ static void a_child_with_the_process_id_of_its_parent_is_recognized(void) {
 }
 
 MAIN(TEST(handles_of_the_parent_are_refused_in_a_child), TEST(handles_of_the_parent_are_refused_in_a_grandchild),
-     TEST(a_child_may_open_the_application_again), TEST(a_child_may_be_the_first_to_open_it),
+     TEST(a_child_may_open_the_application_again), TEST(a_child_may_be_the_first_to_open_the_application),
      TEST(a_child_made_while_other_threads_use_the_library_does_not_hang),
      TEST(a_child_of_a_busy_parent_may_open_the_application_again),
      TEST(a_child_made_while_other_threads_open_and_close_applications_does_not_hang),

@@ -1,5 +1,6 @@
 /* Structs of other versions of the header, and fields that must be 0. A program may be compiled with an older or newer
- * header than the library. So the program's structs may be shorter or longer than the structs of the library. */
+ * header than the library. So the program's structs may be shorter or longer than the structs of the library. An item
+ * is an element of a list that the library returns. A session is a named collection of tasks. */
 #include "fields.h"
 
 #include <stddef.h>
@@ -258,7 +259,7 @@ static void the_struct_size_of_the_first_part_is_the_stride_of_the_array(void) {
     bh_application_close(application);
 }
 
-static void the_elements_of_an_array_have_one_struct_size(void) {
+static void an_element_with_another_struct_size_than_the_first_is_refused(void) {
     struct {
         bh_request known;
         uint64_t later[2];
@@ -392,7 +393,8 @@ MAIN(TEST(bh_init_and_the_initializer_macro_give_the_same_struct), TEST(an_unkno
      TEST(reserved_fields_of_a_network_must_be_0), TEST(reserved_fields_of_a_selection_must_be_0),
      TEST(the_struct_size_of_the_first_request_is_the_stride_of_the_array),
      TEST(the_struct_size_of_the_first_part_is_the_stride_of_the_array),
-     TEST(the_elements_of_an_array_have_one_struct_size), TEST(nothing_is_read_past_the_end_of_an_array),
+     TEST(an_element_with_another_struct_size_than_the_first_is_refused),
+     TEST(nothing_is_read_past_the_end_of_an_array),
      TEST(an_invalid_first_struct_size_of_an_array_is_refused),
      TEST(an_item_that_is_read_with_a_smaller_size_has_only_the_first_fields),
      TEST(an_item_that_is_read_with_a_larger_size_ends_with_zeros_and_can_be_passed_back),

@@ -8,7 +8,7 @@ static_assert(std::is_standard_layout<bh_event>::value && std::is_trivial<bh_eve
 static_assert(std::is_same<std::underlying_type<bh_status>::type, int32_t>::value, "statuses have a fixed width");
 static_assert(std::is_same<bh_attention, uint32_t>::value, "sets of bits have a fixed width");
 
-static void the_initializers_and_functions_serve_cpp(void) {
+static void the_initializers_and_functions_work_in_cpp(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
     bh_request request = BH_INIT(bh_request);
@@ -30,7 +30,7 @@ static void the_initializers_and_functions_serve_cpp(void) {
     bh_application_close(application);
 }
 
-static void the_version_is_that_of_the_header(void) {
+static void the_library_has_the_version_and_the_status_names_of_the_header(void) {
     CHECK(bh_version() == BH_VERSION);
     CHECK(std::strcmp(bh_status_name(BH_IN_USE), "BH_IN_USE") == 0);
     CHECK(std::strcmp(bh_status_name(static_cast<bh_status>(-1)), "BH_UNKNOWN") == 0);
@@ -45,5 +45,6 @@ static void each_status_has_the_name_and_the_text_of_the_table(void) {
 #undef CHECK_NAME
 }
 
-MAIN(TEST(the_initializers_and_functions_serve_cpp), TEST(the_version_is_that_of_the_header),
+MAIN(TEST(the_initializers_and_functions_work_in_cpp),
+     TEST(the_library_has_the_version_and_the_status_names_of_the_header),
      TEST(each_status_has_the_name_and_the_text_of_the_table))

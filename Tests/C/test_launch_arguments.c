@@ -8,7 +8,7 @@
 
 static char long_text[70000];
 
-static void a_launch_command_is_a_program_with_arguments(void) {
+static void an_invalid_launch_command_is_refused(void) {
     bh_application *application = open_application();
     bh_launch_command good = BH_INIT(bh_launch_command), changed;
     const char *const texts[] = {"--launched", NULL};
@@ -45,7 +45,7 @@ static void a_launch_command_is_a_program_with_arguments(void) {
     bh_application_close(application);
 }
 
-static void a_response_is_a_refusal_a_credential_or_headers(void) {
+static void an_invalid_response_to_a_challenge_is_refused(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "s", BH_ROLE_CONSUME);
     bh_challenge_response good = BH_INIT(bh_challenge_response), changed;
@@ -77,7 +77,7 @@ static void a_response_is_a_refusal_a_credential_or_headers(void) {
     bh_application_close(application);
 }
 
-static void progress_is_read_every_tenth_of_a_second_to_every_minute(void) {
+static void a_progress_interval_must_be_0_or_from_100_ms_to_one_minute(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "s", BH_ROLE_OBSERVE);
     CHECK_REFUSED("interval_ms is 99", bh_session_watch_progress(session, 99, 5000, &error));
@@ -135,6 +135,6 @@ static void a_registered_launch_command_is_listed_with_its_defaults_until_it_is_
     bh_application_close(application);
 }
 
-MAIN(TEST(a_launch_command_is_a_program_with_arguments), TEST(a_response_is_a_refusal_a_credential_or_headers),
-     TEST(progress_is_read_every_tenth_of_a_second_to_every_minute), TEST(a_host_that_was_not_launched_has_no_launch),
+MAIN(TEST(an_invalid_launch_command_is_refused), TEST(an_invalid_response_to_a_challenge_is_refused),
+     TEST(a_progress_interval_must_be_0_or_from_100_ms_to_one_minute), TEST(a_host_that_was_not_launched_has_no_launch),
      TEST(a_registered_launch_command_is_listed_with_its_defaults_until_it_is_removed))

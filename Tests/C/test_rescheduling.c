@@ -74,7 +74,7 @@ static void a_tasks_own_constraints_are_listed(void) {
     bh_application_close(application);
 }
 
-static void constraints_replace_earlier_ones(void) {
+static void new_constraints_of_a_task_replace_all_its_earlier_constraints(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_PRODUCE);
     bh_request request = idle_request();
@@ -99,4 +99,4 @@ static void constraints_replace_earlier_ones(void) {
 }
 
 MAIN(TEST(rescheduled_start_times_are_checked_and_listed), TEST(a_tasks_own_constraints_are_listed),
-     TEST(constraints_replace_earlier_ones))
+     TEST(new_constraints_of_a_task_replace_all_its_earlier_constraints))

@@ -1,5 +1,6 @@
-/* Tests of calls with BH_START. Such a call starts an operation, and does not wait for the result. It returns a ticket,
- * which stands for the result. Other tests check that invalid time-outs are refused. */
+/* Tests of time-outs, and of calls with BH_START in place of a time-out. Such a call starts an operation, and does not
+ * wait for the result. It returns a ticket, which stands for the result. A session is a named collection of tasks. Only
+ * one handle of a session at a time can have the consumer role, in which it reads the events of the session. */
 #include "calls.h"
 
 #include <stdint.h>
@@ -45,7 +46,7 @@ static void each_started_operation_returns_a_ticket_and_sets_no_output(void) {
     bh_application_close(all.application);
 }
 
-static void a_start_without_an_error_is_refused_and_starts_nothing(void) {
+static void bh_start_without_an_error_struct_is_refused_and_starts_nothing(void) {
     struct handles all = open_all();
     bh_error unset;
     bh_batch *tasks = NULL, *activities = NULL;
@@ -66,7 +67,7 @@ static void a_start_without_an_error_is_refused_and_starts_nothing(void) {
     bh_application_close(all.application);
 }
 
-static void a_call_without_a_started_form_refuses_bh_start(void) {
+static void a_function_that_cannot_start_an_operation_refuses_bh_start(void) {
     struct handles all = open_all();
     for (size_t i = 0; i < CALL_COUNT; i++) {
         if (calls[i].waiting != WAITS) continue;
@@ -77,7 +78,7 @@ static void a_call_without_a_started_form_refuses_bh_start(void) {
     bh_application_close(all.application);
 }
 
-static void minus_1_is_refused_because_there_is_no_endless_wait(void) {
+static void a_timeout_of_minus_1_is_refused_because_there_is_no_endless_wait(void) {
     struct handles all = open_all();
     for (size_t i = 0; i < CALL_COUNT; i++) {
         if (calls[i].waiting != WAITS && calls[i].waiting != STARTS) continue;
@@ -89,7 +90,7 @@ static void minus_1_is_refused_because_there_is_no_endless_wait(void) {
     bh_application_close(all.application);
 }
 
-static void a_wait_is_at_most_a_day(void) {
+static void a_timeout_outside_0_to_one_day_is_refused_unless_it_is_a_constant_of_the_header(void) {
     static const int32_t refused[] = {-2, -1000, INT32_MIN, BH_WAIT_MAXIMUM + 1, INT32_MAX};
     struct handles all = open_all();
     for (size_t i = 0; i < CALL_COUNT; i++) {
@@ -137,7 +138,7 @@ static void a_started_enqueue_checks_its_requests_and_has_no_ticket_if_one_is_re
     bh_application_close(all.application);
 }
 
-static void a_wait_for_a_consumer_that_stays_ends_when_its_ticket_is_released(void) {
+static void releasing_the_ticket_of_an_attach_that_waits_for_the_consumer_role_ends_the_wait(void) {
     struct handles all = open_all();
     bh_session *session = NULL;
     bh_ticket *ticket = ticket_of(
@@ -151,9 +152,10 @@ static void a_wait_for_a_consumer_that_stays_ends_when_its_ticket_is_released(vo
 }
 
 MAIN(TEST(each_started_operation_returns_a_ticket_and_sets_no_output),
-     TEST(a_start_without_an_error_is_refused_and_starts_nothing),
-     TEST(a_call_without_a_started_form_refuses_bh_start),
-     TEST(minus_1_is_refused_because_there_is_no_endless_wait), TEST(a_wait_is_at_most_a_day),
+     TEST(bh_start_without_an_error_struct_is_refused_and_starts_nothing),
+     TEST(a_function_that_cannot_start_an_operation_refuses_bh_start),
+     TEST(a_timeout_of_minus_1_is_refused_because_there_is_no_endless_wait),
+     TEST(a_timeout_outside_0_to_one_day_is_refused_unless_it_is_a_constant_of_the_header),
      TEST(a_started_operation_has_copies_of_its_arguments),
      TEST(a_started_enqueue_checks_its_requests_and_has_no_ticket_if_one_is_refused),
-     TEST(a_wait_for_a_consumer_that_stays_ends_when_its_ticket_is_released))
+     TEST(releasing_the_ticket_of_an_attach_that_waits_for_the_consumer_role_ends_the_wait))

@@ -1,4 +1,5 @@
-/* Every function may be called from any thread at any time. */
+/* Every function may be called from any thread at any time. A session is a named collection of tasks. A batch is a list
+ * that the library returns. */
 #include "check.h"
 
 #include <pthread.h>
@@ -89,7 +90,7 @@ static void *use_what_may_be_closed(void *argument) {
 }
 
 /* If the application is closed while other threads call functions, the only effect is that these calls fail. */
-static void closing_while_other_threads_call_only_fails_their_calls(void) {
+static void closing_an_application_while_other_threads_use_it_only_makes_their_calls_fail(void) {
     pthread_t threads[THREADS];
     /* This application keeps the engine (the threads that run the tasks) running, so that the other applications open
      * and close quickly. */
@@ -133,5 +134,5 @@ static void a_long_wait_ends_when_the_application_is_closed(void) {
 }
 
 MAIN(TEST(one_session_serves_many_threads), TEST(one_batch_is_read_by_many_threads),
-     TEST(closing_while_other_threads_call_only_fails_their_calls),
+     TEST(closing_an_application_while_other_threads_use_it_only_makes_their_calls_fail),
      TEST(a_long_wait_ends_when_the_application_is_closed))

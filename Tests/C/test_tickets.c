@@ -16,7 +16,7 @@ static int is_readable(int descriptor, int timeout_ms) {
     return poll(&entry, 1, timeout_ms) == 1;
 }
 
-static void ended_tickets_make_the_descriptor_readable(void) {
+static void the_end_of_an_operation_makes_the_event_descriptor_of_the_application_readable(void) {
     enum { COUNT = 50 };
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
@@ -46,7 +46,7 @@ static void ended_tickets_make_the_descriptor_readable(void) {
     bh_application_close(application);
 }
 
-static void a_ticket_is_returned_as_soon_as_a_wait_has_returned_its_outcome(void) {
+static void next_ticket_returns_a_ticket_as_soon_as_a_wait_has_returned_its_result(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
     bh_ticket *next = NULL;
@@ -60,7 +60,7 @@ static void a_ticket_is_returned_as_soon_as_a_wait_has_returned_its_outcome(void
     bh_application_close(application);
 }
 
-static void a_released_ticket_is_never_returned(void) {
+static void next_ticket_never_returns_a_released_ticket(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
     bh_ticket *next = NULL;
@@ -227,7 +227,7 @@ static void a_ticket_of_an_enqueue_distinguishes_live_tasks_from_ended_ones(void
     bh_application_close(application);
 }
 
-static void only_the_requests_whose_keys_found_a_task_are_existing(void) {
+static void only_requests_with_the_key_of_a_task_have_the_disposition_existing(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
     bh_request requests[3] = {idle_request(), idle_request(), idle_request()};
@@ -246,7 +246,7 @@ static void only_the_requests_whose_keys_found_a_task_are_existing(void) {
     bh_application_close(application);
 }
 
-static void a_ticket_keeps_a_pointer_of_the_host(void) {
+static void a_ticket_keeps_the_pointer_that_a_program_stores_in_it(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
     bh_ticket *next = NULL;
@@ -272,7 +272,7 @@ static void a_ticket_keeps_a_pointer_of_the_host(void) {
     CHECK(bh_ticket_data(ticket) == NULL);
 }
 
-static void started_controls_count(void) {
+static void the_ticket_of_a_started_cancel_has_the_number_of_cancelled_tasks(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
     bh_request request = idle_request();
@@ -320,7 +320,7 @@ static void end(pid_t engine) {
     CHECK(waitpid(engine, NULL, 0) == engine);
 }
 
-static void an_operation_that_does_not_end_in_time_leaves_its_ticket(void) {
+static void a_call_that_times_out_returns_the_ticket_of_its_operation(void) {
     pid_t engine = start_engine();
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
@@ -371,7 +371,7 @@ static void an_engine_that_is_stopped_before_its_first_reply_is_named_in_the_err
     end(engine);
 }
 
-static void an_operation_survives_the_engine_that_did_not_reply(void) {
+static void an_operation_of_an_engine_that_is_killed_before_its_reply_still_succeeds(void) {
     pid_t engine = start_engine();
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
@@ -409,15 +409,18 @@ static void closing_does_not_wait_for_an_engine_that_is_stopped(void) {
     end(engine);
 }
 
-MAIN(TEST(ended_tickets_make_the_descriptor_readable),
-     TEST(a_ticket_is_returned_as_soon_as_a_wait_has_returned_its_outcome), TEST(a_released_ticket_is_never_returned),
+MAIN(TEST(the_end_of_an_operation_makes_the_event_descriptor_of_the_application_readable),
+     TEST(next_ticket_returns_a_ticket_as_soon_as_a_wait_has_returned_its_result),
+     TEST(next_ticket_never_returns_a_released_ticket),
      TEST(a_session_is_taken_from_its_ticket_once), TEST(a_session_that_was_not_taken_is_closed_with_its_ticket),
      TEST(a_batch_is_taken_from_its_ticket_once),
      TEST(each_function_of_a_ticket_returns_the_error_of_its_operation),
-     TEST(the_results_of_a_started_enqueue_are_taken_from_its_ticket_once), TEST(started_controls_count),
+     TEST(the_results_of_a_started_enqueue_are_taken_from_its_ticket_once),
+     TEST(the_ticket_of_a_started_cancel_has_the_number_of_cancelled_tasks),
      TEST(a_ticket_of_an_enqueue_distinguishes_live_tasks_from_ended_ones),
-     TEST(only_the_requests_whose_keys_found_a_task_are_existing), TEST(a_ticket_keeps_a_pointer_of_the_host),
-     TEST(an_operation_that_does_not_end_in_time_leaves_its_ticket),
+     TEST(only_requests_with_the_key_of_a_task_have_the_disposition_existing),
+     TEST(a_ticket_keeps_the_pointer_that_a_program_stores_in_it),
+     TEST(a_call_that_times_out_returns_the_ticket_of_its_operation),
      TEST(an_engine_that_is_stopped_before_its_first_reply_is_named_in_the_error),
-     TEST(an_operation_survives_the_engine_that_did_not_reply),
+     TEST(an_operation_of_an_engine_that_is_killed_before_its_reply_still_succeeds),
      TEST(closing_does_not_wait_for_an_engine_that_is_stopped))

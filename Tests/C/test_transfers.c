@@ -94,7 +94,7 @@ static void fields_that_are_0_are_read_back_with_their_defaults(void) {
     bh_application_close(application);
 }
 
-static void an_invalid_setting_is_refused_by_field_name(void) {
+static void the_error_for_an_invalid_setting_names_the_field(void) {
     bh_application *application = open_application();
     bh_session_configuration given;
     bh_session *session = NULL;
@@ -129,7 +129,7 @@ static void an_invalid_setting_is_refused_by_field_name(void) {
 #undef CHECK_BAD
 }
 
-static void an_invalid_request_is_refused_by_field_name(void) {
+static void the_error_for_an_invalid_request_names_the_field(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_PRODUCE);
     bh_policy policy = BH_INIT(bh_policy);
@@ -241,6 +241,6 @@ static void limits_are_read_back_unchanged(void) {
 MAIN(TEST(a_configuration_is_read_back_unchanged),
      TEST(a_struct_shorter_than_in_header_1_0_is_refused),
      TEST(fields_that_are_0_are_read_back_with_their_defaults),
-     TEST(an_invalid_setting_is_refused_by_field_name),
-     TEST(an_invalid_request_is_refused_by_field_name),
+     TEST(the_error_for_an_invalid_setting_names_the_field),
+     TEST(the_error_for_an_invalid_request_names_the_field),
      TEST(a_request_with_every_option_is_accepted_and_listed), TEST(limits_are_read_back_unchanged))

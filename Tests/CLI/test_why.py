@@ -66,6 +66,8 @@ def these_hours():
     return f"{now - hour:%H:%M}-{now + hour:%H:%M}"
 
 
+#: Maps the reason of a wait to: the files of the fake machine, the options that set the constraint, the words of `why`
+#: for the reason, and the option that `why` shows.
 CASES = {
     "power": ({"sys": ON_BATTERY}, ["--external-power", "yes"], "external power", "--external-power yes"),
     "battery": ({"sys": ON_BATTERY}, ["--minimum-battery", "80"], "more charge in the battery", "--minimum-battery 80"),

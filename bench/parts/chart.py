@@ -1,5 +1,5 @@
-"""Draws a chart as SVG. For each row of the bench, the chart shows Backhaul's wall time relative to curl's wall time,
-and the bar: the limit that the project requires."""
+"""Draws a chart as SVG. For each row (measurement) of the bench, the chart shows Backhaul's wall time relative to
+curl's wall time. It also shows the bar: the limit that the project requires."""
 
 from math import log2
 from statistics import median

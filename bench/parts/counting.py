@@ -27,8 +27,8 @@ class Counts:
 
 
 def counting_environment(job, programs, daemon, environment):
-    """Returns the environment of a counted run. The library passes few variables to its daemon. So the environment
-    names a script, which sets the variables and starts the daemon."""
+    """Returns the environment of a counted run. The library passes few variables to its daemon, which runs the
+    transfers. So BACKHAUL_DAEMON is the path of a script, which sets the variables and starts the daemon."""
     counts = job.scratch / "counts"
     counts.write_bytes(bytes(struct.calcsize(_LAYOUT)))
     added = {"LD_PRELOAD": str(programs / "counting.so"), "BENCH_COUNTS": str(counts)}

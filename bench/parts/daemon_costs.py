@@ -1,5 +1,5 @@
 """Measures what a daemon costs: its start and memory with a million queued tasks, and its memory for each running
-transfer."""
+transfer. A daemon is the process that runs the transfers of a store, a directory with all durable data."""
 
 import os
 import socket
@@ -55,7 +55,7 @@ def host(program, *arguments):
 
 
 def close_store(process):
-    """Makes the host close its store, and waits until the store is closed."""
+    """Makes the host (the program of bench/queue.c) close its store, and waits until the store is closed."""
     process.stdin.close()
     process.stdout.readline()
 
@@ -93,7 +93,7 @@ class Queue:
         with host(self._program, "start", self._store, self._port) as (process, [attached, first]):
             self.attaches.append(attached)
             self.first_bytes.append(first)
-            time.sleep(1)  # Meanwhile the engine loads the next tasks of the queue.
+            time.sleep(1)  # Meanwhile the daemon loads the next tasks of the queue.
             self.resident.append(resident(self._store))
             close_store(process)
             end_daemons(self._store)

@@ -23,7 +23,8 @@ class Run:
     system: float
     #: The processor time of the server. The server and the contender run on the same processors.
     server: float
-    #: The daemon's part of the user and system time. The rest is the host's part.
+    #: The part of Backhaul's daemon in the user and system time. The rest is the part of the host, the program that
+    #: uses the library.
     daemon: float
     #: Context switches of the contender and its daemon.
     switches: int
@@ -69,9 +70,9 @@ def prepare(row, files, server, tls, folder):
 def run(contender, job, files, server, environment):
     """Times one run from fork to exit. wait4(2) waits for the exit without polling, and returns the processor times."""
     command = [os.fspath(word) for word in contender.command(job)]
-    # The sync comes before the memory is touched, because a sync may take seconds. In the opposite order, the balloon
-    # driver could take the memory again during a long sync. The sync is short if the previous contender has synced its
-    # files itself, and long otherwise. So the memory would be ready for some contenders, and not ready for others.
+    # A sync may take seconds, and meanwhile the balloon driver could take touched memory again. So the sync comes
+    # first. The sync is short if the previous contender has synced its files itself. In the opposite order, the memory
+    # would therefore be ready for some contenders, and not ready for others.
     os.sync()
     touch_memory(min(files.bytes, 2 << 30))
     log = job.scratch / "output"

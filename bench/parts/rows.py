@@ -1,4 +1,5 @@
-"""The rows of the bench that transfer files. Each row has the files, the network, the programs and the bars.
+"""The rows (measurements) of the bench that transfer files. Each row has the files, the network, the programs and the
+bars.
 
 A bar is a limit that the project requires of Backhaul. With `--quick` or `--ci`, a row has fewer files, and the same
 bars.

@@ -1,5 +1,5 @@
-"""Runs the rows of the bench that transfer files. In each round, each contender (measured program) runs one time. The
-results of the runs are compared with the *bars*: the worst figures that the project accepts."""
+"""Runs the rows (measurements) of the bench that transfer files. In each round, each contender (measured program) runs
+one time. The results of the runs are compared with the *bars*: the worst figures that the project accepts."""
 
 import os
 import sys

@@ -33,7 +33,8 @@ let package = Package(
                 ? [.unsafeFlags(["-L" + builtLibrary, "-Xlinker", "-rpath", "-Xlinker", builtLibrary])] : []),
         // This target has sessions, tasks and delegates with the structure of URLSession.
         .target(name: "BackhaulFoundation", dependencies: ["Backhaul"], swiftSettings: strict),
-        // This target gives these types Apple's names. So programs can share source files with Apple's systems.
+        // This target gives the types of BackhaulFoundation Apple's names. So programs for Linux and for Apple's
+        // systems can share source files.
         .target(name: "BackhaulURLSession", dependencies: ["BackhaulFoundation"], swiftSettings: strict),
         .target(name: "TestSupport", path: "Tests/TestSupport"),
         .executableTarget(

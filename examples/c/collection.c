@@ -5,8 +5,8 @@
  *   collection STORE LOG LIST   enqueues the files of LIST and reports their ends. Each line is "URL<tab>destination"
  *   collection STORE LOG        only reports the ends; the daemon uses this command when the program does not run
  *
- * If the program is killed, the transfers continue. The program writes its reports to LOG, because a program that the
- * daemon starts has no terminal.
+ * STORE is the directory with all data of the transfers. If the program is killed, the transfers continue. The program
+ * writes its reports to LOG, because a program that the daemon starts has no terminal.
  */
 #define _DEFAULT_SOURCE
 #include <backhaul.h>

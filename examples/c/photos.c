@@ -4,8 +4,9 @@
  *   photos STORE LIST   enqueues the files of LIST and waits for them. Each line is "URL<tab>destination"
  *   photos STORE        attaches to the session of an earlier run, and waits for the remaining files
  *
- * If the program is killed and started again, no file is lost, and none is downloaded twice. After all files have
- * arrived, a run with the same list downloads the files that have changed.
+ * STORE is the directory with all data of the transfers. If the program is killed and started again, no file is lost,
+ * and none is downloaded twice. After all files have arrived, a run with the same list downloads the files that have
+ * changed.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <backhaul.h>

@@ -8,7 +8,7 @@ from pathlib import Path
 
 FOLDERS = ("/usr/bin", "/usr/lib", "/usr/share")
 
-# Each bucket has the minimum size and the limit of the size, both in bytes, and the number of files.
+# Each bucket has the minimum size, the size below which its files must be (both in bytes), and the number of files.
 BUCKETS = (
     (1 << 10, 16 << 10, 160),
     (16 << 10, 128 << 10, 80),

@@ -81,7 +81,7 @@ class Header:
     #: The macros that are numbers.
     numbers: tuple[Constant, ...]
     functions: tuple[Function, ...]
-    #: Structs without a definition. Handles are pointers to such structs.
+    #: Structs without a definition. A handle of the C API is a pointer to such a struct.
     opaque: tuple[str, ...]
     #: Maps the name of a type of the header to the type that it stands for: `bh_status` -> `int32_t`.
     types: dict[str, str]

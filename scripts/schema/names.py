@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from .model import Constant, Enumeration, Field, Struct
 
-#: Enumeration -> its class in Python, if the name of the class is not the header's name in Python's form.
+#: Enumeration -> its class in Python. The names of the other classes are derived from the header's names.
 PYTHON_CLASSES = {
     "bh_enqueue_disposition": "Disposition",
     "bh_network_kinds": "NetworkKind",
@@ -14,8 +14,8 @@ PYTHON_CLASSES = {
     "bh_schemes": "Scheme",
 }
 
-#: Struct that a program fills -> its type in Python and Swift, if the name of the type is not the header's name in
-#: their form.
+#: Struct that a program fills -> its type in Python and Swift. The names of the other types are derived from the
+#: header's names.
 VALUES = {
     "bh_proxy_settings": "Proxy",
     "bh_tls_settings": "TLS",
@@ -33,13 +33,13 @@ PYTHON_ZEROS = {
     "bh_tolerances": "Tolerances(0)",
 }
 
-#: Enumeration -> its type in Swift, if the name of the type is not the header's name in Swift's form.
+#: Enumeration -> its type in Swift. The names of the other types are derived from the header's names.
 SWIFT_TYPES = {
     "bh_cookies": "CookiePolicy",
     "bh_redirects": "RedirectPolicy",
 }
 
-#: Field -> its property in Swift, if the name of the property is not the header's name in Swift's form.
+#: Field -> its property in Swift. The names of the other properties are derived from the header's names.
 SWIFT_PROPERTIES = {
     "discretionary_if_launched": "isDiscretionaryIfLaunched",
 }

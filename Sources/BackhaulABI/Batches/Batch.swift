@@ -41,8 +41,8 @@ final class Batch: @unchecked Sendable {
         for address in resized.withLock({ $0.values }) { UnsafeMutableRawPointer(bitPattern: address)?.deallocate() }
     }
 
-    /// The item at an index. Nil if the batch has items of another kind, or no item at this index. `size`: the size of
-    /// the struct in the host's version of the header.
+    /// The item at an index. Nil if the batch has items of another kind or no item at this index, or if `size` is
+    /// invalid. `size`: the size of the struct in the host's version of the header.
     func item(at index: Int, kind: Int32, size: Int) -> UnsafeRawPointer? {
         guard kind == self.kind, index >= 0, index < count,
             (MemoryLayout<Int>.size...StructArgument.largestSize).contains(size)
@@ -89,7 +89,8 @@ extension Batch {
         }
     }
 
-    /// Copies the results of an enqueue, which stores requests as tasks. Requests that were not applied are left out.
+    /// Copies the results of an enqueue, which stores requests as tasks. Requests that the engine has not processed are
+    /// left out.
     convenience init(_ enqueued: EnqueuedList) {
         let applied = enqueued.enumerated().filter { $0.element.disposition != .notApplied }
         self.init(applied) { item, _ in bh_enqueued(item.element, of: item.offset) }

@@ -14,7 +14,7 @@ enum Call {
     typealias HandlePointer = UnsafeMutablePointer<OpaquePointer?>
     typealias DispositionPointer = UnsafeMutablePointer<bh_session_disposition>
 
-    /// Runs a call that does not wait for the engine.
+    /// Runs a body, writes its success or failure to `error`, and returns the status.
     static func immediate(_ error: ErrorPointer?, _ body: () throws(Failure) -> Void) -> bh_status {
         do throws(Failure) {
             try body()
@@ -24,9 +24,9 @@ enum Call {
         }
     }
 
-    /// Runs a call that waits for the engine. With `BH_START` the deadline is nil: the call only starts its operation.
-    /// `deliver` passes the results to the host. If the operation has not ended by the deadline, the host gets a
-    /// *ticket*, with which it can read the result later.
+    /// Runs a verb. `deliver` passes the results to the host. If the operation has not ended by the deadline, the host
+    /// gets a *ticket*, with which it can read the result later. With `BH_START` the deadline is nil: the call only
+    /// starts the operation, and returns the ticket.
     static func verb(
         _ timeout: Int32, _ error: ErrorPointer?, _ start: (Deadline?) throws(Failure) -> StartedVerb,
         deliver: (StartedVerb, Ticket.Outcome) throws(Failure) -> Void = { _, _ in }
@@ -130,7 +130,7 @@ extension Batch {
 
 extension StartedVerb {
     /// Makes a handle (a pointer that stands for an object) for the session in the outcome, and returns the handle to
-    /// the host. Only the first call succeeds.
+    /// the host. For each verb, only the first call succeeds, because a session has one owner.
     func deliverSession(
         _ outcome: Ticket.Outcome, to session: Call.HandlePointer, _ disposition: Call.DispositionPointer?
     ) throws(Failure) {
@@ -145,8 +145,9 @@ extension StartedVerb {
         disposition?.pointee = Int32(isNew ? BH_SESSION_CREATED : BH_SESSION_ATTACHED)
     }
 
-    /// Makes a batch from the outcome, and returns its handle to the host. Only the first call succeeds. After a failed
-    /// enqueue, the batch has the results of the applied requests.
+    /// Makes a batch from the outcome, and returns its handle to the host. For each verb, only the first call succeeds,
+    /// because a batch has one owner. An enqueue stores requests as tasks. If it fails, the batch has the results of
+    /// the requests that were processed before the failure.
     func deliverBatch(_ outcome: Ticket.Outcome, to batch: Call.HandlePointer) throws(Failure) {
         guard case .enqueued(let enqueued, let failure) = outcome else {
             return try deliver(self.batch(of: outcome), to: batch)

@@ -6,8 +6,8 @@ internal import CBackhaul
 
 /// Reads `bh_session_configuration`. Fields that are not set get their defaults.
 enum ConfigurationArgument {
-    /// `identifier`: the identifier of an existing session. The struct may then omit its identifier. If the struct has
-    /// an identifier, both identifiers must be equal.
+    /// `identifier`: the identifier of an existing session, or nil for a new session. For an existing session, the
+    /// struct may omit its identifier. If the struct has one, both identifiers must be equal.
     static func read(
         _ pointer: UnsafePointer<bh_session_configuration>?, of identifier: String? = nil
     ) throws(Failure) -> SessionConfiguration {

@@ -8,7 +8,7 @@ internal import CBackhaul
 /// Copies fields between a struct of the header and a Swift value. One list of fields serves both directions
 /// (`ConfigurationFields.swift`). In the header, 0 and NULL mean the default. So if a field that is read has 0 or NULL,
 /// the Swift value gets its default: if the default is nil, the value becomes nil. Otherwise the value does not change,
-/// because the caller has passed the default. Writing never throws.
+/// because the caller passes a value that has the default already. Writing never throws.
 struct FieldExchange: ~Copyable {
     private let isReading: Bool
     private var arena = Arena()

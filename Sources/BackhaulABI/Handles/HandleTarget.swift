@@ -6,7 +6,7 @@ internal import CBackhaul
 
 /// The object that a handle stands for. A *handle* is the pointer that a program gets for an application, a session, a
 /// ticket or a batch. A *ticket* stands for a function call whose result the program reads later (`StartedVerb`). A
-/// *batch* is a list.
+/// *batch* is a list of results.
 enum HandleTarget: Sendable {
     case application(ApplicationClient)
     case session(SessionClient, ApplicationHandle)

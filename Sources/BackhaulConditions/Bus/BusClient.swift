@@ -5,7 +5,7 @@ internal import Glibc
 
 /// The connection to the system bus, on the thread of `BusWatch`. For each service, a *view* such as
 /// `NetworkManagerView` stores what is known about the service. The client sends the calls that the views need, and
-/// passes replies and signals to the views. It repeats a call only after a change.
+/// passes replies and signals to the views. It repeats a call only after the service has changed.
 final class BusClient {
     private struct PendingRequest {
         var request: BusRequest
@@ -110,7 +110,7 @@ final class BusClient {
         pendingRequests = [:]
         queuedRequests = []
         for name in names { update(.absent(why: why), of: name) }
-        // While a view was updated, it may have queued calls to the absent service. These calls cannot be sent.
+        // The update of a view may have queued calls to the absent service. These calls cannot be sent.
         queuedRequests = []
         if socketWatch == nil {
             socketWatch = address.flatMap { BusAddress.path(of: $0) }.flatMap { BusSocketWatch(path: $0) }

@@ -37,7 +37,8 @@ enum BusName: CaseIterable, Hashable {
         }
     }
 
-    /// The rules for the signals of the service (D-Bus specification, "Match Rules").
+    /// The match rules (D-Bus specification, "Match Rules") by which the bus sends the needed signals of the service to
+    /// this connection.
     var rules: [String] {
         let owner = "type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='\(text)'"
         switch self {

@@ -6,8 +6,8 @@ internal import BackhaulPlatform
 public struct IngestedBody: Sendable {
     public var file: BodyFile
     public var source: BodySource
-    /// The file's future name in the store's folder of bodies. No other file there has this name. If the
-    /// file is read in place (a reference), the name is not used.
+    /// The file's future name in the store's folder of bodies. No other file there has this name. If the file is read
+    /// in place (a reference), the name is not used.
     public var name: String
     public init(_ file: BodyFile, _ source: BodySource, name: String) {
         self.file = file

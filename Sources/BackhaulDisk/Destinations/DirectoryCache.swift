@@ -1,7 +1,7 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// The directories that a disk thread has opened for one batch of jobs, which it performs together. They are closed
+/// The directories that a disk thread has opened for one batch: the jobs that it performs together. They are closed
 /// after the batch, because an open descriptor prevents an unmount of the disk, and because another directory may get
 /// the path later.
 struct DirectoryCache {

@@ -36,8 +36,7 @@ struct BatchSyncSupport: Sendable {
     /// The bytes of all dirty pages of the machine; nil if they cannot be read.
     var dirtyBytes: @Sendable () -> UInt64? = { readDirtyBytes() }
 
-    /// ext4, XFS, Btrfs and F2FS (linux/magic.h). FUSE and network file systems need not pass syncfs(2) to their
-    /// server.
+    /// ext4, XFS, Btrfs and F2FS (linux/magic.h). FUSE and network file systems may not pass syncfs(2) to their server.
     private static let journaled: Set<Int> = [0xEF53, 0x5846_5342, 0x9123_683E, 0xF2F5_2010]
 
     /// syncfs(2) reports errors of writes since Linux 5.8.

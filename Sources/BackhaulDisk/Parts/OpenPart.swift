@@ -19,8 +19,8 @@ final class OpenPart {
     private(set) var length: UInt64 = 0
     /// The CRC-32C of these bytes; nil when this engine has not read or written all of them.
     private var checksum: UInt32? = 0
-    /// The check of the file's existing bytes; nil when the check is done. Until the check is done, the bytes are not
-    /// trusted.
+    /// The check of the file's existing bytes; nil if no check is needed, or if the check is done. While this is not
+    /// nil, the bytes are not trusted.
     private var check: PartVerification?
     /// The times of the file after this engine's last write.
     private var lastWritten: FileTimes?
@@ -241,8 +241,8 @@ final class OpenPart {
         return digested + UInt64(count) >= length
     }
 
-    /// Throws if a write of this many bytes would use the reserve of the file system. `size` is the size of the whole
-    /// file, as the server announced it.
+    /// Throws if a write of this many bytes would use the reserve of the file system: the bytes that stay free for
+    /// other programs. `size` is the size of the whole file, as the server announced it.
     func checkSpace(_ bytes: UInt64, ofFileOf size: UInt64?, _ directories: inout DirectoryCache) throws(Failure) {
         try checkSpace(bytes, ofFileOf: size, on: directories.directory(of: location.destination).number)
     }
@@ -287,8 +287,8 @@ final class OpenPart {
         let file = try current(&directories, creating: location.mode)
         if !last.isEmpty {
             try write(last, to: file, &directories)
-            // A file that is written in one step needs no record in the journal, because its download cannot continue
-            // in the middle.
+            // A file that is written in one step needs no record in the journal, because its download never continues
+            // from a part of the file.
             if isContinued { note() }
         }
         let status = try reporting { () throws(SystemError) in
@@ -367,8 +367,7 @@ final class OpenPart {
         return file
     }
 
-    /// Creates the part file. If a file with the same name exists, it is an old part file or an obstacle, and is
-    /// replaced.
+    /// Creates the part file. An existing file with the same name, such as an old part file, is replaced.
     private func create(in directory: OpenDirectory, mode: UInt32) throws(SystemError) -> Descriptor {
         do {
             return try files.create(in: directory.number, location.partName, mode: mode)

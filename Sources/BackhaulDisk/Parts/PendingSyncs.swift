@@ -2,7 +2,7 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import Glibc
 
-/// The delayed syncs of one batch of jobs, which a disk thread performs together. Syncs take most of the time of a
+/// The delayed syncs of one batch: the jobs that a disk thread performs together. Syncs take most of the time of a
 /// batch. If the syncs are done together, several files share one commit of the file system's journal. One sync of a
 /// directory serves all names that were added or removed in it.
 struct PendingSyncs {

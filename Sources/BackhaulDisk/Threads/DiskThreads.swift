@@ -53,8 +53,9 @@ public final class DiskThreads: Sendable {
             placer: worker(for: location.destination.directory, at: location.destination))
     }
 
-    /// Removes a file, and syncs its directory. For example, the engine removes a kept file (a finished download in the
-    /// store) after the host has processed the event of this download. It is not an error if the file is missing.
+    /// Removes a file, and syncs its directory. For example, the engine (the owner of these threads) removes a kept
+    /// file after the host has processed the event of the download. A kept file is a finished download in the engine's
+    /// store, and the host is the program that uses the library. It is not an error if the file is missing.
     public func remove(path: String, then: @escaping @Sendable (Result<Void, Failure>) -> Void) {
         worker(for: path).post { context in context.remove(path: path, then: then) }
     }

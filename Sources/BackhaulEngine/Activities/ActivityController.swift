@@ -27,7 +27,7 @@ final class ActivityController {
     /// Activities whose window is open and which wait for better conditions.
     private var held: [OpenActivity] = []
     /// For each activity whose start failed: the time of the next attempt, in milliseconds since boot (`runtime.now`).
-    /// Each failure was logged.
+    /// Of several failures in a row, only the first was logged.
     private var retryTimes: [ActivityID: Int64] = [:]
     /// The conditions on which activities with an open window depend.
     private(set) var needs: ConditionSet = []
@@ -57,8 +57,8 @@ final class ActivityController {
 
     // MARK: Reasons for a check
 
-    /// Checks which activities are due. This function is called when a window opens, when the clock was set, and when a
-    /// command has changed an activity.
+    /// Checks which activities are due. This function is called, for example, when a window opens, when the clock was
+    /// set, or when a command has changed an activity.
     func check() {
         guard !isEnding(), state.begin() else { return }
         let now = unixMilliseconds()

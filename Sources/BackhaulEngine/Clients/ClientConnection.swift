@@ -15,16 +15,17 @@ final class ClientConnection {
     /// Whether the client has too many unread bytes. If so, messages that can wait are not sent.
     let isBackpressured: () -> Bool
     private(set) var handles: [HandleID: AttachedHandle] = [:]
-    /// Whether a message of the client is being checked. For an enqueue, a disk thread checks the destinations. For the
-    /// client's first message, the engine reads the client's process from /proc, and retries if this fails. During a
-    /// check, later messages are queued, so that a client's commands keep their order.
+    /// Whether a message of the client is being checked. For an enqueue (a command that stores requests as tasks), a
+    /// disk thread checks the directories of the downloads. For the client's first message, the engine reads the
+    /// client's process from /proc, and retries if this fails. During a check, later messages are queued, so that a
+    /// client's commands keep their order.
     var isInspecting = false
     var introductionTimer: LoopTimer?
     /// The number of failed attempts to read the client's process from /proc.
     var introductionAttempts = 0
     private var queuedMessages: [ClientMessage] = []
-    /// Whether a disk thread is taking the body files of an enqueue into the store. Because this may take long, later
-    /// enqueues wait for it, and other commands do not wait.
+    /// Whether a disk thread is copying or linking the body files of an enqueue (the data of uploads) into the store.
+    /// This may take long. So later enqueues wait for its end, and other commands do not wait.
     var isIngestingBodies = false
     private var queuedEnqueues: [ClientMessage] = []
 

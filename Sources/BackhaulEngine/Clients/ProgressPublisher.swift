@@ -8,7 +8,8 @@ protocol ProgressSource: AnyObject {
 }
 
 /// Sends changed progress to the handles (references to a session) that watch the session. Each handle gets at most one
-/// notice in its interval. A client with too many unread bytes gets no progress. No timer runs while no task runs.
+/// notice (a message of the engine) in its interval. A client with too many unread bytes gets no progress. No timer
+/// runs while no task runs.
 ///
 /// Each engine has one object of this type.
 final class ProgressPublisher {
@@ -24,7 +25,7 @@ final class ProgressPublisher {
     private struct ProgressWatch {
         let session: SessionID
         let interval: Int64
-        /// The time of the next notice, by the loop's clock.
+        /// The time of the next notice, in milliseconds since boot.
         var due: Int64
         /// For each running task: the reading that was sent last.
         var sent: [TaskID: Progress] = [:]

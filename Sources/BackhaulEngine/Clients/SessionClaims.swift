@@ -26,7 +26,7 @@ struct NamedSession: Hashable, Sendable {
     }
 }
 
-/// Creates or attaches a session in a transaction.
+/// Creates a session, or attaches (opens) an existing session, in a transaction.
 typealias OpenSession = @Sendable (Transaction, String, ConsumerIdentity) throws(Failure) -> OpenedSession
 
 /// A create or attach command that may have to wait until no other handle reads the events of the session.
@@ -62,8 +62,8 @@ final class SessionClaims {
 
     private struct Queue {
         var waiting: [SessionOpening] = []
-        /// `isAttempting`: whether the transaction for the first opening runs. `isDue`: whether another attempt follows
-        /// this transaction.
+        /// `isAttempting`: whether the transaction for the first opening of the queue runs. `isDue`: whether another
+        /// attempt follows this transaction.
         var isAttempting = false
         var isDue = false
     }

@@ -28,7 +28,7 @@ struct BodyCommands {
             guard call.isConnected else { return [] }
             switch result {
             case .failure(let failure): refuse(failure)
-            // An earlier engine has applied the command, so no file has to be taken into the store.
+            // The client has repeated a command that was already performed, so no file has to be taken into the store.
             case .success(nil): insert(items, into: session, bodies: IngestedBodies())
             case .success(let known?):
                 let unknown = needed.enumerated().filter { !known.contains($0.offset) }.map(\.element)
@@ -102,7 +102,7 @@ struct BodyCommands {
     }
 }
 
-/// The files that were taken into the store for the requests of one enqueue.
+/// The files that were taken into the store for one enqueue, a command that stores requests as tasks.
 struct IngestedBodies: Sendable {
     var ingested: [IngestedBody] = []
     /// The files that the transfers read, in the order of `ingested`.

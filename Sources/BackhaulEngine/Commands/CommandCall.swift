@@ -84,7 +84,7 @@ final class CommandCall {
     }
 
     /// Applies a command only one time, even if the client sends it several times. The reply is stored until the client
-    /// has received it. `then` is called only when this call has applied the command. `always` is called before each
+    /// has received it. `then` is called only if the command was not applied before. `always` is called before each
     /// reply that is not a failure.
     func applyOnce(
         _ body: @escaping @Sendable (Transaction) throws(Failure) -> (Reply, Change?),
@@ -114,9 +114,9 @@ final class CommandCall {
         })
     }
 
-    /// Checks each directory of the destinations one time, on a disk thread. Then calls `then`. If the client is in the
-    /// engine's process, the check is skipped. If the check fails, the failure is sent as the reply, with the index of
-    /// the request.
+    /// Checks the directories in which the requests' downloads are to be placed, each one time, on a disk thread. Then
+    /// calls `then`. A client in the engine's process has already checked them, so the check is skipped. If the check
+    /// fails, the failure is sent as the reply, with the index of the request.
     func inspect(_ requests: [Request], then: @escaping () -> Void) {
         guard !connection.isLocal else { return then() }
         var seen: Set<DirectoryIdentity> = []

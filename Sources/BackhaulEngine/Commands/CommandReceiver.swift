@@ -89,7 +89,8 @@ final class CommandReceiver {
         }
     }
 
-    /// Handles the client's next enqueue, after the body files of an earlier enqueue were taken into the store.
+    /// Handles the client's next enqueue (a command that stores requests as tasks). The engine has taken the body files
+    /// (the data of uploads) of the earlier enqueue into the store, or has refused this enqueue.
     func bodiesIngested(by connection: ClientConnection) {
         connection.isIngestingBodies = false
         while !connection.isIngestingBodies, let message = connection.nextQueuedEnqueue() {

@@ -30,8 +30,9 @@ struct LaunchCommands {
         }, reply: { listed in .launches(listed.map { engine.hosts.launches.info($0.launch, $0.storedFacts) }) })
     }
 
-    /// Replies with the launch whose token is in the environment of the client's process. In this launch, the engine
-    /// started the client's process itself, or another process that passed the token on to the client's process.
+    /// Replies with the launch whose token is in the environment of the client's process. The token is a secret that
+    /// the engine gives to each program that it launches. In this launch, the engine started the client's process
+    /// itself, or another process that passed the token on to the client's process.
     func currentLaunch() {
         let application = call.connection.application ?? ""
         let token = call.connection.hello?.launch
@@ -44,8 +45,8 @@ struct LaunchCommands {
             let current = CurrentLaunch(
                 id: token.id, launches: max(1, launch.backoff.launches),
                 sessions: try transaction.launches.sessions(of: application))
-            // An empty list means that all sessions are completed: the launch is over, although its row is not updated
-            // yet.
+            // An empty list means that the program has processed the events of all sessions. The launch is over,
+            // although its row is not updated yet.
             guard !current.sessions.isEmpty else { return nil }
             return (current, try transaction.storedFacts(application))
         }, reply: { found in

@@ -2,7 +2,7 @@ public import BackhaulModel
 internal import BackhaulTransport
 
 /// Checks requests without access to a disk. The client checks its requests before it sends them. The engine checks
-/// them again, because it does not trust clients. Each enqueue has its own `RequestIntake`.
+/// them again, because it does not trust clients. Each call or command that has requests makes its own `RequestIntake`.
 public struct RequestIntake {
     private var origins = OriginParser()
 

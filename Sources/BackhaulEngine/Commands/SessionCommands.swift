@@ -32,8 +32,8 @@ struct SessionCommands {
         }
     }
 
-    /// Opens a session. The client (an open application in a host) has chosen the handle, by which its later commands
-    /// name the session. The handle is valid after the reply. The client may send this command again.
+    /// Opens a session. The client (the library in a program that uses it) has chosen the handle, by which its later
+    /// commands name the session. The handle is valid after the reply. The client may send this command again.
     private func open(
         _ handle: HandleID, _ role: Role, _ identifier: String, waits: Bool, _ body: @escaping OpenSession
     ) {
@@ -73,7 +73,7 @@ struct SessionCommands {
         guard let client = call.connection.hello?.client else { return call.connection.reply(call.sequence, .done) }
         let application = call.connection.application ?? ""
         // If the handle was attached to an earlier engine, this engine does not know the handle. The handle's right to
-        // read the events is still in the store.
+        // read the events is still in the store, and is released there in any case.
         if let attached = call.connection.detach(handle) {
             let address = HandleAddress(connection: call.connection.id, handle: handle)
             engine.clients.progress.stop(address)

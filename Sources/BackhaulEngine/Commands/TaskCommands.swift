@@ -4,8 +4,8 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulWire
 
-/// The commands for tasks: enqueue (store new tasks), list, control, and claim (move a finished download out of the
-/// store).
+/// The commands for tasks: enqueue (store new tasks), list, control, and claim (move a file out of the store, such as a
+/// finished download).
 struct TaskCommands {
     let call: CommandCall
     private var engine: EngineLoop { call.engine }
@@ -135,8 +135,9 @@ struct TaskCommands {
         })
     }
 
-    /// Moves the kept file (a finished download in the store) first, and then records the claim. If the engine crashes
-    /// between these steps, the repeated claim finds the moved file.
+    /// Moves the file out of the store first, and then records the claim. The file is a kept file (a finished download)
+    /// or a *consumed* file. A consumed file was moved into the store for an upload, which has ended without success.
+    /// If the engine crashes between these steps, the repeated claim finds the moved file.
     func claim(
         _ task: TaskID, _ destination: Destination, _ ifExists: ExistsPolicy, in session: SessionID
     ) throws(Failure) {

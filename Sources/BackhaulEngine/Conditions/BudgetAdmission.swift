@@ -92,8 +92,8 @@ final class BudgetAdmission {
         runtime.store({ (transaction) throws(Failure) in
             try transaction.delays.begin(ids, until: due, for: .budget)
         }, then: { result in
-            // If the store could not record the delay, a load without a pause would return the same tasks again and
-            // again.
+            // If the store could not record the delay, the next load of the lane returns the same tasks. So this load
+            // comes after a pause.
             guard case .success = result else { return [.reloadLater([lane.id])] }
             return [.due(at: due), .tasksWait(in: [lane.id], reload: false)]
         })
@@ -101,9 +101,9 @@ final class BudgetAdmission {
 
     // MARK: Judging delayed tasks
 
-    /// Judges the delayed tasks again, because the network, its budgets or the calendar changed. This happens at the
-    /// end of this iteration of the loop, when all changes are known. Meanwhile, the tasks stay in the store as delayed
-    /// tasks. So a task that does not fit keeps its reason.
+    /// Checks again which delayed tasks fit their budgets, because the network, its budgets or the calendar changed.
+    /// This happens at the end of this iteration of the loop, when all changes are known. Meanwhile, the tasks stay in
+    /// the store as delayed tasks. So a task that does not fit keeps its reason.
     func reevaluateDelayed() {
         if pass != nil {
             pass?.isOutdated = true

@@ -53,9 +53,9 @@ final class ConditionsMonitor {
         return made
     }
 
-    /// Handles the source's report that a condition has changed. The source may report a change while another part of
-    /// the engine makes a decision, and calls `need` or `setNeeds`. So the change is handled at the end of this
-    /// iteration of the loop. Otherwise, one decision could start inside another decision.
+    /// Handles the source's report that a condition has changed. While another part of the engine makes a decision, it
+    /// may call `need` or `setNeeds`. The source may report a change during this call. So the change is handled at the
+    /// end of this iteration of the loop. Otherwise, one decision could start inside another decision.
     func sourceChanged() {
         guard !isChangePlanned else { return }
         isChangePlanned = true

@@ -1,8 +1,8 @@
 internal import BackhaulConditions
 internal import BackhaulModel
 
-/// The source of the engine's conditions (power, network and others): the system, or a fake. Only the loop's thread
-/// uses it.
+/// The source of the engine's conditions (power, network and others): the system, or a fake. Only the thread of the
+/// engine's event loop uses it.
 protocol ConditionsSource: AnyObject {
     /// The conditions that the engine needs. Other conditions are not read.
     var needs: ConditionSet { get set }

@@ -8,8 +8,8 @@ internal import BackhaulStore
 /// from the store.
 ///
 /// Each engine has one object of this type. It knows the groups of all tasks that run, are ready, or wait in a lane
-/// that was loaded. Its decisions depend on constraints, conditions, budgets, the uplink (the route to other networks)
-/// and the time.
+/// that was loaded. A *ready* task is in memory, and waits for the right to run. The controller's decisions depend on
+/// constraints, conditions, budgets, the uplink (the route to other networks) and the time.
 final class HoldController {
     /// The largest number of wait records (database rows that say why tasks wait) for one hold. The store keeps the
     /// newest 1,000 records of a session, and a hold of many lanes must not evict all other records.
@@ -26,7 +26,7 @@ final class HoldController {
     /// the constraints.
     private var stated: [SessionID: [ConstraintsID: TaskConstraints]] = [:]
     private(set) var groups: [ConstraintGroup: GroupState] = [:]
-    /// The lane groups whose throughput is too low.
+    /// The lane groups (tasks of a lane with the same constraints) whose throughput is too low.
     private(set) var slow: [LaneGroup: Held] = [:]
     /// For each lane: the constraints of tasks that wait in the store and are not loaded.
     private var waiting: [LaneID: Set<ConstraintsID>] = [:]

@@ -41,7 +41,7 @@ final class UplinkMonitor {
 
     /// The number of origins beyond the uplink that have tasks, or that failed recently. If there are more than two
     /// such origins, the uplink counts as broken only after three of them have failed. If there are two, both have to
-    /// fail.
+    /// fail. If there is only one, its failures are not enough.
     private var originsInUse: Int {
         var origins = watch.failedOrigins
         running.visit { origins.insert($0.origin) }

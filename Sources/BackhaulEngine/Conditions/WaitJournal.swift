@@ -56,12 +56,12 @@ final class WaitJournal {
         runtime.store({ (transaction) throws(Failure) in try transaction.waits.end(id, now: time) }, then: { _ in [] })
     }
 
-    /// Takes over the open records of an earlier engine: it began them, but did not end them.
+    /// Takes over the open records of an earlier engine, which began these records and did not end them.
     func inherit(_ waits: [OpenWait]) {
         guard !waits.isEmpty else { return }
         for wait in waits { inherited[wait.scope] = wait }
         let opened = Clock.wallMilliseconds
-        // If several records have the same scope, only one of them can continue.
+        // If several records have the same scope (the tasks that wait), only one of them can continue.
         for wait in waits where inherited[wait.scope]?.id != wait.id { end(wait.id, at: opened) }
         timer = runtime.timer { [unowned self] in
             for wait in inherited.values { end(wait.id, at: opened) }

@@ -86,7 +86,7 @@ final class ReachabilityController {
                 return []
             }
         } catch {
-            // Sockets of this kind may be forbidden. Then only the timer releases the lanes.
+            // Netlink sockets may be forbidden. Then only the timer releases the lanes.
             let what = "tasks without a network are retried later"
             log(LogEntry(.warning, "\(error.description); \(what)"))
         }

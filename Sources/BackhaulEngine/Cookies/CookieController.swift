@@ -38,7 +38,7 @@ final class CookieController {
             jars[session]?.stored = []
             return noteChange(of: session)
         }
-        // If there is no memory for a jar, there is no memory for transfers.
+        // Without memory for a jar, transfers fail as well, so this failure is not reported.
         guard let jar = try? CookieJar() else { return }
         jars[session] = SessionJar(jar: jar, isPersistent: isPersistent)
         jar.onChange = { [weak self] in self?.noteChange(of: session) }

@@ -5,8 +5,8 @@ internal import BackhaulStore
 /// The credentials and open challenges of all sessions. A challenge demands a credential, new headers or a new URL from
 /// the host, which is the program that uses the library. This object decides which tasks wait for a challenge.
 ///
-/// Each engine has one object of this type. Credentials are only in memory. If the host demands it, the engine also
-/// stores them.
+/// Each engine has one object of this type. The credentials are in memory. The engine also stores a credential if the
+/// host demands this.
 final class CredentialController {
     private let runtime: any Runtime
     private let sessions: SessionTable

@@ -35,8 +35,8 @@ final class CalendarWatch {
             wall: Clock.wallMilliseconds, boot: Clock.bootMilliseconds, bootID: ProcessIdentity.currentBootID)
     }
 
-    /// Sets the calendar when the engine starts. The engine then calls `DelayOperations.adopt`, which moves the
-    /// stored times if the clock was set since the last reading.
+    /// Sets the calendar when the engine starts. The engine then calls `DelayOperations.adopt`, which moves the stored
+    /// times if the clock was set since the last reading.
     func begin(_ reading: ClockReading) { offset = reading.wall - reading.boot }
 
     /// Checks for a clock step (a change of the machine's clock), and moves the times of all rows by this step. No

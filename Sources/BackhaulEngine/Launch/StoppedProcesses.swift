@@ -1,8 +1,8 @@
 internal import BackhaulPlatform
 
-/// The connected processes that are stopped (SIGSTOP) or frozen, and since when. The system does not report a stop. So
-/// the time counts from the first check that finds the process stopped. Each listing causes a check. An event for the
-/// process causes a check, too.
+/// The connected processes that are stopped (SIGSTOP) or frozen (by a control group), and since when. The system does
+/// not report a stop. So the time counts from the first check that finds the process stopped. A process is checked when
+/// its session is listed, when it gets an event, and before the engine decides about a launch.
 struct StoppedProcesses {
     struct StoppedSince: Equatable {
         /// The time in Unix milliseconds.
@@ -35,8 +35,8 @@ struct StoppedProcesses {
     }
 
     /// Checks a process that gets an event. Returns true when the process is stopped now, and was not stopped at the
-    /// last check. A process is checked at most once a second: there may be thousands of events, and a check costs more
-    /// than an event.
+    /// last check. Events cause at most one check of a process each second: there may be thousands of events, and a
+    /// check costs more than an event.
     mutating func noteEvent(for process: Int32, now: Int64) -> Bool {
         if let before = checkedAt[process], now - before < Self.pauseMilliseconds { return false }
         checkedAt[process] = now

@@ -33,10 +33,10 @@ enum EngineEffect {
     /// Rows of the store changed. Clients are notified about new events. If a session now needs its program, the engine
     /// checks whether to launch the program. Activities (repeated work) whose tasks ended are checked.
     indirect case announce(Change)
-    /// An event is sent on this connection to the client that reads the session's events. The client's process may be
-    /// stopped (SIGSTOP), so the engine checks whether to launch the program.
+    /// There is a new event. The client of this connection reads events of a session, but its process may be stopped
+    /// (SIGSTOP). So the engine checks whether to launch the program.
     case eventFor(ConnectionID)
-    /// A client waited for the right to use a session, and has this right now.
+    /// A client waited for the right to read the events of a session, and has this right now.
     indirect case opened(OpenedSession, SessionOpening, ConsumerIdentity)
 
     // MARK: Tasks
@@ -55,7 +55,7 @@ enum EngineEffect {
     case preempt(at: Origin?)
     /// The store could not change the tasks of these lanes for now. The lanes are loaded again after a second.
     case reloadLater(Set<LaneID>)
-    /// These lanes became held (delayed) as a whole, or were released.
+    /// These lanes became held (delayed) because there is no route to their servers, or were released.
     case holdChanged(Set<LaneID>)
     /// The ends of these tasks, which all belong to one session, are in the store. The change is nil if all tasks had
     /// ended before or were removed.
@@ -65,7 +65,7 @@ enum EngineEffect {
     /// These lanes had no route to their servers, and were released. The store has a record of the wait of each lane.
     /// If no task of a lane runs or is ready, the record of its wait ends now.
     case endWaits([LaneID])
-    /// Credentials changed, so other lanes of the session may be limited to one task at a time.
+    /// Credentials of the session changed. The engine determines again which lanes may run only one task at a time.
     case credentialsChanged(SessionID)
     /// If ready tasks of the session now have to wait for a credential, these tasks are moved back to the store.
     case parkReadyTasks(of: SessionID)

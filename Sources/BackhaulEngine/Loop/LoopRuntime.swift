@@ -52,13 +52,15 @@ final class LoopRuntime: Runtime {
     ) {
         services.store.perform(body, then: returning { (result: Result<any Sendable, Failure>) in
             let effects = then(result)
-            // The database is damaged, or a descriptor was closed. Each later call of the store fails in the same way.
+            // If the database is damaged or a descriptor was closed, each later call of the store fails in the same
+            // way. So the engine ends.
             if case .failure(let failure) = result, failure.endsStore { return effects + [.fail(failure)] }
             return effects
         })
     }
 
-    /// Only the body's number goes to the other thread. The body itself stays on the loop.
+    /// Only the body's number goes to the other thread. The body itself stays on the loop's thread, because it uses
+    /// objects that belong to this thread.
     func returning<Value: Sendable>(_ body: @escaping (Value) -> [EngineEffect]) -> @Sendable (Value) -> Void {
         let number = add { value in (value as? Value).map(body) ?? [] }
         return { [mailbox = services.mailbox] value in

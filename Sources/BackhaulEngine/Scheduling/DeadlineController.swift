@@ -36,9 +36,9 @@ final class DeadlineController {
 
     // MARK: Resource time-outs
 
-    /// Ends ready tasks whose resource time-out is over. Ready tasks are the tasks in memory. They are the next tasks
-    /// to run for their server, and mostly the oldest tasks. While tasks run, this function is called each second, and
-    /// checks every five seconds.
+    /// Ends ready tasks whose resource time-out is over. Ready tasks are the waiting tasks that are in memory. They are
+    /// the next tasks to run for their server, and mostly the oldest tasks. While tasks run, this function is called
+    /// each second, and checks every five seconds.
     func endOverdueReadyTasks() -> [EngineEffect] {
         guard runtime.now - lastCheck >= Self.checkIntervalMilliseconds else { return [] }
         lastCheck = runtime.now

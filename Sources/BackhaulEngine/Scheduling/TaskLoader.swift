@@ -11,7 +11,7 @@ final class TaskLoader {
     /// The result of a load.
     struct Loaded: Sendable {
         var tasks: [StoredTask]
-        /// Whether no other task waits in the lane.
+        /// Whether no further task waits in the lane, apart from held tasks, which the load leaves out.
         var isAll: Bool
         /// The constraints of all tasks that wait in the lane, held or not.
         var constraints: Set<ConstraintsID>
@@ -64,7 +64,7 @@ final class TaskLoader {
         }, then: { [unowned self] result in
             parts.holds.endLoad(of: lane)
             guard case .success(let loaded) = result else {
-                // The store cannot be read for now. The lane is loaded again with the next release of due tasks.
+                // The store cannot be read for now. The lane is loaded again after a second.
                 scheduler.loaded(lane, [], isAll: false)
                 return [.reloadLater([lane])]
             }
@@ -83,7 +83,8 @@ final class TaskLoader {
         scheduler.loaded(lane, startable, isAll: loaded.isAll)
         reachability.endWaitIfIdle(lane)
         var effects = heldEffects
-        // Some of the loaded tasks became held or were left out, and more tasks wait in the lane after them.
+        // Some of the loaded tasks became held or were left out, and more tasks wait in the lane after them. So the
+        // lane is loaded again.
         if !loaded.isAll, mayStart.count < loaded.tasks.count || loaded.nextDue != nil {
             effects.append(.tasksWait(in: [lane], reload: false))
         }

@@ -13,7 +13,7 @@ final class DownloadRunner: TransferRunner {
     private let part: PartFile
     private(set) var machine: DownloadMachine
     private var buffer: [UInt8] = []
-    /// The time at which the first byte of the buffer arrived, by the loop's clock.
+    /// The time at which the first byte of the buffer arrived, in milliseconds since boot.
     private var bufferedSince: Int64 = 0
     /// The record of the file that an earlier task placed at the destination (the path of the finished download).
     private var known: StoredRepresentation?

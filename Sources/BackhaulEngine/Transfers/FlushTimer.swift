@@ -1,7 +1,8 @@
 internal import BackhaulModel
 
-/// Writes the buffered bytes of downloads when they have been in memory for the longest permitted time, because a kill
-/// would lose these bytes. All downloads share one timer: a timer for each download would cost more than the writes.
+/// Writes the buffered bytes of downloads when they have been in memory for the longest permitted time, because these
+/// bytes are lost if the engine is killed. All downloads share one timer: a timer for each download would cost more
+/// than the writes.
 final class FlushTimer {
     private var timer: (any RuntimeTimer)?
     private var waiting: [ObjectIdentifier: Weak] = [:]

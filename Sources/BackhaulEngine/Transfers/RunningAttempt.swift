@@ -34,7 +34,7 @@ final class RunningAttempt {
     let configuration: SessionConfiguration
     let policy: TransferPolicy
     let context: TransferContext
-    /// The time at which the attempt began, by the loop's clock.
+    /// The time at which the attempt began, in milliseconds since boot.
     let began: Int64
     var task: StoredTask
     private(set) var holdsSlot: Bool
@@ -73,7 +73,7 @@ final class RunningAttempt {
 
     // MARK: Time, slot, rate
 
-    /// The milliseconds until the resource time-out.
+    /// The milliseconds until the resource time-out (the longest permitted time until the end of the task) is over.
     var remainingMilliseconds: Int64 { context.calendar.remainingMilliseconds(of: task, configuration) }
 
     func releaseSlot() {
@@ -146,7 +146,8 @@ final class RunningAttempt {
         return request
     }
 
-    /// If a body has at least this many bytes, the server has to respond before the body is sent.
+    /// If a body has at least this many bytes, the server has to respond before the body is sent. This applies only
+    /// while `runsAlone` is true.
     private static let awaitedBodySize: UInt64 = 64 << 10
 
     /// The secrets in the new headers of a request. The host (the program that embeds the library) gives new headers

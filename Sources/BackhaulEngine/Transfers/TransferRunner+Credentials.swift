@@ -73,7 +73,8 @@ extension TransferRunner {
         case .resend:
             repeats.count += 1
             credentials.setRepeats(repeats, of: task.id)
-            // If a server sends another realm each time, the next request needs a delay.
+            // If a server sends another realm each time, the request would be repeated for ever. So further repeats
+            // have a delay.
             if repeats.count > Self.repeatLimit {
                 retry(FailedAttempt(authChallenge.failure), checkpoint)
             } else {
@@ -118,8 +119,9 @@ extension TransferRunner {
         })
     }
 
-    /// Cleans up after the attempt, which is over: notes that its response opened no challenge, and lets the lane (the
-    /// tasks of one session for one server) start other tasks.
+    /// Cleans up after the end of the attempt. If the store has not handled the challenge of the attempt's response,
+    /// notes that no challenge was opened. Then permits the lane (the tasks of one session for one server) to start
+    /// other tasks.
     func endCredentialUse() {
         if let authChallenge = attempt.authentication.authChallenge {
             attempt.context.apply(

@@ -47,7 +47,8 @@ protocol TransferRunner: AnyObject {
     var file: (offset: UInt64, size: UInt64?)? { get }
     /// The sent bytes and the size of an upload's body; nil for a download.
     var body: (sent: UInt64, size: UInt64?)? { get }
-    /// The sentence about the work after the last byte; nil before this work begins.
+    /// A sentence about work that needs no network, such as the recording of a response; nil if there is no such work
+    /// now.
     var finishing: String? { get }
     /// Whether the server has not reacted yet: it has sent no response, and accepted no byte of a request body.
     var hasNoResponse: Bool { get }

@@ -1,5 +1,5 @@
-/// Classes of ASCII characters. Protocols such as HTTP define them for bytes, and `Character` also accepts other digits
-/// and letters of Unicode.
+/// Classes of ASCII characters. Protocols such as HTTP define these classes for bytes. The properties of `Character`
+/// cannot be used, because they also accept other digits and letters of Unicode.
 extension UInt8 {
     /// Whether the byte is a decimal digit.
     public var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }

@@ -6,8 +6,8 @@ public enum AttemptNext: Int32, Sendable, CaseIterable {
     case stopped = 4
 }
 
-/// Measurements of the last request of an attempt. Times are microseconds after the start of the request. A time is nil
-/// if its step was not reached or not needed.
+/// Measurements of the last request of an attempt. `startedMilliseconds` is a Unix time. The other times are
+/// microseconds after the start of the request; nil if the step was not reached or not needed.
 public struct TransferMetrics: Equatable, Sendable {
     public var startedMilliseconds: Int64 = 0
     public var url = ""

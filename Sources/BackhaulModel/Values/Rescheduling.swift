@@ -17,7 +17,7 @@ public enum StartChange: Equatable, Sendable {
         }
     }
 
-    /// The number by which the header expresses the change.
+    /// The number that expresses the change in include/backhaul.h.
     public var code: Int64 {
         switch self {
         case .unchanged: -1

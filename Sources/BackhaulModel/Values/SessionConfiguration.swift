@@ -36,8 +36,8 @@ public struct SessionConfiguration: Equatable, Sendable {
     public var maximumRedirects: UInt32 = 20
     /// The largest size of a file, in bytes; nil: no limit.
     public var maximumSize: UInt64?
-    /// Header fields that are sent with each request to its URL's origin. If the request has a field with the same
-    /// name, the request's field is sent instead.
+    /// Header fields that are sent with each request, but only to the origin of the request's URL. If the request has a
+    /// field with the same name, the request's field is sent instead.
     public var headers: [HeaderField] = []
     /// The rate limit for all tasks of the session together; nil: no limit.
     public var bytesPerSecond: UInt64?

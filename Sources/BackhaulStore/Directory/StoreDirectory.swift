@@ -3,8 +3,8 @@ public import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// An open, checked store directory, which has all data of the tasks (uploads and downloads). Any process may open the
-/// directory. Only the process that has the store lock is the engine, which runs the tasks.
+/// An open, checked store directory, which has all data of the tasks (uploads and downloads). Any process of the user
+/// may open the directory. Only the process that has the store lock is the engine, which runs the tasks.
 public final class StoreDirectory: Sendable {
     /// The absolute path, without a slash at its end.
     public let path: String
@@ -27,8 +27,8 @@ public final class StoreDirectory: Sendable {
     /// journal has the length of each part file after the last write to the file.
     public var partJournalPath: String { path + "/parts" }
 
-    /// Throws when files of tasks exist. The caller has found no database, so the database was lost. A new database
-    /// would not know the files.
+    /// Throws when files of tasks exist. The caller uses this function when it has found no database. In this case, the
+    /// files show that the database was lost, and a new database would not know the files.
     func refuseFilesWithoutDatabase() throws(Failure) {
         for folder in [bodiesPath, keptPath] {
             guard let names = try? DirectoryReader.textNames(in: folder), !names.isEmpty else { continue }
@@ -72,7 +72,7 @@ public final class StoreDirectory: Sendable {
     ///
     /// Throws invalidArgument if the path is not absolute, is too long, or is not the path of a directory. Throws
     /// storeUnavailable when the directory cannot be made, has another owner or is open to other users. Also throws
-    /// storeOnNetworkFileSystem, storeReadOnly and storeFull.
+    /// storeOnNetworkFileSystem, storeReadOnly, storeFull and outOfResources.
     public static func open(path: String) throws(Failure) -> StoreDirectory {
         try open(path: path, fileSystemType: FileSystemType.of)
     }

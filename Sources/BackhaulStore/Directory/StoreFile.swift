@@ -61,7 +61,7 @@ extension StoreDirectory {
 
     /// Tries to write a small file in the store. Returns why the write fails, or nil. The caller uses the result to
     /// explain a failure that could not be logged. The thread must block SIGXFSZ, or the process must ignore this
-    /// signal.
+    /// signal, because the kernel sends it if the file exceeds the limit of a file's size.
     public func writeFailure() -> Failure? {
         let name = ".space-\(getpid())"
         let number = bhl_openat(descriptor.number, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)

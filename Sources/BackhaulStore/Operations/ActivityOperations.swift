@@ -1,8 +1,9 @@
 public import BackhaulModel
 
-/// Operations on activities: their settings, their due times on the wall clock, and their starts. An *activity* is work
-/// that repeats: the engine starts the work one time in each window of time. A start and the next window are written in
-/// one transaction, so an activity does not start twice in one window, even after a crash.
+/// Operations on activities: their settings, their windows of time on the wall clock, and their starts. An *activity*
+/// is work that repeats: the engine (the process that runs the tasks) starts the work one time in each window. A start
+/// and the next window are written in one transaction, so an activity does not start twice in one window, even after a
+/// crash.
 public struct ActivityOperations {
     let tables: Tables
     let directory: StoreDirectory
@@ -129,7 +130,7 @@ public struct ActivityOperations {
         return (request, stored.origin)
     }
 
-    /// Returns the options of the activity's request, or nil when it has none.
+    /// Returns the options (rarely used fields) of the activity's request, or nil when it has none.
     private func options(
         of activity: ActivityID, stating constraints: ConstraintsID
     ) throws(Failure) -> RequestOptions? {

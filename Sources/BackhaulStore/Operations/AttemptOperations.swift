@@ -3,8 +3,8 @@ public import BackhaulModel
 /// Operations on what the attempts of a live task write to the database. An *attempt* is one run of a task, and a task
 /// is *live* until it has ended. There is one row for each attempt. The *checkpoint* has the state of the task's part
 /// file, to which the download writes. The *finish intent* has the identity of the finished file, and is recorded
-/// before the file gets its final name. The transaction that ends or retries the task writes the attempt's row. Each
-/// function does nothing when the task has ended or does not exist.
+/// before the file gets its final name. The transaction that ends or retries the task writes the attempt's row. The
+/// public functions change nothing when the task has ended or does not exist.
 public struct AttemptOperations {
     let tables: Tables
 
@@ -17,7 +17,8 @@ public struct AttemptOperations {
         try tables.parts.write(checkpoint, of: task)
     }
 
-    /// Removes the checkpoint and the finish intent, because no part file exists any more.
+    /// Removes the checkpoint and the finish intent, because the file that they describe is not the task's part file
+    /// any more.
     public func forgetProgress(_ task: TaskID) throws(Failure) {
         try tables.parts.removeCheckpoint(of: task)
         try tables.parts.removeIntent(of: task)

@@ -11,10 +11,10 @@ public struct ControlOperations {
     private var starts: StartOperations { StartOperations(tables: tables) }
     private var waits: WaitOperations { WaitOperations(tables: tables) }
 
-    /// Applies the control to the live tasks of the selection, which are the tasks that have not ended. Skips two kinds
-    /// of tasks: tasks with a finish intent, because these tasks are ending (their files get their final names), and
-    /// tasks that already have the wanted state. A resume also ends retry delays, but not the delay of a task that
-    /// waits for a credential or for its earliest start.
+    /// Applies the control (a command such as suspend or cancel) to the live tasks of the selection, which are the
+    /// tasks that have not ended. Skips two kinds of tasks: tasks with a finish intent, because these tasks are ending
+    /// (their files get their final names), and tasks that already have the wanted state. A resume also ends retry
+    /// delays, but not the delay of a task that waits for a credential or for its earliest start.
     ///
     /// `running` has the tasks that run at this moment. `now` is the present Unix time. `calendar` is the present time
     /// of the age calendar, which measures the age of tasks (`StartClock.calendar`); nil means `now`.

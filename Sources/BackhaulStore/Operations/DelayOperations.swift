@@ -16,9 +16,10 @@ public struct DelayOperations {
     }
 
     /// Evaluates the tasks that are delayed for this reason, in the order of their due times. One call evaluates up to
-    /// `batch` tasks that follow `last`, the last task of the previous call. `due` returns the task's due time on the
-    /// boot clock, or nil if the task is ready. If a task's delay becomes longer, the task comes later in this order,
-    /// so `due` may be called for it a second time. It must then return the same value as the first time.
+    /// `batch` tasks that follow `last`, the last task of the previous call. The closure `due` returns the task's due
+    /// time on the boot clock, or nil if the delay ends now. If a task's delay becomes longer, the task comes later in
+    /// this order, so `due` may be called for this task a second time. Then `due` must return the same value as the
+    /// first time.
     public func evaluate(
         for reason: WaitReason, after last: DelayedTask? = nil, due: (DelayedTask) -> Int64?
     ) throws(Failure) -> EvaluatedDelays {
@@ -67,8 +68,8 @@ public struct DelayOperations {
     /// Returns when the next delayed task is due, in milliseconds of the boot clock.
     public func nextDue() throws(Failure) -> Int64? { try tables.delays.nextDue() }
 
-    /// Detects whether the wall clock was set since the last call. If it was, moves the times of all tasks that have
-    /// not ended by the same amount (the *step*), so that the ages of these tasks do not change. Returns the step in
+    /// Detects whether the wall clock was set since the last call. If it was, adds the same amount (the *step*) to the
+    /// times of all tasks that have not ended, so that the ages of these tasks do not change. Returns the step in
     /// milliseconds, or 0.
     @discardableResult
     public func adopt(_ now: ClockReading) throws(Failure) -> Int64 {

@@ -12,8 +12,8 @@ public struct ListingOperations {
     /// bytes together. `more` is true if further tasks exist.
     ///
     /// `running` has the tasks that run at this moment. `bootMilliseconds` and `now` are the present time on the boot
-    /// clock and on the wall clock. `places` has the lane (the session and the server) and the constraints of each task
-    /// in the result.
+    /// clock and on the wall clock. `places` has the lane (the session and the server) and the constraints (demands on
+    /// the system) of each task in the result.
     public func tasks(
         of session: SessionID, _ selection: TaskSelection, after: TaskID, maximum: Int, running: Set<TaskID>,
         bootMilliseconds: Int64, now: Int64
@@ -42,8 +42,8 @@ public struct ListingOperations {
         return (page.tasks, page.places, page.more)
     }
 
-    /// Fills in the constraints (demands on the system) of those tasks that have constraints of their own. The
-    /// constraints of the session are not filled in. Each row of constraints is read only one time.
+    /// Fills in the constraints of those tasks that have constraints of their own. The constraints of the session are
+    /// not filled in. Each row of constraints is read only one time.
     private func fillConstraints(of page: inout Page) throws(Failure) {
         var ids = Set(page.places.lazy.map(\.constraints))
         ids.remove(.session)

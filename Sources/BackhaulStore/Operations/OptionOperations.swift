@@ -15,7 +15,7 @@ struct OptionOperations {
     }
 
     /// Returns the task's options, or nil when the task has no options. `constraints` is the id of the task's
-    /// constraints.
+    /// constraints (its demands on the system).
     func find(of task: TaskID, stating constraints: ConstraintsID) throws(Failure) -> RequestOptions? {
         guard let stored = try tables.options.find(task) else { return nil }
         var options = stored.options

@@ -7,7 +7,7 @@ struct RoundOperations {
 
     /// Counts the tasks that have just ended, for their session and for their groups. The events of these tasks have
     /// ids up to `newest`. When all tasks of a group or of the session have ended, inserts the event that ends the
-    /// group or the round. Returns the id of the newest event.
+    /// group or the round. Returns the id of the newest event, and whether the round has ended.
     @discardableResult
     func settle(
         _ session: SessionID, ended: Int64, newest: EventID, groups: [GroupEnds], now: Int64

@@ -67,8 +67,9 @@ public struct StartOperations {
 
     // MARK: Rescheduling
 
-    // The column `start_delayed_ms` is set for rescheduled tasks. The column has the time since which the task has
-    // waited for its earliest start. If the task did not have to wait, the column has the earliest start itself.
+    // The column `start_delayed_ms` is set for *rescheduled* tasks: tasks whose earliest or latest start was changed
+    // after the enqueue. The column has the time at which the task began to wait for its earliest start. If the task
+    // has not begun to wait for it, the column has the earliest start itself.
 
     /// Changes the earliest and latest starts of the selected tasks. Afterwards the selection has only the changed
     /// tasks. If one of the tasks could never start, throws and writes nothing.

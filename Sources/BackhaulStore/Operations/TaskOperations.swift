@@ -113,8 +113,8 @@ public struct TaskOperations {
         return task
     }
 
-    /// Throws when a file exists at the destination of a new task. The caller skips this check if a task with the
-    /// idempotency key exists, because the file may belong to that task.
+    /// Throws when a file exists at the destination of a new task, and the request does not permit this. The caller
+    /// skips this check if a task with the idempotency key exists, because the file may belong to that task.
     private func checkDestinationIsFree(_ request: Request, index: UInt64) throws(Failure) {
         guard request.ifExists == .fail, let destination = request.destination, destination.fileExists else { return }
         throw Failure(

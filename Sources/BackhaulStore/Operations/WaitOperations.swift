@@ -56,11 +56,11 @@ public struct WaitOperations {
     // These functions find when and why a task waited. They read the task's own wait records, the shared wait records,
     // and the other rows of the task.
 
-    /// Returns the newest `Limits.waitCount` waits of a present or past task, oldest first. Returns nil when neither
-    /// the session nor its history has the task. The result lacks waits that are known only to the engine (the process
-    /// that runs the tasks) and not to the store. If suspensions, challenges or rescheduled starts ended for more than
-    /// `suspensionLimit` tasks in one call, the result lacks these waits as well. The end of an attempt is taken from
-    /// its last measured time.
+    /// Returns the newest `Limits.waitCount` waits (times in which the task waited) of a task, oldest first. The task
+    /// may be in the session's history (its list of ended tasks). Returns nil when neither the session nor its history
+    /// has the task. The result lacks waits that are known only to the engine (the process that runs the tasks) and not
+    /// to the store. If suspensions, challenges or rescheduled starts ended for more than `suspensionLimit` tasks in
+    /// one call, the result lacks these waits as well. The end of an attempt is taken from its last measured time.
     public func all(of task: TaskID, in session: SessionID, now: Int64) throws(Failure) -> [WaitRecord]? {
         guard let timeline = try timeline(of: task, session) else { return nil }
         var waits = WaitMerger(begin: timeline.enqueued, end: timeline.ended, now: now)

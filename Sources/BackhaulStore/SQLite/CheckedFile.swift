@@ -14,11 +14,13 @@ internal import Glibc
 /// open. That program does not update the checksums. The next engine detects this in the first page, in one of two
 /// ways. If the program applied the log, the checksum of the first page is zero, because each log contains the first
 /// page, with zeros in place of the checksum (`Connection.commit`). If the program made a transaction, the change
-/// counter is new: the stored header says that the database uses no log, so SQLite increments the counter with each
+/// counter does not match the first page's mark, which has the old value of the counter. The counter is new because the
+/// stored header says that the database uses no log. Without a log, SQLite increments the counter with each
 /// transaction. Such a database is not *trusted*: no page is verified, and `ChecksumConversion` rewrites the database.
 struct CheckedFile {
     /// The number of bytes that the header reserves in each page: four for a mark, and four for the checksum. Only the
-    /// first page has a mark. In other pages, the bytes for the mark are zero.
+    /// first page has a mark, which is computed from SQLite's change counter. In other pages, the bytes for the mark
+    /// are zero.
     static let reserve = 8
     /// SQLITE_IOERR_DATA. Swift does not import this macro.
     static let failure = SQLITE_IOERR | 32 << 8

@@ -18,8 +18,8 @@ final class Connection {
         let statement: OpaquePointer
     }
 
-    /// Opens the database. `files` is the name of the VFS. SQLite's default VFS is not used, because it belongs to the
-    /// program that embeds the library.
+    /// Opens the database. `files` is the name of the VFS (SQLite's interface to the file system). SQLite's default VFS
+    /// is not used, because it belongs to the program that embeds the library.
     init(path: String, files: String) throws(Failure) {
         guard sqlite3_libversion_number() >= 3_037_000, sqlite3_threadsafe() != 0 else {
             throw Failure(
@@ -52,9 +52,10 @@ final class Connection {
         frames.deallocate()
     }
 
-    /// Closes the database after a checkpoint. If `abandoning` is true, the program that embeds the library has closed
-    /// SQLite's descriptors, so their numbers may belong to other files. SQLite would write into those files when it
-    /// closes the database. In this case, the handle is leaked.
+    /// Closes the database. SQLite then runs a checkpoint, unless the option SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE is set.
+    /// If `abandoning` is true, the program that embeds the library has closed SQLite's descriptors, so their numbers
+    /// may belong to other files. SQLite would write into those files when it closes the database. In this case, the
+    /// handle is leaked.
     func close(abandoning: Bool = false) {
         guard !isClosed else { return }
         isClosed = true

@@ -105,8 +105,8 @@ struct Row {
         return column
     }
 
-    /// Whether the statement's column has this name. SQLite's name of a column omits the table. SQLite's name of an
-    /// expression is the text of that expression.
+    /// Whether the statement's column has this name. SQLite's name of a column omits the table. The text of an
+    /// expression is not compared: for an expression, this function returns whether the column exists.
     private func isColumn(_ name: String, at index: Int32) -> Bool {
         guard let statement, !name.isEmpty else { return true }
         guard name.utf8.allSatisfy({ $0 == 0x5F || $0 == 0x2E || $0 == 0x22 || (0x61...0x7A).contains($0) }) else {

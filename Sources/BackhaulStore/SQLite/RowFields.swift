@@ -1,7 +1,8 @@
 internal import BackhaulModel
 
-// Reads and writes the fields of configurations and policies. Each field is a column. If this version of the library
-// does not know the code or the statuses in a column, an optional field becomes nil. Any other field keeps its value.
+// Reads and writes the fields of configurations (settings of sessions) and policies (settings of requests). Each field
+// is a column. A column may contain a code, a list of statuses or quiet hours that this version of the library does not
+// know. If the field of this column is optional, the field becomes nil. Otherwise, the field keeps its value.
 
 extension Row: FieldVisitor {
     typealias Problem = Failure

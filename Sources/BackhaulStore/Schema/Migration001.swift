@@ -1,6 +1,10 @@
 extension Schema {
     // Enumerations have the numbers of include/backhaul.h. Times are Unix milliseconds. If a column's name contains
-    // `boot`, its times are milliseconds of the boot clock.
+    // `boot`, its times are milliseconds of the boot clock. A *host* is a program that embeds the library. A *round* is
+    // the period in which a session has unfinished tasks. A *lane* is the tasks of one session for one server. A *kept
+    // file* is a downloaded file that stays in the store. A released migration is never edited, so its SQL keeps
+    // earlier words: an "answer" is a response of a server, and the "turn" of a task is its place in the order in which
+    // tasks start.
     static let migration001 = """
         CREATE TABLE meta (
             key TEXT PRIMARY KEY,

@@ -1,5 +1,8 @@
 extension Schema {
-    /// Version 2: launches (starts of programs) and challenges (demands for credentials).
+    /// Version 2: launches (starts of programs by the engine, which runs the tasks) and challenges (demands for
+    /// credentials). A released migration is never edited, so the comments in its SQL keep earlier words. An "answer"
+    /// is the credential that a program gives in response to a challenge. A challenge is `told` if a program has seen
+    /// it.
     static let migration002 = """
         ALTER TABLE sessions ADD COLUMN sends_launch_events INTEGER NOT NULL DEFAULT 1;
         ALTER TABLE sessions ADD COLUMN asks_for_credentials INTEGER NOT NULL DEFAULT 0;

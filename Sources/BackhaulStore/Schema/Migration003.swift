@@ -1,6 +1,8 @@
 extension Schema {
     /// Version 3: requests with options, groups of tasks, attempts (runs of tasks), the history of ended tasks,
-    /// cookies, stored credentials, limits.
+    /// cookies, stored credentials, limits. A released migration is never edited, so the comments in its SQL keep
+    /// earlier words. An "answer" is a response of a server, or a credential in response to a challenge (a demand for a
+    /// credential). A "version" is the bytes of a resource at one time.
     static let migration003 = """
         ALTER TABLE sessions ADD COLUMN retry_jitter_percent INTEGER NOT NULL DEFAULT 50;
         ALTER TABLE sessions ADD COLUMN retry_errors INTEGER NOT NULL DEFAULT 63;

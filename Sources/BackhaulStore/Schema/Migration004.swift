@@ -1,6 +1,8 @@
 extension Schema {
     /// Version 4: constraints (demands on the system), wait records (why tasks waited), network settings, network usage
-    /// and activities (work that repeats).
+    /// and activities (work that repeats). A released migration is never edited, so the comments in its SQL keep
+    /// earlier words. What a task or session has "said" is the values that were set for it. A task that was "held back"
+    /// has waited because of a condition, such as a missing network.
     static let migration004 = """
         -- NULL: nothing is said.
         ALTER TABLE sessions ADD COLUMN preset INTEGER;

@@ -1,5 +1,5 @@
 extension Schema {
-    /// Version 6: two tables and a column get the names of the glossary.
+    /// Version 6: two tables and a column get the names that docs/glossary.md prescribes.
     static let migration006 = """
         ALTER TABLE answers RENAME TO responses;
         ALTER TABLE kept_answers RENAME TO stored_credentials;

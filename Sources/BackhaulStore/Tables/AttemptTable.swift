@@ -57,7 +57,7 @@ struct AttemptTable {
 /// When an attempt ran, and what followed the attempt. The times are Unix milliseconds.
 struct AttemptTimes {
     var began: Int64
-    /// The end of the last phase that was measured.
+    /// The end of the attempt's last phase (such as the connect or the response) whose time was measured.
     var ended: Int64
     var next: AttemptNext
     var nextAttempt: Int64

@@ -53,10 +53,10 @@ struct ChallengeTable {
 
     func remove(_ id: ChallengeID) throws(Failure) { try connection.run(Self.remove, .id(id)) }
 
-    /// Marks the session's challenges as seen if their events do not exist any more. This happens when the host
-    /// completes the session (`bh_session_complete`). The host must acknowledge all delivered events before that, and
-    /// acknowledged events are deleted. So if the event of a challenge still exists, the event was not delivered to the
-    /// host.
+    /// Marks the session's challenges as seen if their events do not exist any more. The engine calls this function
+    /// when the host completes the session (`bh_session_complete`). Before this call, the host must acknowledge all
+    /// delivered events, and acknowledged events are deleted. So if the event of a challenge still exists, the event
+    /// was not delivered to the host.
     func markSeen(of session: SessionID) throws(Failure) { try connection.run(Self.markSeen, .id(session)) }
 
     // MARK: -

@@ -45,8 +45,9 @@ struct LaunchTable {
         try connection.run(Self.forgetFailures, .text(application))
     }
 
-    /// Records that the process has attached to the session as the launched host. Returns the application. Returns nil
-    /// if the token does not belong to a current launch, or if that launch does not list the session.
+    /// Records that the process has attached (opened) the session as the launched host. `token` is the value by which
+    /// the engine recognises a program that it has started. Returns the application. Returns nil if the token does not
+    /// belong to a current launch, or if that launch does not list the session.
     func attach(
         _ process: ProcessIdentity, to session: SessionID, by token: LaunchToken
     ) throws(Failure) -> String? {

@@ -29,8 +29,7 @@ struct OptionTable {
     /// Removes the rows of the tasks in the temporary table `acknowledged`.
     func removeOfAcknowledged() throws(Failure) { try connection.run(Self.removeOfAcknowledged) }
 
-    /// Takes the tasks in the temporary table `selected`. For each of these tasks without a row in `request_options`,
-    /// inserts an empty row.
+    /// For each task in the temporary table `selected` that has no row in `request_options`, inserts an empty row.
     func makeForSelected() throws(Failure) { try connection.run(Self.makeForSelected) }
 
     func setRateOfSelected(_ rate: UInt64?) throws(Failure) { try connection.run(Self.setRate, .bits(rate)) }

@@ -237,8 +237,8 @@ struct SessionTable {
         "FROM sessions WHERE live_tasks > 0 OR events_waiting > 0 OR \(ActivityTable.isInSession) ORDER BY id")
     private static let selectWithEvents = Query(
         withEvents, "FROM sessions WHERE application = ? AND events_waiting > 0 ORDER BY identifier")
-    // The statement looks for such a task in one session after the other. So SQLite can use the index on `tasks`, whose
-    // first column is the session.
+    // The statement searches one session after the other for a task that can start. So SQLite can use an index on
+    // `tasks` whose first column is the session.
     private static let anyStarts = Query("SELECT EXISTS (SELECT 1 FROM sessions WHERE \(TaskTable.startsInSession))")
     private static let keepsCookies = Query(
         "SELECT cookies = \(CookiePolicy.persistent.sql) FROM sessions WHERE id = ?")

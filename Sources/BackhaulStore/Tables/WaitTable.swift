@@ -41,7 +41,8 @@ struct WaitTable {
     }
 
     /// Calls the body for the shared records that apply to this lane (the tasks of one session for one server). The
-    /// body also gets the constraints to which the record applies; nil if the record applies to all constraints.
+    /// body also gets the constraints (demands of tasks on the system) to which the record applies; nil if the record
+    /// applies to all constraints.
     func shared(
         of session: SessionID, _ lane: LaneID, body: (ConstraintsID?, WaitRecord) -> Void
     ) throws(Failure) {

@@ -22,9 +22,9 @@ public struct Change: Equatable, Sendable {
     /// Tasks whose event was acknowledged, and whose downloaded file is still in the store, because the host has not
     /// claimed the file. The engine must delete these files.
     public var removedKept: [TaskID] = []
-    /// How many of the selected ready tasks are held, because a condition such as the network does not permit them. A
-    /// *ready* task waits, and has no delay. Before the transaction, the engine has decided which lanes and constraints
-    /// (demands on the system) are held.
+    /// How many of the ready tasks that the command selects are held, because a condition such as the network does not
+    /// permit them. A *ready* task waits, and has no delay. Before the transaction, the engine has decided which lanes
+    /// and constraints (demands on the system) are held.
     public var held: UInt64 = 0
     /// The tasks whose constraints changed.
     public var restated = RestatedTasks()

@@ -43,7 +43,8 @@ public struct RestatedTasks: Equatable, Sendable {
     public var tasks: [TaskID: ConstraintsID] = [:]
     /// The rows of the new constraints.
     public var constraints: [ConstraintsID: StoredConstraints] = [:]
-    /// The earliest of the latest starts of tasks, in Unix milliseconds. This time may be in the past.
+    /// The earliest of the latest starts that tasks still have, in Unix milliseconds. It may be in the past, because
+    /// one call changes a limited number of tasks.
     public var next: Int64?
 }
 

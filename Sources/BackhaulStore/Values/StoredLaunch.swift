@@ -48,7 +48,8 @@ public struct WaitingSession: Equatable, Sendable {
     public var isLaunched: Bool
 }
 
-/// The result when a host completes a session.
+/// The result when a host *completes* a session: reports that it has processed all events that it has read from the
+/// session.
 public struct LaunchCompletion: Equatable, Sendable {
     /// Whether the current launch included the session.
     public var wasLaunched: Bool

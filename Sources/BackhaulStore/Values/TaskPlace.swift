@@ -21,7 +21,7 @@ public struct DelayedTask: Equatable, Sendable {
     public var statedBytes: UInt64?
 }
 
-/// The result of one batch of evaluated delays.
+/// The result after the store has evaluated a batch of delayed tasks: each of them stays delayed, or its delay ends.
 public struct EvaluatedDelays: Equatable, Sendable {
     /// The lanes of the tasks whose delay ended.
     public var lanes: Set<LaneID> = []

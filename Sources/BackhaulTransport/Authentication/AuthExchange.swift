@@ -4,7 +4,8 @@
 struct AuthExchange {
     /// The credentials of the request.
     var credentials = HopCredentials()
-    /// Whether the request was sent. Response heads that arrive earlier are a proxy's responses to CONNECT.
+    /// Whether the request was sent. A *head* is the status line and the header fields of a response. Heads that arrive
+    /// earlier are a proxy's responses to CONNECT.
     private(set) var isRequestSent = false
     /// Whether the proxy has opened the tunnel.
     private(set) var hasTunnel = false
@@ -24,8 +25,8 @@ struct AuthExchange {
         hasTunnel = false
     }
 
-    /// Returns whether libcurl may repeat the request after this status. If the result is true, another head follows.
-    /// If the result is false, this head is the response.
+    /// Returns whether libcurl may repeat the request after this status. If the result is true, the head of another
+    /// response may follow. If the result is false, this head belongs to the final response.
     mutating func mayBeRepeated(after status: Int32) -> Bool {
         guard credentials.mayRepeat(after: status), repeats < Self.repeatLimit else { return false }
         repeats += 1

@@ -45,17 +45,17 @@ final class CurlStack {
         hasSwept = true
     }
 
-    /// Ends the transfers of the handles in `used`, and closes all connections. These handles are in the multi handle.
-    /// The *host* is the program that embeds the library. If the host has closed a socket of this stack or a descriptor
-    /// of the event loop, leaks the whole stack and the handles instead.
+    /// Ends the transfers of the handles in `used`, which are in the multi handle, and closes all connections. The
+    /// *host* is the program that embeds the library. If the host has closed a socket of this stack or a descriptor of
+    /// the event loop, leaks the whole stack and the handles instead.
     func giveUp(_ used: [EasyHandle], onBrokenLoop: Bool) {
         if onBrokenLoop || !handles.socketsAreOurs { return abandon(used) }
         for easy in used { multi.remove(easy) }
         multi.close()
     }
 
-    /// Leaks the stack deliberately, because its sockets were closed by the host. libcurl would write TLS's
-    /// close_notify to a descriptor that may now belong to another file of the host.
+    /// Leaks the stack deliberately, because the host has closed a socket of the stack or a descriptor of the event
+    /// loop. libcurl would write TLS's close_notify to a descriptor that may now belong to another file of the host.
     private func abandon(_ used: [EasyHandle]) {
         multi.forget()
         // Unsafe: this code only adds references, which are never released.

@@ -5,9 +5,9 @@ internal import CCurl
 /// connection.
 extension EasyHandle {
     /// Returns what has arrived on the connection before the request is sent: nothing, a part of a TLS record, bytes of
-    /// a response, or the end of the connection. `isEncrypted` is true if the server or its
-    /// proxy uses TLS. `isNested` is true if TLS runs inside the TLS of a proxy. This function cannot examine the inner
-    /// TLS, so all bytes of the inner TLS count as bytes of a response (`ConnectionInput.data`).
+    /// a response, or the end of the connection. `isEncrypted` is true if the server or its proxy uses TLS. `isNested`
+    /// is true if TLS runs inside the TLS of a proxy. This function cannot examine the inner TLS, so all bytes of the
+    /// inner TLS count as bytes of a response (`ConnectionInput.data`).
     func pendingInput(on socket: ConnectionSocket, isEncrypted: Bool, isNested: Bool) -> ConnectionInput {
         guard var functions = CurlLibrary.openSSL, let session = bhl_tls_session(handle) else {
             // The connection has no TLS, or its TLS library is not OpenSSL. The records of other libraries cannot be

@@ -1,6 +1,7 @@
 import CBackhaul
 
-/// Parses option values that are words, or numbers with units. The units are the same as in curl's options.
+/// Parses option values that are words, or numbers with units. Units such as k, M and G have the same meaning as in
+/// curl's options.
 extension Arguments {
     /// A number of bytes. In "500k", "1.5M" and "2G" the units are powers of 1,024, as in `curl --limit-rate`. In "2GB"
     /// the unit is a power of 1,000, as in data plans. 0 means no limit.

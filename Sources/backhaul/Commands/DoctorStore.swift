@@ -77,8 +77,8 @@ struct DoctorStore {
     /// The bytes that all files of the store occupy on disk.
     private var size: UInt64 { DoctorStore.size(path, depth: 4) }
 
-    /// The size of a directory. Files that cannot be read, and files whose name is not UTF-8, do not count. The
-    /// store creates only names in UTF-8.
+    /// The size of a directory. Files that cannot be read, and files whose name is not UTF-8, do not count. The store
+    /// creates only names in UTF-8.
     private static func size(_ path: String, depth: Int) -> UInt64 {
         var sum: UInt64 = 0
         for name in (try? DirectoryReader.textNames(in: path)) ?? [] {

@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// The command `tasks`: lists the tasks (downloads and uploads) of a session, a named collection of tasks.
+/// The command `tasks`: lists the tasks (downloads and uploads) of a session (a named collection of tasks).
 struct Tasks: Command {
     static let description = CommandDescription(
         name: "tasks", operands: "", summary: "list the transfers of a session",

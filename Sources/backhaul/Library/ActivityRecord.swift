@@ -9,7 +9,7 @@ struct Activity {
     var repeats = true
     var quality: Int32 = 0
     /// The first time at which the activity may start, in Unix milliseconds. If the value is 0, a new activity may
-    /// start one interval after the call, and an existing activity keeps its time.
+    /// start one interval after the call, and an existing activity with the same interval keeps its time.
     var first: Int64 = 0
     /// The transfer that the activity enqueues (stores, so that it is run). If it is nil, the activity delivers an
     /// event. For this event, the engine (the process that runs the transfers) launches the program that the user has

@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// An open session, a named collection of tasks. The handle is closed when this object is deinitialized.
+/// An open session. A *session* is a named collection of tasks. The handle is closed when this object is deinitialized.
 final class Session {
     // Unsafe: an opaque handle of the library, never dereferenced here.
     private(set) var handle: OpaquePointer?

@@ -132,7 +132,8 @@ final class Watch {
         context.output.progressTerminal == nil ? Watch.pollInterval : Watch.redrawInterval
     }
 
-    /// Reads, reports and acknowledges all available events.
+    /// Reads all available events. Reports the ends of the transfers in the scope, and acknowledges the events about
+    /// them.
     private func drain() throws(CommandError) {
         while true {
             let (events, more) = try session.poll(after: cursor)

@@ -69,7 +69,7 @@ def test_an_activity_without_a_request_sends_an_event(host):
     one.acknowledge([second])
 
 
-def test_an_activity_starts_before_or_at_the_end_of_its_window(host):
+def test_an_activity_that_does_not_repeat_starts_after_its_stated_first_time_and_is_then_removed(host):
     one = host()
     one.session()
     begin = soon()

@@ -1,5 +1,5 @@
-"""Runs the HTTP proxy squid from its Debian package. The configuration disables the cache and retries. Squid also
-adds no header field Via or X-Forwarded-For."""
+"""Runs the HTTP proxy squid from its Debian package. The configuration disables the cache, retries, and the header
+fields Via and X-Forwarded-For."""
 
 import os
 

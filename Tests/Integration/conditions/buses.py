@@ -25,6 +25,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+#: The longest wait for a process or a call, in seconds.
 LIMIT = 120
 # The Python for which Debian installs python3-dbusmock.
 SYSTEM_PYTHON = "/usr/bin/python3"
@@ -66,6 +67,7 @@ CONFIGURATION = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Con
 """
 
 
+#: A Python program that sends forged signals to each connection of the bus.
 FALSE_SIGNALS = """
 import dbus, dbus.lowlevel
 bus = dbus.SystemBus()

@@ -56,8 +56,8 @@ class Calendar:
 
 
 class Environment:
-    """``with Environment("laptop", bus=True) as env: …``. If `library` is a path, the hosts use the library at this
-    path in place of the library under test."""
+    """``with Environment("laptop", bus=True) as env: …``. With `bus`, there is a private system bus. If `library` is a
+    path, the hosts use the library at this path, such as a debug build. `rate` is the bytes per second of the link."""
 
     def __init__(self, name, *, bus=False, library=None, rate=1_000_000):
         self._name, self._has_bus, self._library, self._rate = name, bus, library, rate
@@ -109,7 +109,7 @@ class Environment:
         return host
 
     def serve(self, path, size, **options):
-        """Serves a file behind the link. Returns its URL and its content."""
+        """Makes the server serve a file through the link. Returns the file's URL and its content."""
         content = content_of(size)
         url = self.server.serve(path, content, **options)
         return url.replace(f":{self.server.port}", f":{self.link.port}"), content

@@ -15,7 +15,7 @@ FOLDER = Path(__file__).resolve().parent / "records"
 @dataclass
 class Record:
     """The record of a scenario. The *engine* runs the downloads. The *calendar* is the date and time that the engine
-    sees. If the test sets the calendar, the times of the record are dates and times of the calendar. Otherwise, they
+    sees. If the test sets the calendar, the record's times are dates and times of the calendar. Otherwise, the times
     are seconds since the scenario began."""
 
     name: str

@@ -27,8 +27,8 @@ class Row:
     #: The constraints of a session or a task that depend on the condition.
     asks: dict
     restore: Callable
-    #: The preset that depends on the condition, or None if no preset depends on it. `loosened` has the fields that
-    #: remove this dependency.
+    #: The preset that contains the constraint, or None if no preset contains it. `loosened` has fields that override
+    #: the constraint of the preset, so that the task does not wait.
     preset: Optional[str] = None
     loosened: dict = field(default_factory=dict)
     bus: bool = False

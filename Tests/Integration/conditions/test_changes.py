@@ -1,8 +1,8 @@
 """Changes while a transfer waits: new settings of the network or the session, a new start time of a task, or a new
-date. The *calendar* is the date and time that the engine sees; the tests can set the calendar. A task is held (waits)
-while the system does not meet a constraint, such as external power. The task or its session states the constraint. A
-preset is a name for several constraints. A budget is the number of bytes that may be moved in a day or month. After its
-latest start, a task is no longer delayed by a preset.
+date. The *engine* runs the transfers. The *calendar* is the date and time that the engine sees; the tests can set the
+calendar. A task is held (waits) while the system does not meet a constraint, such as external power. The task or its
+session states the constraint. A preset is a name for several constraints. A budget is the number of bytes that may be
+moved in a day or month. After its latest start, a task is no longer delayed by a preset.
 """
 
 from datetime import datetime, timezone
@@ -25,7 +25,7 @@ def at(text):
 
 @simulation
 def administrator():
-    """No program manages the network. The administrator sets the network as metered, and later as unmetered."""
+    """The machine has no NetworkManager. The host sets the network as metered, and later as unmetered."""
     with Environment("administrator") as env:
         host = env.host(requires_unmetered=True, **QUICK)
         download = Download(env, host)
@@ -76,9 +76,7 @@ def control_while_held():
 
 @simulation
 def network_changes_while_slow():
-    """The engine pauses a slow transfer for an hour. But when the network changes, the pause ends at once. The engine
-    knows the rate of a transfer after the transfer has run for 5 s.
-    """
+    """The engine pauses a slow transfer for an hour. But when the network changes, the pause ends at once."""
     with Environment("other-network", bus=True) as env:
         manager = env.bus.network_manager()
         manager.connect("Train", "802-11-wireless", NO)
@@ -95,8 +93,8 @@ def network_changes_while_slow():
 
 @simulation
 def latest_start_of_a_sessions_task():
-    """After the latest start of a task, the preset of its session no longer applies to the task. A constraint that the
-    session states itself still applies."""
+    """After the latest start of a task, the preset of its session no longer applies to the task. But a constraint that
+    the session states without a preset still applies."""
     with Environment("latest", library=CALENDAR["library"]) as env:
         env.calendar.set("2026-11-19 21:04")
         env.machine.laptop()
@@ -187,7 +185,7 @@ def network_manager_restarts():
 
 
 @pytest.mark.parametrize("simulation", ["administrator"], indirect=True)
-def test_a_network_that_is_set_as_metered_holds_a_running_transfer(simulation):
+def test_a_running_transfer_waits_while_its_network_is_set_as_metered(simulation):
     goes_on, hold = simulation
     assert goes_on
     assert (hold.session, hold.reason, hold.tasks) == ("gallery", Reason.METERED, 1)

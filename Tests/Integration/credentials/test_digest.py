@@ -1,5 +1,5 @@
-"""Digest authentication at Apache, and at a server that counts the uses of its nonces. A challenge is a demand for a
-credential, such as a password."""
+"""Digest authentication at Apache, and at a server that limits how often a nonce can be used. A challenge is a demand
+for a credential, such as a password."""
 
 import base64
 
@@ -110,7 +110,7 @@ def test_only_one_task_sends_a_wrong_password(one, downloads):
         succeed(one, 30)
 
 
-def test_a_session_does_not_send_the_user_name_of_another_session(host, one, downloads):
+def test_a_session_does_not_send_the_credential_of_another_session(host, one, downloads):
     with DigestServer("user", "password") as server:
         one.download(f"{server.url}/a", downloads / "a")
         one.respond(challenge(one).id, **CREDENTIAL)

@@ -1,5 +1,5 @@
-"""Malicious challenges by servers and proxies, and credentials that must not stay in the store. A challenge is a demand
-for a credential, such as a password."""
+"""Malicious challenges by servers and proxies, and a server that returns the credential in its response. A challenge is
+a demand for a credential, such as a password."""
 
 import base64
 import threading

@@ -108,7 +108,8 @@ def blocked_signals(store):
 
 
 def forbid(*, action, system_call, unless_flags=0):
-    """Installs a filter of system calls for this thread and the threads that it starts (seccomp(2))."""
+    """Installs a filter of system calls for this thread and the threads that it starts (seccomp(2)). The filter still
+    allows a call whose first argument has one of the bits in `unless_flags`."""
     def step(code, value, if_true=0, if_false=0):
         return struct.pack("HBBI", code, if_true, if_false, value)
 

@@ -1,6 +1,6 @@
-"""Programs and engines of version 0.4 together with current ones. A host is a process that embeds the library. A
-current host makes a daemon of 0.4 exit, and a current daemon takes over the store. If the store has an embedded engine
-(an engine in a host) of 0.4, a current host gets a clear error.
+"""Programs and engines of version 0.4 together with current ones. An engine runs the transfers, in a daemon or in a
+host. A host is a process that embeds the library. A current host makes a daemon of 0.4 exit, and a current daemon takes
+over the store. If the store has an embedded engine (an engine in a host) of 0.4, a current host gets a clear error.
 
 The frames, which are the messages on the socket, were recorded from programs of 0.4. docs/wire.md describes their form.
 A hello is the client's first message. A welcome is the engine's reply to the hello. A goodbye is the engine's last
@@ -20,7 +20,8 @@ from servers.content import Content
 #: The two protocol versions of 0.4. Version 4 has no checksums of unfinished downloads, and version 5 has these
 #: checksums. The current protocol version is 5, too.
 PROTOCOLS = (4, 5)
-#: What engines of 0.4 send after a hello of 1.0: a welcome. With protocol version 4, a goodbye follows.
+#: What engines of 0.4 send after the hello of a program of version 1.0: a welcome. With protocol version 4, a goodbye
+#: follows.
 WELCOME = {
     4: "10000000416268756c040000040000{hosting}e1170000"
        "b600000044011f000500000000000000a500000054686520636c69656e742069732076657273696f6e20312e302e302077697468207072"

@@ -1,5 +1,6 @@
-"""Sessions that a process closed while no engine was running. The *consumer* of a session is the one process that may
-read the session's events. The store still names the old consumer when the next engine starts."""
+"""Sessions that a process closed while no engine was running. An engine runs the transfers, here in a daemon. The
+*consumer* of a session is the one process that may read the session's events. No engine could record the close, so the
+store still names the old consumer when the next engine starts."""
 
 import os
 import signal
@@ -28,7 +29,7 @@ def test_a_process_can_attach_again_to_a_session_that_it_closed_while_no_daemon_
 
 
 def test_a_process_can_attach_again_to_a_session_that_it_closed_when_the_daemon_was_killed(one):
-    # The daemon may have recorded the close or not.
+    # The daemon is killed immediately after the close, so it may or may not have recorded the close.
     for _ in range(5):
         engine = one.engine().process_id
         one.close()

@@ -1,4 +1,5 @@
-"""An idle daemon uses little memory and almost no processor time."""
+"""A daemon whose tasks all wait uses little memory and makes no system call. The daemon runs the transfers of programs
+(hosts) that embed the library."""
 
 import contextlib
 import os

@@ -1,5 +1,6 @@
-"""Other programs remove, replace, move or fill the store's directory while a daemon and its hosts use it. A host is a
-process that embeds the library."""
+"""Other programs remove, replace or move the store while a daemon and its hosts use it, or a resource is missing, such
+as space on the disk or descriptors. The store is the directory with all durable data of the daemon. A host is a process
+that embeds the library."""
 
 import os
 import resource
@@ -62,7 +63,7 @@ def swapped(store):
 @pytest.mark.parametrize("act", [
     lambda store: store.rename(store.parent / "elsewhere"), lambda store: shutil.rmtree(store, ignore_errors=True),
     swapped])
-def test_an_idle_host_of_a_missing_store_gets_an_error_and_makes_no_new_store(host, store, daemon, act):
+def test_a_host_whose_store_was_moved_or_removed_gets_an_error_and_makes_no_new_store(host, store, daemon, act):
     one = host()
     one.session()
     first = daemon()

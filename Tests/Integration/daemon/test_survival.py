@@ -55,7 +55,7 @@ def test_transfers_of_a_killed_host_succeed(host, misbehaving, downloads, daemon
         name: content.sha256 for name, content in contents.items()}
 
 
-def test_a_daemon_continues_the_transfers_of_a_killed_host_that_ran_its_own_engine(
+def test_a_daemon_continues_the_transfers_when_the_host_with_the_engine_is_killed(
         host, store, place, misbehaving, downloads, daemon):
     engine = Host(store, hosting=Hosting.EMBEDDED)
     try:
@@ -72,7 +72,7 @@ def test_a_daemon_continues_the_transfers_of_a_killed_host_that_ran_its_own_engi
         engine.end()
 
 
-def test_an_engine_inside_a_host_continues_the_transfers_of_a_killed_daemon(
+def test_after_a_kill_of_the_daemon_new_downloads_succeed_with_both_kinds_of_hosting(
         host, store, daemon, misbehaving, downloads):
     one = host()
     one.session()

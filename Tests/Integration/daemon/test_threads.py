@@ -1,4 +1,5 @@
-"""The files that each thread of an engine opens, compared with the list in docs/waiting.md."""
+"""Compares the files that each thread of the daemon opens with the list in docs/waiting.md. The daemon runs the
+transfers of other programs."""
 
 import re
 import shutil

@@ -30,7 +30,7 @@ class Response:
     """A response. If no other response follows, its task ends with `content`."""
 
     status: int
-    #: The file, the body that an upload's event carries, or the body of an error.
+    #: The content of the file, the response body in the event of an upload, or the body of an error response.
     content: bytes = b""
     #: The body of this message, which may be only a range of the content.
     body: bytes = b""

@@ -31,7 +31,7 @@ FRAMINGS = {
 WITH, BEHIND, IDLE = POINTS = ("with", "behind", "idle")
 
 #: The kind of an injection (see `Injection`) that is no junk. Between two responses, the server sends a TLS 1.3 record
-#: that the protocol allows.
+#: that requests a client certificate. The protocol allows this record.
 CERTIFICATE_REQUEST = "question"
 
 #: The points at which junk is sent on a new connection: when the server accepts the connection; with the server's last
@@ -41,6 +41,7 @@ EARLY_POINTS = {
     PLAIN: (ACCEPT,), FORWARD: (ACCEPT,), TLS12: (HANDSHAKE,), TLS13: (HANDSHAKE,),
     TUNNEL: (BEFORE_TUNNEL, BEHIND_TUNNEL, HANDSHAKE),
 }
+#: A value of `Early.connections`. No run has so many connections, so each connection begins with junk.
 ALWAYS = 1_000
 
 

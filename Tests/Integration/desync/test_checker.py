@@ -76,7 +76,7 @@ def test_a_task_that_did_not_end_is_a_violation():
 
 
 @pytest.mark.parametrize("is_atomic, found", [(True, True), (False, False)])
-def test_a_task_that_ends_with_junk_is_no_violation_if_the_junk_may_have_arrived_after_its_request(is_atomic, found):
+def test_a_task_that_ends_with_junk_is_a_violation_unless_the_junk_may_have_arrived_after_its_request(is_atomic, found):
     record = record_of(RUN)
     record.entries.insert(0, BytesInjected(0, "0.1", "ok at accept", is_atomic, frozenset({"r0t0"})))
     record.outcomes["r0t0"].data = b"junk 0.1"

@@ -66,8 +66,8 @@ class Worker:
         return record, check(run, record)
 
     def _session(self, run, server):
-        """Returns the session for runs of this kind. If the run has a proxy, the session gets the port of this
-        proxy."""
+        """Returns a session whose configuration fits the run. Runs with the same configuration share a session. If the
+        run has a proxy, the session gets the port of this proxy."""
         name = f"{self._name}.{run.transport}.{run.connections}.{int(run.alpn)}.{int(run.early is not None)}"
         options = dict(_OPTIONS, connections_per_origin=run.connections, ca_file=self._certificates.authority,
                        proxy=Proxy(url="none"))
@@ -76,7 +76,7 @@ class Worker:
         if run.transport in (FORWARD, TUNNEL):
             options["proxy"] = Proxy(url=f"http://127.0.0.1:{server.port}")
         if run.early is not None:
-            # The server sends this junk before it responds to any request, so the session retries after all errors.
+            # Junk at the start of a connection can cause any error, so the session retries after all errors.
             every = RetryErrors(0)
             for one in RetryErrors:
                 every |= one
@@ -132,7 +132,7 @@ def _request(run, number, url, folder):
         earlier = run.task(step.of)
         return Request(f"{url}/{earlier}", folder / earlier, headers=headers, if_exists="replace", if_changed=True)
     method = None if step.method == RESUME else step.method
-    # The engine must store the validators only if a later task makes a conditional request for the file.
+    # A later task sends a conditional request only if the earlier task for this file also had `if_changed`.
     is_asked_again = any(other.of == number for other in run.steps)
     return Request(f"{url}/{task}", folder / task, method=method, headers=headers, if_exists="replace",
                    if_changed=is_asked_again)

@@ -1,5 +1,5 @@
 """Checksums that the host (the program that embeds the library) states, digests that the server sends (RFC 9530), and
-sizes. A file is placed when it gets its final name."""
+sizes. The engine is the process that runs the downloads."""
 
 import base64
 import hashlib
@@ -133,7 +133,7 @@ def test_invalid_digest_fields_are_ignored(one, misbehaving, downloads, value):
     assert event.state is TaskState.SUCCEEDED and event.checksum is None
 
 
-def test_the_digest_of_a_partial_response_is_not_used_for_the_whole_file(one, misbehaving, downloads):
+def test_only_the_repr_digest_of_a_partial_response_is_used_for_the_whole_file(one, misbehaving, downloads):
     content = Content(3_000_000, seed=5)
     rest = Behaviour(headers={"Content-Digest": digest(OTHER), "Repr-Digest": digest(content)})
     one.download(misbehaving.serve("/a", content, [Behaviour(drop_after=2_000_000), rest]), downloads / "a")

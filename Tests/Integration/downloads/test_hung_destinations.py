@@ -1,5 +1,5 @@
 """Destinations on a hung disk. Tasks for other disks continue. When the hung disk works again, its tasks succeed. A
-part file is the unfinished file of a download."""
+part file is the unfinished file of a download. The engine is the process that runs the downloads."""
 
 import os
 
@@ -85,7 +85,7 @@ def test_closing_an_application_does_not_wait_for_a_hung_disk_and_the_next_engin
 
 
 @pytest.mark.both_hostings
-def test_a_mount_that_stops_to_reply_does_not_delay_downloads_to_other_disks(
+def test_a_mount_that_stops_replying_does_not_delay_downloads_to_other_disks(
         host, hosting, server, downloads, tmp_path):
     one = host(hosting=hosting)
     with HangingMount(tmp_path / "mount") as mount:
@@ -105,6 +105,7 @@ def test_a_mount_that_stops_to_reply_does_not_delay_downloads_to_other_disks(
         one.close()
         one.open()
         one.attach("stuck")
-    # The mount is gone, so its directory is the empty directory below it.
+    # After the unmount, another directory has the path: the empty directory on which the file system was mounted. The
+    # engine writes only to the directory that it saw at the enqueue, so the task fails.
     [failed] = [event for event in one.wait_for() if event.task_id == tasks[0]]
     assert failed.state is TaskState.FAILED and failed.status is Status.DESTINATION_UNAVAILABLE

@@ -1,4 +1,4 @@
-"""Files whose names the server gives (RFC 6266), in a directory that the request states."""
+"""Files whose names the server gives (RFC 6266). The request states only the directory."""
 
 import pytest
 
@@ -87,7 +87,8 @@ def test_a_resumed_file_keeps_the_name_from_its_first_response(one, misbehaving,
 
 
 @pytest.mark.parametrize("directory", ["gone", "file"])
-def test_the_directory_for_a_file_that_the_server_names_must_exist(one, misbehaving, downloads, directory):
+def test_a_download_that_the_server_names_is_refused_if_its_destination_is_no_existing_directory(
+        one, misbehaving, downloads, directory):
     (downloads / "file").write_text("no directory")
     with pytest.raises(BackhaulError) as raised:
         one.download(misbehaving.serve("/a", CONTENT), downloads / directory, named_by_server=True)

@@ -1,5 +1,6 @@
 """Part files that another program changes while the engine does not write them. A part file is the unfinished file of a
-download. A download never continues from a changed part file."""
+download. A download never continues from a changed part file. The engine is the process that runs the downloads. A
+store is the directory with all data of an engine."""
 
 import os
 import stat
@@ -143,9 +144,9 @@ def test_after_a_kill_a_download_starts_from_the_beginning_if_its_part_file_was_
     assert [delivery.start for delivery in server.deliveries] == [0, 0]
 
 
-def test_after_a_kill_the_synced_bytes_are_verified_by_their_checksum(host, server, downloads):
-    """When a task is suspended, the engine syncs the part file. After the kill, only the store has the length and
-    checksum of this file."""
+def test_after_a_kill_a_download_starts_from_the_beginning_if_synced_bytes_were_changed(host, server, downloads):
+    """When a task is suspended, the engine syncs the part file, and stores the length and checksum of the file. With
+    the checksum, the next engine finds a change that the file's length and time do not show."""
     one = host()
     task, part = suspended(one, server, downloads)
     one.kill_with_engine()
@@ -167,7 +168,7 @@ def test_after_a_kill_a_download_continues_from_its_part_file(host, server, down
     assert server.deliveries[1].start > 0
 
 
-def test_part_file_names_are_unpredictable(host, server, downloads):
+def test_a_part_file_has_an_unpredictable_name_and_only_its_owner_can_read_it(host, server, downloads):
     one = host()
     begun(one, server, downloads)
     part = part_in(downloads)
@@ -195,7 +196,7 @@ def test_after_a_kill_the_file_is_right_even_if_unsynced_bytes_of_its_part_file_
 
 
 def recorded_lengths(store):
-    """Returns the length of each part file from the store's file of records (docs/store.md): inode -> length."""
+    """Reads the file `parts` of the store (docs/store.md). Maps the inode of each part file to its recorded length."""
     return {inode: length for inode, length, _ in struct.iter_unpack("=QQ16s", (store / "parts").read_bytes())}
 
 

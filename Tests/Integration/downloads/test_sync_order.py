@@ -1,4 +1,5 @@
-"""The order of syncs, renames and commits of the database, read from the system calls of an engine."""
+"""The order in which an engine (the process that runs the downloads) syncs its files, renames them, and commits to its
+database. The tests read this order from the engine's system calls."""
 
 import os
 import re
@@ -64,7 +65,7 @@ def unescaped(text):
 
 
 class DurableFiles:
-    """The files and names that are durable after the calls so far."""
+    """Computes from the system calls so far which files and names a power failure would not lose."""
 
     def __init__(self, folder):
         self.folder, self.dirty, self.synced, self.renamed, self.durable = str(folder), set(), set(), set(), set()
@@ -107,7 +108,8 @@ def test_the_end_of_a_task_is_committed_only_after_its_file_and_its_name_are_syn
         if path is None or not path.startswith(f"{store}/"):
             files.note(call, path, arguments)
         elif call == "pwrite64" and path.endswith("-wal"):
-            # Written bytes may be durable before they are synced.
+            # The kernel may write these bytes to the disk before the sync. So only files count that were durable before
+            # the first of these writes.
             before = set(files.durable) if before is None else before
             data, _, offset = arguments.split(", ", 1)[1].rsplit(", ", 2)
             database.write(int(offset), unescaped(data.strip('"')))

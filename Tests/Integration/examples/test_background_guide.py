@@ -1,5 +1,5 @@
-"""A program that follows Apple's guide to background networking. The program exits at once. When the program's file has
-arrived, the daemon launches (starts) the program again."""
+"""A program that follows Apple's guide to background networking. The program exits at once. The daemon, a separate
+process, downloads the program's file, and then launches (starts) the program again."""
 
 import os
 import signal
@@ -111,6 +111,6 @@ def test_a_file_that_the_server_does_not_have_is_not_created(program, home, serv
     assert home.files() == []
 
 
-def test_the_guide_prints_its_usage(program, home):
+def test_the_background_guide_prints_its_usage_if_it_gets_no_url(program, home):
     asked = subprocess.run([program], env=home.environment, capture_output=True, text=True, timeout=300, check=False)
     assert (asked.returncode, asked.stderr) == (2, "usage: background-guide URL\n")

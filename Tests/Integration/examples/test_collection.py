@@ -1,5 +1,5 @@
-"""The program of `make demo` is started three times, and the first process is killed. The daemon then starts the
-program again, as the README says. After each start, all files arrive."""
+"""The program of `make demo` is started three times, and the first process is killed. The daemon, a separate process,
+continues the downloads and then starts the program again, as the README says. After each start, all files arrive."""
 
 import os
 import re

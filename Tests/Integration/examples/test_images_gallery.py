@@ -91,7 +91,7 @@ def test_ctrl_c_ends_the_gallery_silently(browser):
     assert browser.gallery.returncode == 130
 
 
-def test_the_launched_program_finishes_the_downloads_after_a_kill_of_the_gallery(images, browser, server):
+def test_after_a_kill_of_the_gallery_the_program_is_launched_when_the_picture_has_arrived(images, browser, server):
     browser.press(f"{server.url}/sunset.jpg")
     until(browser.state, is_half_done)
     browser.close()

@@ -101,7 +101,7 @@ def test_file_names_are_escaped_in_the_page(page):
     "//etc/passwd", "/pictures//etc/passwd", "/pictures/page.html", "/pictures/drawing.svg", "/pictures/",
     "/pictures/sunset.jpg%00", "/pictures/.", "/nowhere",
 ])
-def test_no_path_in_a_request_leads_out_of_the_folder(page, path):
+def test_a_path_that_names_no_picture_of_the_folder_is_not_found(page, path):
     response, content = page.ask("GET", path)
     assert (response.status, content) == (404, b"Not Found\n")
 
@@ -137,7 +137,7 @@ def test_a_request_with_a_foreign_host_header_is_refused(page, host):
 
 
 @pytest.mark.parametrize("length", ["", "-1", "1e3", str(LONGEST_FORM + 1)])
-def test_a_form_without_a_valid_length_is_not_read(page, length):
+def test_a_form_without_a_valid_length_is_refused(page, length):
     headers = {"Content-Length": length} if length else {"Transfer-Encoding": "chunked"}
     assert page.ask("POST", "/download", None, **headers)[0].status == 400
 

@@ -1,6 +1,7 @@
-"""Hosts on asyncio: nothing blocks the loop, no wait uses processor time, and every wait can be cancelled. A host is a
-program that embeds the library. A condition is a fact about the system, such as power. A wait record describes a time
-in which a task waits. To complete a session is to state that the host has processed all events that it has read."""
+"""Hosts on asyncio: nothing blocks the loop, waits use little processor time, and every wait can be cancelled. A host
+is a program that embeds the library. A condition is a fact about the system, such as power. A wait record describes a
+time in which a task waits. To complete a session is to state that the host has processed all events that it has
+read."""
 
 import asyncio
 import http.server
@@ -35,7 +36,7 @@ IDENTIFIER = "org.example.asyncio"
 CONTENT = Content(100_000)
 
 
-def test_an_asyncio_host_enqueues_tasks_and_completes_the_session_after_their_events(
+def test_an_asyncio_host_enqueues_tasks_and_completes_the_session_after_the_events_of_all_tasks(
         store, misbehaving, downloads, hosting):
     urls = [misbehaving.serve(f"/{i}", Content(5_000, i)) for i in range(50)]
 
@@ -60,7 +61,7 @@ def test_an_asyncio_host_enqueues_tasks_and_completes_the_session_after_their_ev
     assert {sha256_of(downloads / str(i)) for i in range(50)} == {Content(5_000, i).sha256 for i in range(50)}
 
 
-def test_an_asyncio_host_lists_wait_records_and_conditions(store, hosting):
+def test_an_asyncio_host_lists_wait_records_conditions_networks_and_activities(store, hosting):
     async def scenario():
         async with await Application.open_async(IDENTIFIER, store, hosting=hosting) as application:
             session = await application.start.session("gallery", constraints=Constraints(preset="overnight"))
@@ -102,7 +103,7 @@ def receiver():
         server.shutdown()
 
 
-def test_an_asyncio_host_uploads_and_reads_metrics(store, receiver, hosting):
+def test_an_asyncio_host_uploads_a_form_and_reads_its_attempts_and_the_history(store, receiver, hosting):
     async def scenario():
         async with await Application.open_async(IDENTIFIER, store, hosting=hosting) as application:
             await application.start.set_limits(Limits(bytes_per_second=10_000_000))
@@ -177,7 +178,7 @@ def test_waiting_for_events_does_not_block_the_event_loop(store, misbehaving, do
     assert asyncio.run(asyncio.wait_for(scenario(), 60)) < 0.5
 
 
-def test_a_wait_uses_no_processor_time_while_another_session_has_unread_events(store, misbehaving, hosting):
+def test_a_wait_uses_little_processor_time_while_another_session_has_unread_events(store, misbehaving, hosting):
     """The events of the other session keep the application's descriptor readable. A wait must not check the descriptor
     in a loop."""
 

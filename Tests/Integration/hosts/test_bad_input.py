@@ -151,7 +151,7 @@ def test_an_invalid_request_is_refused(session, options):
     assert list(session.tasks()) == []
 
 
-def test_an_enqueue_with_one_invalid_request_is_refused_and_the_error_has_the_index(session, downloads):
+def test_the_error_for_an_enqueue_with_one_invalid_request_has_the_index_of_the_request(session, downloads):
     requests = [Request(GOOD_URL, downloads / str(i), suspended=True) for i in range(5_000)]
     requests[3_210] = Request("gopher://127.0.0.1/", downloads / "3210")
     with pytest.raises(InvalidArgument) as caught:
@@ -240,7 +240,7 @@ def request(**fields):
     return byref(_ctypes.bh_request(SIZE, GOOD_URL.encode(), **fields))
 
 
-def test_these_tests_cover_each_struct_that_hosts_fill():
+def test_the_tests_of_struct_sizes_cover_each_struct_that_hosts_fill():
     assert FILLED == sorted(GIVEN)
 
 

@@ -1,4 +1,4 @@
-"""Constraints and settings of sessions, requests and networks: they are stored, listed, and refused if invalid. A
+"""Constraints and settings of sessions, requests and networks: they are stored and listed. Invalid ones are refused. A
 condition is a fact about the system, such as its power. A constraint is a demand on the system, such as external power.
 A hold is a demand that the system does not meet now. A host is a process that embeds the library."""
 
@@ -54,7 +54,7 @@ def test_the_constraints_of_a_session_are_stored(host):
     assert (changed.constraints, changed.budget) == (without, Budget(daily=1_000_000))
 
 
-def test_a_host_can_replace_the_constraints_of_a_task_by_valid_constraints(host):
+def test_the_constraints_of_a_task_can_be_replaced_only_by_valid_constraints(host):
     one = host()
     one.session()
     request = Request(URL, policy=Policy(constraints=Constraints(preset="overnight")), suspended=True, key="a")

@@ -1,7 +1,8 @@
 """The engine is killed with SIGKILL exactly between two durable steps, such as a rename of a file and a commit.
 
-In debug builds the environment variable BACKHAUL_CRASH_AT names the point of the kill. A host is a process that embeds
-the library. To acknowledge an event is to confirm that it was processed.
+In debug builds the environment variable BACKHAUL_CRASH_AT names the point of the kill. With "NAME:4", the process is
+killed when it reaches the point for the fourth time. The engine runs the transfers, here in the process of a host. A
+host is a process that embeds the library. To acknowledge an event is to confirm that it was processed.
 """
 
 import os
@@ -95,7 +96,7 @@ def test_a_complete_file_is_not_fetched_again_after_a_kill(debug_library, host, 
 
 
 @pytest.mark.timeout(600)
-def test_a_completely_received_file_keeps_its_etag_after_a_kill_and_is_not_requested_again(
+def test_a_completely_received_file_keeps_its_etag_after_a_kill_and_is_not_fetched_again(
         debug_library, host, misbehaving, downloads):
     content = Content(5_000_000)
     url = misbehaving.serve("/a", content, [Behaviour(pace=8_000_000), Behaviour(status=304)])

@@ -170,7 +170,7 @@ def test_a_file_that_appears_during_the_download_is_not_overwritten(host, misbeh
     assert os.listdir(downloads) == ["a"]
 
 
-def test_headers_are_sent_only_to_the_origin_of_the_url(host, misbehaving, downloads):
+def test_the_headers_of_a_request_are_not_sent_to_another_origin_after_a_redirect(host, misbehaving, downloads):
     with type(misbehaving)() as other:
         end = other.serve("/b", CONTENT)
         url = misbehaving.serve("/a", CONTENT, otherwise=Behaviour(status=302, headers={"Location": end}))
@@ -224,7 +224,7 @@ def test_the_error_for_another_request_with_the_same_idempotency_key_names_the_f
     assert caught.value.status.name == "KEY_CONFLICT"
 
 
-def test_two_tasks_never_have_the_same_destination(host, misbehaving, downloads):
+def test_a_request_with_the_destination_of_an_unfinished_task_is_refused(host, misbehaving, downloads):
     one = host()
     one.session()
     one.download(misbehaving.serve("/a", CONTENT), downloads / "a", suspended=True)

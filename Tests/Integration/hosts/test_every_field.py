@@ -85,7 +85,7 @@ LAUNCH = {"program": b"/bin/true", "arguments": texts(b"one", b""), "argument_co
 
 
 class Host:
-    """An application with an embedded engine. The engine ends when the application is closed."""
+    """An open application whose engine runs in this process. The engine ends when the application is closed."""
 
     def __init__(self, store):
         options = fill(_ctypes.bh_application_options, {
@@ -205,8 +205,8 @@ def test_every_listed_field_of_a_launch_command_is_stored(hosts):
 
 
 # If a request has the idempotency key (an identifying text) of a stored request, the engine compares both requests.
-# Another value of a field is a conflict. The engine does not compare fields that a function of the library can change
-# later.
+# If another value of a field is a conflict, the first value was stored. The engine does not compare fields that a
+# function of the library can change later.
 
 POLICY = {**PARTS, "bytes_per_second": 4_321}
 DATA = b"any\0bytes"
@@ -258,7 +258,7 @@ def request_with(changes, policy):
 
 @pytest.fixture
 def enqueued(hosts):
-    """Stores a request that has a value in every field. Returns a host whose engine was started after that."""
+    """Stores a request with all values of REQUEST and POLICY. Returns a host whose engine was started after that."""
     assert set(field_paths(_ctypes.bh_request)) == set(REQUEST)
     assert set(field_paths(_ctypes.bh_policy)) == set(POLICY)
     first, session = hosts(), _ctypes.bh_session()
@@ -282,7 +282,7 @@ def test_every_field_of_a_request_is_stored(enqueued):
     assert set(POLICY) == set(OTHER_POLICY) | {"bytes_per_second"} | {f"constraints.{name}" for name in CONSTRAINTS}
 
 
-def test_the_listing_of_a_task_has_the_enqueued_values_of_changeable_fields(enqueued):
+def test_the_listing_of_a_stored_task_has_the_values_of_its_request(enqueued):
     session, batch = enqueued.session(), _ctypes.bh_batch()
     enqueued.call("bh_session_tasks", session, None, 0, 10, 20_000, byref(batch))
     task = cast(library.bh_batch_item(batch, 0, 2, sizeof(_ctypes.bh_task_info)),

@@ -17,7 +17,7 @@ from testbed.host import until
 CONTENT = Content(200_000)
 QUICK = {"first_delay_ms": 20, "longest_delay_ms": 50}
 
-#: Faults that a server shows only for some time, so that the task succeeds in the end.
+#: Temporary faults. The server shows a fault in its first two responses, and then the task succeeds.
 PASSING = {
     "the connection ends early": Behaviour(drop_after=1_000),
     "the connection ends before the answer": Behaviour(raw=b""),
@@ -33,7 +33,7 @@ PASSING = {
     "504": Behaviour(status=504),
 }
 
-#: Faults that a server shows for ever, with the status and the HTTP status with which the task ends.
+#: Permanent faults, with the status and the HTTP status with which the task ends. None: the status is not compared.
 LASTING = {
     "400": (Behaviour(status=400, body=b"bad"), Status.HTTP_STATUS, 400),
     "401": (Behaviour(status=401), Status.HTTP_STATUS, 401),
@@ -54,7 +54,7 @@ LASTING = {
 
 
 @pytest.mark.parametrize("name", PASSING)
-def test_a_task_succeeds_after_a_passing_fault(host, misbehaving, downloads, name):
+def test_a_task_succeeds_after_a_temporary_fault(host, misbehaving, downloads, name):
     url = misbehaving.serve("/a", CONTENT, [PASSING[name]] * 2)
     one = host()
     one.session(request_timeout_ms=1_500, **QUICK)
@@ -66,7 +66,7 @@ def test_a_task_succeeds_after_a_passing_fault(host, misbehaving, downloads, nam
 
 
 @pytest.mark.parametrize("name", LASTING)
-def test_after_a_lasting_fault_the_task_fails_and_leaves_no_file(host, misbehaving, downloads, name):
+def test_after_a_permanent_fault_the_task_fails_and_leaves_no_file(host, misbehaving, downloads, name):
     behaviour, status, http_status = LASTING[name]
     url = misbehaving.serve("/a", CONTENT, otherwise=behaviour)
     one = host()
@@ -88,7 +88,8 @@ def test_after_a_lasting_fault_the_task_fails_and_leaves_no_file(host, misbehavi
     assert os.listdir(downloads) == []
 
 
-def test_a_task_fails_after_the_configured_number_of_attempts_if_a_passing_fault_repeats(host, misbehaving, downloads):
+def test_a_task_fails_after_the_configured_number_of_attempts_if_a_temporary_fault_repeats(
+        host, misbehaving, downloads):
     url = misbehaving.serve("/a", CONTENT, otherwise=Behaviour(status=503, body=b"overloaded"))
     one = host()
     one.session(maximum_attempts=3, **QUICK)

@@ -51,8 +51,8 @@ def test_a_new_host_can_use_the_store_of_a_killed_host_whose_forked_child_still_
         os.kill(forked, signal.SIGKILL)
 
 
-#: One thread opens the application. After a delay, the main thread forks a child, which opens the application, too. The
-#: parent's engine serves the child.
+#: A program. One of its threads opens the application. After a delay, the main thread forks a child, which opens the
+#: application, too. The engine, which runs the transfers, is in the parent, and also serves the child.
 FORK_DURING_OPEN = """
 import os, sys, threading, time
 import backhaul
@@ -143,7 +143,7 @@ def test_the_last_close_ends_all_threads_and_closes_all_descriptors(host, misbeh
     assert left[0] == left[1] == left[2]
 
 
-def test_an_idle_engine_uses_no_processor_time(host):
+def test_an_idle_engine_uses_almost_no_processor_time(host):
     one = host()
     one.session()
     before = one.processor_seconds()

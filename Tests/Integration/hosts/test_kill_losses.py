@@ -1,7 +1,8 @@
-"""How many bytes a download loses when its engine is killed: 32 KiB, or the bytes of 10 ms if these are more.
+"""How many bytes a download loses when its engine is killed: at most 32 KiB, or the bytes of 10 ms if these are more.
+The engine runs the downloads, in a host or in a daemon.
 
-A kill during a write may also lose the bytes of this write. The test stops the engine before the kill. So the number
-of received bytes does not change while the test reads this number from the kernel (tcp(7)).
+A kill during a write may also lose the bytes of this write. The test stops the engine with SIGSTOP before the kill. So
+the number of received bytes does not change while the test reads this number from the kernel (tcp(7)).
 
 While the engine's threads wait for a processor, they cannot write. So the test subtracts the bytes that the server
 could send during the waits shortly before the kill. On an idle machine, they are few.
@@ -23,15 +24,16 @@ from servers.paced import WRITE, PacedServer
 from testbed.host import HostEnded, stopped, until
 
 QUICK = {"first_delay_ms": 20, "longest_delay_ms": 100}
+#: The promise: a kill loses at most HELD bytes, or the bytes that arrive in HELD_SECONDS if these are more.
 HELD, HELD_SECONDS = 32 << 10, 0.01
 #: The largest number of bytes that libcurl passes to the engine in one call. If the new bytes and the buffered bytes
 #: together are more than HELD, the engine first writes the buffered bytes.
 AT_ONCE = 16 << 10
 #: An allowance for bytes between libcurl and the disk.
 ALLOWANCE = 64 << 10
-#: Waits for a processor count while the server sends this number of bytes before a kill.
+#: The test measures the waits for a processor while the server sends this number of bytes, the last before a kill.
 WINDOW = 300_000
-#: The largest number of bytes that the engine and libcurl have in memory, even if the disk's thread runs late.
+#: The largest number of bytes that the engine and libcurl have in memory, even if the thread that writes runs late.
 MEMORY = 1 << 20
 
 
@@ -113,8 +115,8 @@ def is_kept(losses, waited, promised, rate):
     for a processor.
 
     A loss may be negative: the engine may read bytes of the server's last write before the kernel acknowledges these
-    bytes, and the test counts only acknowledged bytes as received. One of five kills may lose more bytes, because the
-    disk may delay a write.
+    bytes, and the test counts only acknowledged bytes as received. One of five kills may lose up to MEMORY bytes,
+    because the disk may delay a write.
     """
     *most, worst = sorted(loss - bytes_of_wait for loss, bytes_of_wait in zip(losses, waited))
     return (min(losses) > -rate * WRITE and statistics.median([*most, worst]) <= promised + AT_ONCE

@@ -1,6 +1,6 @@
-"""Hosts are killed with SIGKILL at seeded random times. Tests/Soak/kills.py does the same for longer. A host is a
+"""Hosts are killed with SIGKILL at seeded random times. Tests/Soak/kills.py does this for a longer time. A host is a
 process that embeds the library. To acknowledge an event is to confirm that it was processed. A kept file is a
-downloaded file that is still in the store."""
+downloaded file that stays in the store, because the host has given no path for it."""
 
 import os
 import random
@@ -17,14 +17,14 @@ from testbed.soak_run import soak
 
 
 @pytest.mark.both_hostings
-def test_a_short_soak_test_finds_no_violation(place, hosting):
+def test_no_kill_in_a_short_soak_run_loses_or_repeats_an_event_or_damages_a_file(place, hosting):
     result = soak(place, rounds=12, seed=20_250, hosting=hosting)
     assert result.violations == []
     assert result.kills == 12
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_kill_during_enqueue_loses_no_confirmed_task_and_repeats_no_task(host, place, seed):
+def test_a_kill_during_an_enqueue_leaves_whole_chunks_and_a_repetition_adds_only_the_other_tasks(host, place, seed):
     generator = random.Random(seed)
     folder = place / "many"
     folder.mkdir()
@@ -77,8 +77,8 @@ def test_a_confirmed_acknowledgement_is_kept_after_an_immediate_kill(host, misbe
 
 
 def test_a_finished_file_is_not_fetched_again_after_a_kill(host, misbehaving, downloads):
-    """The host, whose process also runs the engine, is killed after the end of the task is committed to the database,
-    and before the host reads the event about this end."""
+    """The process of the host also runs the transfers. It is killed after the end of the task is committed to the
+    database, and before the host reads the event about this end."""
     one = host()
     one.session()
     one.download(misbehaving.serve("/a", Content(100_000)), downloads / "a")

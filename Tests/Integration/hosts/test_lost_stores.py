@@ -1,6 +1,6 @@
-"""A store is the directory with the database and the files of an engine. In these tests, stores are damaged, removed or
-replaced, some of them while an engine has them open. A part file is the unfinished file of a download. A host is a
-process that embeds the library."""
+"""Stores are damaged, removed or replaced, some of them while an engine has them open. An engine runs transfers, in a
+host or in a daemon. A store is the directory with the database and the files of an engine. A part file is the
+unfinished file of a download. A host is a process that embeds the library."""
 
 import random
 import shutil
@@ -103,7 +103,7 @@ def opened(one):
     return True
 
 
-def test_a_store_that_was_moved_keeps_the_tasks_that_its_host_enqueues(host, store, downloads):
+def test_a_task_that_is_enqueued_into_a_moved_store_still_exists_when_the_store_is_moved_back(host, store, downloads):
     one = host()
     one.session()
     store.rename(store.parent / "elsewhere")
@@ -165,8 +165,8 @@ def store_with_tasks(host, store, downloads):
 
 
 def tasks_or_damage(host, store, content):
-    """Returns the tasks that a host finds in a database with this content, or None if the host reports
-    damage."""
+    """Returns the URLs of the tasks that a host finds in a database with this content. Returns None if the host reports
+    a damaged store."""
     for path in store.iterdir():
         if path.is_file() and path.name != "lock":
             path.unlink()
@@ -185,7 +185,7 @@ def tasks_or_damage(host, store, content):
         one.end()
 
 
-def test_64_random_bytes_in_the_database_cause_an_error_or_lose_no_task(host, store, store_with_tasks):
+def test_with_64_random_bytes_in_the_database_a_host_reports_damage_or_finds_all_tasks(host, store, store_with_tasks):
     for seed in range(12):
         chosen = random.Random(seed)
         content = bytearray(store_with_tasks)
@@ -206,7 +206,7 @@ def test_the_error_for_a_damaged_store_names_the_damaged_page(host, store, store
 
 
 @pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
-def test_the_folders_of_a_new_store_are_synced(host, store, tmp_path):
+def test_the_directory_of_a_new_store_is_synced_after_its_folders_are_created(host, store, tmp_path):
     trace = tmp_path / "trace"
     one = host(prefix=["strace", "-f", "-y", "-e", "trace=mkdirat,fsync", "-o", trace])
     one.session()

@@ -1,5 +1,5 @@
-"""Random operations of a host in random order, with kills. The library has the same results as a small reference model.
-A host is a process that embeds the library."""
+"""Random operations of a host in random order, with kills. The results of the library must equal the results of a small
+reference model. A host is a process that embeds the library."""
 
 import shutil
 import tempfile
@@ -34,9 +34,9 @@ class AnyOrder(RuleBasedStateMachine):
         self.states = {}  # key -> live, suspended, or the end state of the task
         self.began_suspended = {}  # key -> whether the request starts suspended
         self.task = {}  # key -> id
-        self.round_open = False
-        self.events = []  # the events to be delivered: keys, and None for a finished session
-        self.handed_out = 0
+        self.round_open = False  # whether an event will report that all tasks have ended
+        self.events = []  # the unacknowledged events: the key of the ended task, or None if all tasks have ended
+        self.handed_out = 0  # the number of events that the host has read and not acknowledged
 
     @initialize()
     def begin(self):

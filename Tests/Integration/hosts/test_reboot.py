@@ -1,5 +1,6 @@
-"""After a power loss, the engine uses only synced bytes. A part file is the unfinished file of a download. In debug
-builds, the variable BACKHAUL_BOOT sets the id of the boot. A host is a process that embeds the library."""
+"""After a power loss, the engine, which runs the downloads, uses only synced bytes. A part file is the unfinished file
+of a download. In debug builds, the variable BACKHAUL_BOOT sets the id of the boot. A host is a process that embeds the
+library."""
 
 import os
 import sqlite3
@@ -23,7 +24,7 @@ def part_file(downloads):
 
 
 def synced_offset(store):
-    """Returns the synced offset from the dead engine's database."""
+    """Returns how many bytes of the part file were synced, according to the database of the killed engine."""
     with closing(sqlite3.connect(store / "backhaul.sqlite3")) as database:
         return database.execute("SELECT synced_offset FROM checkpoints").fetchone()[0]
 

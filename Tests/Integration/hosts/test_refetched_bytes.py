@@ -1,8 +1,8 @@
 """A large download by an engine that is killed several times. The server cuts every connection, moves to other
-addresses, and replaces the resource one time. Only after a kill may the engine read bytes of a representation twice.
+addresses, and replaces the resource one time. Only after a kill may the engine fetch bytes of the same content twice.
 
-In the suite soak-refetch of `make soak`, the test downloads 1 GiB. In other suites, it downloads about a sixth of that.
-A host is a process that embeds the library.
+In the suite soak-refetch of `make soak`, the test downloads 1 GiB. In other suites, it downloads 160 MiB. A host is a
+process that embeds the library. The engine, which runs the downloads, is in the host or in a daemon.
 """
 
 import os
@@ -24,7 +24,7 @@ MEGABYTE = 1_000_000
 #: The largest number of bytes that may be fetched again after a kill.
 SEAM = 1 << 20
 QUICK = {"first_delay_ms": 20, "longest_delay_ms": 100}
-#: Mounts a file of the test in place of /etc/hosts, and runs a host.
+#: A shell script that mounts a file of the test in place of /etc/hosts, and then runs a host.
 VIEW = 'mount --bind "$1" /etc/hosts && shift && exec "$@"'
 UNSHARE = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--map-root-user", "--mount"]
 
@@ -41,8 +41,8 @@ def server(place, size):
     script = Script(
         seed=20_251, shortest=20 * MEGABYTE // scale, longest=60 * MEGABYTE // scale,
         contents=[LargeContent(size, 1), LargeContent(size, 2)], replaced_at=[int(size * 0.4)],
-        # Each of the two contents has two kills. The first is soon after the begin, before the first sync. The second
-        # is in the middle.
+        # The engine is killed twice while it downloads each of the two contents: soon after the first bytes, before the
+        # first sync, and later in the middle.
         kills=[(0, 3 << 19), (0, int(size * 0.3)), (1, 3 << 19), (1, int(size * 0.7))])
     with MovingServer(script, place) as running:
         yield running
@@ -100,7 +100,8 @@ class Downloader:
 
 
 @pytest.mark.both_hostings
-def test_a_kill_repeats_at_most_one_mebibyte_and_no_other_byte_is_fetched_twice(start, server, place, downloads):
+def test_a_kill_causes_at_most_one_mebibyte_to_be_fetched_twice_and_no_other_byte_is_fetched_twice(
+        start, server, place, downloads):
     downloader = Downloader(start, place)
     server.killer = downloader.stopped_engine
     event = downloader.download(server.url, downloads / "large")

@@ -18,7 +18,7 @@ COUNT = 5
 def session(store, hosting):
     with backhaul.Application("org.example.again", store, hosting=hosting) as application:
         with application.session("gallery") as opened:
-            # While this suspended task exists, the engine sends no event that all tasks of the session have ended.
+            # While this suspended task exists, not all tasks of the session have ended. So no event reports their end.
             opened.download("http://127.0.0.1:9/never", str(store.parent / "never"), key="never", suspended=True)
             yield opened
 
@@ -31,7 +31,7 @@ def requests(misbehaving, downloads):
 
 @pytest.fixture
 def ends(session, requests):
-    """Returns the end events of the requests, by key. No event is acknowledged."""
+    """Enqueues the requests. Returns for each key the event that its task has ended. No event is acknowledged."""
     session.enqueue(requests)
     stream = session.events(timeout=60)
     return {event.key: event for event in (next(stream) for _ in requests)}

@@ -1,4 +1,5 @@
-"""Sessions are stored, listed, reported to their hosts, finished in rounds, and invalidated.
+"""Sessions are stored, listed and invalidated. Hosts are notified of sessions with events. The tasks of a session end
+in rounds.
 
 A host is a process that embeds the library. A round begins when a task is added to a session without unfinished tasks,
 and ends when all tasks of the session have ended. A session has one consumer, which reads the session's events.

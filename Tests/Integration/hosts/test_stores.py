@@ -1,4 +1,5 @@
-"""Stores that cannot be opened, cannot be written, or become unusable. A host is a process that embeds the library."""
+"""Stores that cannot be opened, cannot be written, or become unusable. A store is the directory with all durable data,
+such as the tasks. A host is a process that embeds the library."""
 
 import os
 import sqlite3
@@ -213,7 +214,7 @@ def test_a_store_on_a_full_disk_refuses_new_tasks_and_loses_no_task(small_disk, 
 def fill_store(one, disk, folder):
     """Fills the disk of the host's store, and returns the file that fills it."""
     filler = fill(disk)
-    # The files of the database have unused space. The test must use up this space first.
+    # The files of the database have unused space, so the disk is full for the store only after more tasks.
     with pytest.raises(StoreError):
         for number in range(10_000):
             one.enqueue([Request("http://127.0.0.1:9/", folder / f"unused-{number}", suspended=True,
@@ -254,7 +255,7 @@ def test_a_download_that_finishes_after_its_store_was_full_does_not_report_a_ful
             filler = fill_store(one, small_disk, tmp_path)
             sends_rest.set()
             until(lambda: seen(one, task), lambda info: info and info.reason is Reason.DISK_FULL)
-            # All bytes have arrived, and only the name of the file is missing.
+            # All bytes have arrived. Only the rename to the file's final name is missing. The frozen disk blocks it.
             disk.freeze()
             filler.unlink()
             info = until(lambda: seen(one, task), lambda info: info and info.reason is not Reason.DISK_FULL)
@@ -278,7 +279,7 @@ def seen(one, task):
 
 
 def as_an_earlier_version_wrote_it(database, plain):
-    """Copies the rows into a database without page checksums, as an earlier version wrote it."""
+    """Replaces the database by a copy without page checksums, like a database of an earlier version."""
     with closing(sqlite3.connect(database)) as source, closing(sqlite3.connect(plain)) as target:
         target.executescript("\n".join(source.iterdump()))
         for pragma in ("application_id", "user_version"):

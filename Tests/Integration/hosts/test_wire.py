@@ -1,7 +1,7 @@
-"""Several processes on one socket: consumers that wait for a session, pushed events, stopped hosts, progress, and large
-enqueues that need little memory. The consumer of a session is the process that reads the session's events. Only one
-process at a time can be the consumer. An observer only lists tasks and progress. A host is a process that embeds the
-library."""
+"""Several processes on one socket: consumers that wait for a session, stopped hosts, progress, and large enqueues that
+need little memory. The consumer of a session is the process that reads the session's events. Only one process at a time
+can be the consumer. An observer only lists tasks and progress. A host is a process that embeds the library. The engine,
+which runs the transfers, is in one of the hosts or in a daemon."""
 
 import os
 import subprocess
@@ -26,7 +26,7 @@ def resident(pid, field="VmRSS"):
 
 
 def cancelled(session, count):
-    """Cancels `count` tasks at the same time, so that each task makes an event."""
+    """Enqueues `count` tasks and cancels them, so that each task makes an event."""
     session.enqueue([Request("http://127.0.0.1:9/a", suspended=True) for _ in range(count)])
     session.cancel()
 
@@ -132,7 +132,7 @@ def test_an_observer_gets_progress_from_the_first_engine_and_from_the_next_engin
     task = engine.download(url, downloads / "a")
     until(lambda: watcher.poll_progress(timeout=1), lambda seen: any(one.offset == 1_000_000 for one in seen))
     engine.kill()
-    # The watcher gets progress from the offset that the first engine reached.
+    # The next engine continues the download, and the watcher gets its progress.
     seen = until(lambda: watcher.poll_progress(timeout=1), lambda seen: any(one.offset >= 1_000_000 for one in seen))
     assert {one.task_id for one in seen} == {task}
     producer = host()

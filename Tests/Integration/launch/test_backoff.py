@@ -1,12 +1,13 @@
-"""Launched hosts that fail: the engine launches them again with growing delays, and then stops launching them.
+"""Launched hosts that fail: the engine launches them again with growing delays. After some failures it stops launching
+them.
 
 A host is a process that embeds the library. If no host of an application is connected and a session of the application
-needs its host, the engine launches the application's program. This program is then a launched host. A round begins when
-a task is added to a session without unfinished tasks, and ends when all tasks of the session have ended. The end of a
-round causes a launch. The launched host must attach the session (open it), acknowledge the session's events (confirm
-that they were processed), and complete the session (state that all events were processed). A launch has failed if the
-program attaches no session of the launch in time. A launch has also failed if the program ends before it has processed
-all events of at least one of these sessions.
+needs its host, the engine, which runs the transfers, launches the application's program. This program is then a
+launched host. A round begins when a task is added to a session without unfinished tasks, and ends when all tasks of the
+session have ended. The end of a round causes a launch. The launched host must attach the session (open it), acknowledge
+the session's events (confirm that they were processed), and complete the session (state that all events were
+processed). A launch has failed if the program attaches no session of the launch in time. A launch has also failed if
+the program ends before it has processed all events of at least one of these sessions.
 """
 
 import signal
@@ -75,7 +76,7 @@ def test_a_launch_counts_as_failed_if_its_host_completes_only_other_sessions(lau
     assert launch_listener.no_launch_within(1.0)
 
 
-def test_a_new_launch_command_runs_at_once_and_resets_the_count_of_launches(launch_listener, hosts):
+def test_a_new_command_for_a_delayed_launch_runs_at_once_and_resets_the_count_of_launches(launch_listener, hosts):
     finish_round_and_kill(hosts, launch_listener.command(first_delay_ms=60_000, longest_delay_ms=60_000))
     observer = hosts.start(observes=True)
     launch_listener.next().kill()

@@ -1,5 +1,5 @@
-"""The possible orders of enqueue, finish, acknowledge and complete. Each row of the table in docs/completion.md has a
-test with the number of the row.
+"""The possible orders of four steps: enqueue, finish (the end of a task), acknowledge and complete. Each row of the
+table in docs/completion.md has a test with the number of the row.
 
 A host is a process that embeds the library. A round begins when a task is added to a session without unfinished tasks,
 and ends when all tasks of the session have ended. At the end of a round, the engine launches (starts) the host if no

@@ -1,10 +1,10 @@
 """Launches while the user starts the same program, or while a host is stopped by SIGSTOP.
 
 A host is a process that embeds the library. If no host of an application is connected and a session of the application
-needs its host, the engine launches the application's program. This program is then a launched host. A consumer is the
-host that reads the events of a session; a session has one consumer at most. To attach a session is to open it. To
-complete a session is to state that all its events were processed. A round begins when a task is added to a session
-without unfinished tasks, and ends when all tasks of the session have ended.
+needs its host, the engine, which runs the transfers, launches the application's program. This program is then a
+launched host. A consumer is the host that reads the events of a session; a session has one consumer at most. To attach
+a session is to open it. To complete a session is to state that all its events were processed. A round begins when a
+task is added to a session without unfinished tasks, and ends when all tasks of the session have ended.
 """
 
 import signal
@@ -102,7 +102,7 @@ def test_a_removed_launch_command_causes_no_launch(launch_listener, hosts):
     launch_listener.next()
 
 
-def test_a_new_launch_command_keeps_the_state_and_the_number_of_launches(launch_listener, hosts):
+def test_a_command_that_a_launched_program_registers_keeps_the_state_and_the_count_of_launches(launch_listener, hosts):
     finish_round_and_kill(hosts, launch_listener.command(environment={"WHO": "first"}))
     launched = launch_listener.next()
     launched.open(launch=launch_listener.command(environment={"WHO": "second"}))

@@ -1,4 +1,5 @@
-"""Rate limits in bytes per second.
+"""Rate limits in bytes per second. The engine (the process that runs the transfers), a session (a named collection of
+tasks) and a task can each have a limit.
 
 The tests check that transfers do not exceed a limit. They do not check that transfers reach the limit, because a
 busy machine may be slower.
@@ -14,8 +15,8 @@ from testbed.host import until
 
 pytestmark = pytest.mark.both_hostings
 
-#: The largest number of bytes that a transfer may move earlier than its limit permits. One chunk, of 16,384 bytes,
-#: may exceed the limit.
+#: The largest number of bytes that a transfer may move earlier than its limit permits. The engine moves chunks of
+#: 16,384 bytes, and may exceed the limit by one chunk.
 AHEAD = 20_000
 
 
@@ -131,7 +132,7 @@ def test_tasks_share_a_rate_limit_fairly(host, large):
     assert min(offsets) >= 0.5 * max(offsets), offsets
 
 
-def test_a_rate_limited_task_has_its_own_connection(host, nginx, certificates):
+def test_tasks_with_a_rate_limit_use_http_1_1_so_that_each_has_its_own_connection(host, nginx, certificates):
     one = host()
     one.session(bytes_per_second=50_000_000, ca_file=str(certificates.authority))
     before = len(list(nginx.log()))

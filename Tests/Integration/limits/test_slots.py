@@ -1,5 +1,6 @@
-"""How many tasks run at a time, and which tasks run first. A slot is the right of a task to run. A task with the
-priority PRIORITY_NOW starts immediately, even if its session's limits are reached."""
+"""How many tasks run at a time, and which tasks run first. A slot is the right of a task to run. A session is a named
+collection of tasks. The engine is the process that runs the tasks. A task with the priority PRIORITY_NOW starts
+immediately, even if its session's limits are reached."""
 
 import dataclasses
 
@@ -81,7 +82,7 @@ def test_the_connection_limit_of_an_origin_applies_to_all_sessions_together(host
     for one in hosts:
         one.enqueue([Request(stuck(misbehaving))] * 6)
     wait_until_running(hosts, 3)
-    # The sessions share the slots.
+    # The limit applies to both sessions together. So tasks of the second session get the slots that become free.
     hosts[0].cancel(running(hosts[0])[:2])
     until(lambda: running(hosts[1]), len)
     wait_until_running(hosts, 3)
@@ -151,7 +152,7 @@ def test_a_task_that_waits_for_its_retry_starts_when_its_priority_is_set_to_prio
     assert one.wait_for(1)[0].succeeded
 
 
-def test_an_urgent_task_stops_the_least_important_task_and_this_task_resumes_later(host, misbehaving, downloads):
+def test_a_task_with_priority_now_preempts_the_least_important_task_which_resumes_later(host, misbehaving, downloads):
     one = host()
     one.session()
     one.set_limits(Limits(maximum_running_tasks=2))

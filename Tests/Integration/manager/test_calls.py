@@ -1,4 +1,5 @@
-"""Runs the Swift tests of the module that calls systemd, with a real manager and without one."""
+"""Calls of systemd: the Swift tests of the module that makes these calls run under a real user manager. Other tests run
+without libsystemd, or with the bus of another user."""
 
 import json
 import os

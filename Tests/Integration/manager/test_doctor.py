@@ -12,8 +12,8 @@ pytestmark = pytest.mark.skipif(DAEMON is not None and not os.path.exists(DAEMON
 
 @pytest.fixture
 def doctor(backhaul):
-    """Returns a function that runs `backhaul doctor`. The function returns the level of each subject,
-    and the text with the advice."""
+    """Returns a function that runs `backhaul doctor`. The function maps each subject, such as "store", to its level and
+    to the text with the advice. A level is "ok", "warning" or "error"."""
     def run(code=0, **variables):
         if DAEMON:
             variables.setdefault("BACKHAUL_DAEMON", DAEMON)

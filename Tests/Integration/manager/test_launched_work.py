@@ -22,8 +22,8 @@ def server(tmp_path):
 
 @pytest.fixture
 def launched(manager, backhaul, store, tmp_path, server):
-    """Returns a function that registers a program with a script, enqueues a file, and waits until the program has
-    finished its work. The function returns the program's unit."""
+    """Returns a function that registers a program with this script, enqueues a download, and waits until the launched
+    program has finished its work. The function returns the program's unit."""
     daemon = {"BACKHAUL_DAEMON": DAEMON} if DAEMON else {}
     words = ["--application", APPLICATION]
 

@@ -54,8 +54,8 @@ def download(shared_hosts, downloads):
                         maximum_size=MEGABYTE, maximum_attempts=1, **QUICK, **options)
             one.enqueue([Request(f"{server.url}/{i}", downloads / str(i)) for i in range(AT_ONCE)])
             events = [event for event in one.wait_for() if event.task_id]
-            # libcurl has the same error code for a line without an end and for a transient lack of memory, so the
-            # engine retries.
+            # libcurl has the same error code for a line without an end and for a transient lack of memory. So the
+            # engine may send each request a second time.
             assert len(server.requests) in (AT_ONCE, 2 * AT_ONCE)
         one.close_session()
         return events, peak(engine)

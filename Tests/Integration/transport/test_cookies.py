@@ -79,7 +79,7 @@ def test_the_next_engine_has_only_the_cookies_that_the_cookie_policy_stores(
     assert sent(misbehaving, "/a") == [None, "id=7", later]
 
 
-def test_a_cookie_survives_a_kill_of_the_engine_after_half_a_second(host, misbehaving, downloads, store):
+def test_a_cookie_survives_a_kill_of_the_engine_two_seconds_after_its_arrival(host, misbehaving, downloads, store):
     url = misbehaving.serve("/a", Content(10), [sets("id=7; Max-Age=1000")])
     slow = misbehaving.serve("/slow", Content(400_000), [Behaviour(pace=200_000)])
     one = host()

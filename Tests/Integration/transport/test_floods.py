@@ -1,7 +1,7 @@
 """A server that sends invalid bytes without end affects only the transfer from this server.
 
 During the flood another session of the same engine downloads from another server, and the test calls functions of the
-library. A host is a process that embeds the library.
+library. The engine is the process that runs the transfers. A host is a process that embeds the library.
 """
 
 import signal
@@ -40,7 +40,7 @@ MEGABYTE = 1_000_000
 #: transfer and of the other transfer.
 LARGEST_GROWTH = 16 * MEGABYTE
 #: The most processor time, in seconds, that the engine's process may use before a function of the library returns. The
-#: measured time was 0.1 s. `FrameFloodGuard` ends a flood after 0.3 s.
+#: measured time was 0.1 s. The engine's `FrameFloodGuard` ends a flood after 0.3 s.
 LONGEST_VERB_SECONDS = 1
 #: The most processor time, in seconds, that the engine's process may use before the download of the other session has
 #: ended. The measured time was 0.5 s.
@@ -179,10 +179,11 @@ def until_still(flood):
     until(count_equal_readings, lambda count: count == 20)
 
 
-#: The floods of frames without bytes of a body. While such frames arrive, libcurl 7.88.1 continues to read.
+#: The floods of frames without bytes of a body. While such frames arrive, one call of libcurl 7.88.1 continues to read,
+#: and does not return to the engine.
 BLOCKING = {"empty DATA", "PRIORITY", "unknown", "WINDOW_UPDATE", "GOAWAY"}
-#: A mark for tests that should fail, because the flood blocks the engine. Such a test may also succeed, because on a
-#: busy machine a flood may be too slow to keep the engine's event loop busy.
+#: A mark for tests that are expected to fail, because the flood blocks the engine. Such a test may also succeed,
+#: because on a busy machine a flood may be too slow to keep the engine's event loop busy.
 BLOCKS = pytest.mark.xfail(strict=False, raises=BusyEngine, reason="a turn is bounded by the records of TLS alone")
 
 

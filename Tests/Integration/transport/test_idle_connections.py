@@ -1,4 +1,4 @@
-"""If a server closes an idle connection, the engine closes it, too."""
+"""If a server closes an idle connection, the engine (the process that runs the transfers) closes it, too."""
 
 import threading
 from contextlib import suppress

@@ -14,7 +14,7 @@ from servers.proxies import Socks, Squid
 from servers.proxy import Proxy
 from testbed.challenges import ASK_FOR_CREDENTIALS, challenge
 
-#: Removes the proxy variables of the environment in which the tests run.
+#: Empty values for all proxy variables. They replace the values in the environment in which the tests run.
 CLEAN = {name: "" for lower in ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
          for name in (lower, lower.upper())}
 
@@ -108,8 +108,8 @@ def test_a_credential_of_one_session_opens_no_tunnel_for_another_session(host, g
 
 
 def test_a_bypassed_server_is_contacted_directly(host, serve, downloads):
-    """The server's 401 opens a challenge (a demand for a credential of this server). The proxy's credentials are not
-    sent to the server."""
+    """The proxy gets no request. The server's 401 opens a challenge, which is a demand for a credential for this
+    server."""
     server = MisbehavingServer()
     with server, Proxy("porter", "key") as proxy:
         url = server.serve("/a", Content(10), authorization="Basic dXNlcjpwYXNzd29yZA==")

@@ -43,7 +43,7 @@ def test_the_redirect_limit_is_respected(fetch, misbehaving, limit, status):
     assert fetch(url, maximum_redirects=limit).status is status
 
 
-def test_headers_of_the_session_are_sent_only_to_the_origin_of_the_requests_url(fetch, serve, misbehaving):
+def test_headers_of_session_and_task_are_not_sent_to_another_origin_after_a_redirect(fetch, serve, misbehaving):
     other = serve()
     url = misbehaving.serve("/old", Content(10), [redirect(other.url + "/a")])
     own = {"headers": {"x-own": "task"}}

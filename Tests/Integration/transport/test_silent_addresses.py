@@ -18,10 +18,10 @@ from transport.dripping import DrippingServer
 
 ONE_TRY = {"maximum_attempts": 1, **QUICK}
 SHORT, LONG = Content(20_000), Content(400_000)
-#: The pace of a response that takes four seconds. If a transport checks its sockets once a second, it checks them
-#: several times during such a response.
+#: At this pace, a response with `LONG` takes four seconds. The engine checks its sockets every second, so it checks
+#: them several times during such a response.
 PACE = Behaviour(pace=100_000)
-#: The resolver returns all addresses of a name in /etc/hosts (host.conf(5)).
+#: Environment variables with which the resolver returns all addresses of a name in /etc/hosts (host.conf(5)).
 RESOLVE_ALL = {"RESOLV_MULTI": "on"}
 
 
@@ -88,8 +88,8 @@ def test_a_silent_address_does_not_disturb_a_running_post_request(one, dripping,
     one.upload(dripping.url + "/post", body=b"once", method="POST")
     until(lambda: dripping.requests, lambda seen: seen == ["POST"])
     fail_to_connect(one, downloads)
-    # If a transport checks its sockets once a second, two more seconds are enough to disturb the POST request. A
-    # download from the same server measures these two seconds.
+    # The engine checks its sockets every second. If a check can disturb the POST request, two seconds are enough to
+    # find out. A download from the same server measures these two seconds.
     one.session("meanwhile", **ONE_TRY)
     other = one.download(dripping.url + "/a", downloads / "a")
     until(lambda: dripping.dripped, lambda count: count > 40 or one.task(other).state.has_ended)

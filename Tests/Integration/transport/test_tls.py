@@ -1,4 +1,5 @@
-"""Which certificates are trusted, and which errors other certificates cause."""
+"""Which certificates are trusted, and which errors other certificates cause. A session is a named collection of tasks.
+The engine is the process that runs the tasks."""
 
 import base64
 import hashlib

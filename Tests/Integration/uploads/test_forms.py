@@ -1,4 +1,5 @@
-"""Forms and bodies, read by a parser that is not part of this project. A host is a process that embeds the library."""
+"""Forms and bodies, read by a parser that is not part of this project. A host is a process that embeds the library. The
+engine is the process that runs the uploads."""
 
 import pytest
 

@@ -1,6 +1,6 @@
-"""The three sources of a request body (the data of an upload). A referenced file stays where it is, and the engine
-reads it there. A snapshot is a copy of a file in the store. A consumed file is a file that the engine moves into the
-store.
+"""The three sources of a request body (the data of an upload). A store is the directory with all data of an engine,
+which runs the uploads. A referenced file stays where it is, and the engine reads it there. A snapshot is a copy that
+the engine makes in the store. A consumed file is a file that the engine moves into the store.
 
 If the upload of a consumed file does not succeed, the engine returns the file to its old path. An idempotency key is a
 text in a request. A later request with the same text makes no new task. A host is a process that embeds the library. To
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.both_hostings
 
 
 def bodies(store):
-    """Returns the names and contents of the store's request bodies."""
+    """Maps the name of each request body in the store to its content."""
     found = {}
     for name in os.listdir(store / "bodies"):
         with suppress(FileNotFoundError):
@@ -113,7 +113,7 @@ def test_a_consumed_file_is_moved_at_once_and_removed_after_success(host, forms,
 
 
 @pytest.mark.parametrize("end", ["failed", "cancelled"])
-def test_the_consumed_file_of_a_failed_task_is_returned_when_its_event_is_acknowledged(
+def test_the_consumed_file_of_a_failed_or_cancelled_task_is_returned_when_its_event_is_acknowledged(
         host, forms, sources, store, end):
     (sources / "a").write_bytes(b"mine")
     one = host()

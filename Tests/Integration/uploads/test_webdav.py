@@ -1,4 +1,4 @@
-"""Uploads to nginx and Apache. Some tests kill the engine during its uploads."""
+"""Uploads to nginx and Apache. Some tests kill the engine, the process that runs the uploads."""
 
 import random
 

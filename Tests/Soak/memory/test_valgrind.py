@@ -1,5 +1,6 @@
-"""Runs hosts (programs that use the library) and engines under valgrind. The engine runs in the host or in a daemon.
-The hosts have many descriptors, and the engines' stores have many request bodies.
+"""Runs hosts (programs that use the library) and engines under valgrind. The engine runs the transfers, either in the
+host or in a daemon. The hosts have many descriptors, and the engines' stores have many request bodies (the data of
+uploads).
 
 The tests check that programs access memory only inside allocated blocks. With many files, a listing of a directory
 fills the C library's buffer to its last byte. Then valgrind finds a read past the end of an entry.

@@ -45,8 +45,8 @@ def hung_mount(folder):
 
 
 class HangingMount:
-    """A FUSE mount of an empty directory. Its server replies until `hang` is called. Then calls that use the mount
-    block until the end of the test, and fail. The server is written by hand, because it must be able to hang."""
+    """A FUSE mount of an empty directory. Its server replies until `hang` is called. From then on, calls that use the
+    mount block. They fail at the end of the test. The server is written by hand, because it must be able to hang."""
 
     _INIT = struct.pack("=IIIIHHIIHHI28x", 7, 31, 65536, 0, 16, 12, 65536, 1, 16, 0, 0)
     _ATTRIBUTES = struct.pack("=QII6Q3I7I", 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0,

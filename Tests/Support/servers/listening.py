@@ -32,8 +32,8 @@ def free_port():
 def start(command, ports=1, *, log=None, **options):
     """Calls `command` with `ports` free ports, and runs the returned command line. Returns the process and its ports.
 
-    If another program takes a port first, the function tries other ports. If the program does not start, the program
-    writes the reason into the file `log`.
+    If another program takes a port first, the function tries other ports. `log` is a log file of the program. If the
+    program does not start, the error shows the text of this file.
     """
     for _ in range(5):
         chosen = [free_port() for _ in range(ports)]

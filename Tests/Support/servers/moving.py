@@ -31,7 +31,7 @@ class Delivery:
     if_range: object
     #: Body bytes that the client has read. Bytes in flight at the end of the connection do not count.
     bytes_read: int = 0
-    #: How the response ended: "whole", "dropped", "reset" or "killed".
+    #: How the response ended: "whole", "dropped", "reset", "killed" (the engine was killed), or "the client left".
     end: str = "the client left"
 
     @property

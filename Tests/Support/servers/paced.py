@@ -17,6 +17,7 @@ class Delivery:
 
     start: int
     connection: object
+    #: The number of bytes that the connection delivered before this body, including the head of this response.
     head: int = 0
     sent: int = 0
 

@@ -14,7 +14,7 @@ access_log stdio:{folder}/access.log
 cache_log {folder}/cache.log
 shutdown_lifetime 0 seconds
 visible_hostname proxy.test
-# Transfers are the engine's to repeat.
+# The engine repeats failed transfers, so squid must not repeat them.
 connect_retries 0
 client_persistent_connections on
 acl ours port 1-65535

@@ -8,7 +8,8 @@ ASK_FOR_CREDENTIALS = {"asks_for_credentials": True, "first_delay_ms": 20, "long
 
 
 def challenge(one, waiting=1, *, failures=0):
-    """Waits until exactly one challenge is open and `waiting` tasks wait for it. Returns the challenge."""
+    """Waits until exactly one challenge is open and `waiting` tasks wait for it. Returns the challenge. `failures` is
+    the number of credentials that the server must have refused in a row."""
     return until(one.challenges, lambda found: [(item.waiting_tasks, item.failures) for item in found]
                  == [(waiting, failures)])[0]
 

@@ -1,5 +1,6 @@
-"""Reads checkpoints from the database of a store while an engine runs. A checkpoint states how many bytes of an
-unfinished download are synced."""
+"""Reads checkpoints from the database of a store while an engine runs. An engine is the process that runs downloads,
+and a store is the directory with all its data. A checkpoint states how many bytes of an unfinished download are
+synced."""
 
 import shutil
 import sqlite3

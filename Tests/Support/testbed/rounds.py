@@ -12,8 +12,8 @@ def finish_round(host, identifier="gallery", **configuration):
 
 
 def finish_round_and_kill(hosts, command, identifier="gallery", **configuration):
-    """Starts a host that registers the launch command, finishes a round, and kills the host. If a session needs
-    a host (here, because its round has ended), and no host is connected, the engine runs the launch command."""
+    """Starts a host and registers the launch command. Then finishes a round of a session, and kills the host. Now the
+    session needs a host, because its round has ended. So the engine, which runs the tasks, runs the launch command."""
     host = hosts.start(launch=command)
     finish_round(host, identifier, **configuration)
     host.kill()

@@ -17,7 +17,7 @@ struct BatchTests {
         return Event(id: EventID(rawValue: id + 100), round: 2, timeMilliseconds: 1_700, kind: .taskEnded(task))
     }
 
-    @Test("a batch has the event of a task that succeeded")
+    @Test("in a batch, the event of a successful task has its path, byte counts, user data and response headers")
     func succeeded() throws {
         var outcome = Outcome(state: .succeeded, path: "/photos/1.jpg")
         outcome.size = 4_096
@@ -77,7 +77,7 @@ struct BatchTests {
         #expect(event.task_id == 0 && event.task_state == 0 && event.url == nil && event.size == 0)
     }
 
-    @Test("a task in a batch has its current progress")
+    @Test("a task in a batch has its state, reason, attempts, last failure and progress")
     func tasks() throws {
         let task = TaskInfo(
             id: TaskID(rawValue: 4), round: 1, state: .waiting, reason: .retry, reasonText: "tried again at noon",
@@ -132,7 +132,7 @@ struct BatchTests {
         }
     }
 
-    @Test("a task's user data in a batch may exceed one memory block, and is aligned for any type")
+    @Test("user data in a batch may be larger than a block of the batch's memory, and is aligned to 16 bytes")
     func large() throws {
         let large = [UInt8](repeating: 3, count: 200_000)
         let batch = try Batch(.events(
@@ -147,7 +147,7 @@ struct BatchTests {
         }
     }
 
-    @Test("a session in a batch has its counts, and the reasons why it needs attention")
+    @Test("a session in a batch has its counts, and the reasons why it needs its host")
     func sessions() throws {
         let quiet = SessionInfo(
             identifier: "quiet", round: 0, liveTasks: 0, events: 0, hasFinishedRound: false, isInvalidating: false,

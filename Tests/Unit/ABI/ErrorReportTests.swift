@@ -11,7 +11,8 @@ struct ErrorReportTests {
     private let failure = Failure(.inUse, "process 7 consumes the session", domain: .process, detail: 7, index: 3)
 
     /// Reports the failure in a host's struct, which is followed by further memory. Before the report, all bytes of the
-    /// struct and of this memory are 0x55, except the struct's size.
+    /// struct and of this memory are 0x55, except the struct's size. `behind` is true if the report has not changed the
+    /// memory behind the struct.
     private func report(_ failure: Failure, structSize: Int) -> (status: bh_status, error: bh_error, behind: Bool) {
         let room = MemoryLayout<bh_error>.size + 64
         let memory = UnsafeMutableRawPointer.allocate(byteCount: room, alignment: 16)

@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(
-        "bus addresses that require a child process or a name server are skipped",
+        "bus addresses that are invalid, or that require a child process or a name server, are skipped",
         arguments: ["unixexec:path=/bin/sh", "tcp:host=example.org,port=1", "autolaunch:", "nonsense", ";"])
     func foreign(_ address: String) {
         #expect(user(["DBUS_SESSION_BUS_ADDRESS": address]) == nil)

@@ -275,13 +275,13 @@ struct ExplanationTests {
         #expect(stalledText(5).contains("from where it is if the server can do that"))
     }
 
-    @Test("an explanation about an earliest start shows the command that starts the transfer now")
+    @Test("if a transfer waits for its earliest start, an explanation shows the command that starts it now")
     func earliestStart() {
         let lines = explanation(task(BH_REASON_EARLIEST_START, next: evening + hour)).lines
         #expect(lines.contains("      backhaul reschedule 12 --earliest-start now --session photos"))
     }
 
-    @Test("an explanation about constraints that exclude each other says that waiting does not help")
+    @Test("if only a changed setting can end a transfer's wait, an explanation says that waiting does not help")
     func stuck() {
         for waiting in [task(BH_REASON_NETWORK, text: "so it never runs"), task(BH_REASON_QUIET_HOURS)] {
             let lines = explanation(waiting).lines

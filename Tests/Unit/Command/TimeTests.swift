@@ -88,7 +88,7 @@ struct TimeTests {
     }
 
     @Test(
-        "durations of up to two days are shown in hours, and longer durations in days and hours",
+        "durations of up to two days are shown in hours or smaller units, and longer durations in days and hours",
         arguments: [
             (86_400_000, "24 h"), (5_400_000, "1 h 30 min"), (90_000, "1 min 30 s"), (604_800_000, "7 days"),
             (1_000, "1 s"), (500, "500 ms"), (172_800_000, "48 h"), (176_400_000, "2 days 1 h"),

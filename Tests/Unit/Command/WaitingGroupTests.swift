@@ -34,7 +34,7 @@ struct WaitingGroupTests {
         #expect(lines.contains("      backhaul constrain TASK... --external-power no"))
     }
 
-    @Test("the advice for a group names only the transfers that have the constraint themselves, not from their session")
+    @Test("the advice for a group names only the transfers that have a constraint of their own")
     func asking() {
         let groups = gathered([
             task(BH_REASON_POWER, text: "on battery", id: 1, stated: external),

@@ -7,7 +7,8 @@ import Testing
 @testable import BackhaulConditions
 
 /// A *bus watch* reads conditions (facts such as the network or the system's sleep) from NetworkManager and logind over
-/// the system's message bus. A *reading* is the value of a condition, or the reason why the value is unknown.
+/// the system's message bus. A *reading* is the value of a condition, or the reason why the value is unknown. A *socket
+/// watch* is notified when the file of the bus's socket changes.
 @Suite struct BusAbsentTests {
     private let path = "/tmp/backhaul-bus-\(getpid())-\(UInt32.random(in: 0...UInt32.max))"
     private var address: String { "unix:path=\(path)" }
@@ -96,7 +97,7 @@ import Testing
         #expect(duration { watch.close() } < 500)
     }
 
-    @Test("when the directory or the socket of the bus is created, the watch notices this without polling")
+    @Test("the socket watch notices each creation or change of the bus's socket and directories, and nothing else")
     func comes() throws {
         let folder = path + ".d"
         defer { system("rm -rf '\(folder)'") }

@@ -6,9 +6,9 @@ import Testing
 @testable import BackhaulConditions
 
 /// A *bus watch* reads conditions (facts such as the network or the machine's sleep) from NetworkManager and logind
-/// over the system's message bus. The watch delays the machine's sleep: while it has a certain descriptor of logind,
-/// logind does not begin the sleep for some seconds. A call of `readyToSleep` releases this delay. A condition is
-/// *needed* while tasks depend on it.
+/// over the system's message bus. The watch delays the machine's sleep: while it keeps a file descriptor of logind
+/// open, logind waits some seconds before the sleep. A call of `readyToSleep` ends this delay. A condition is *needed*
+/// while tasks depend on it.
 @Suite(.serialized) struct BusSleepTests {
     private let bus: PrivateBus
 
@@ -101,7 +101,7 @@ import Testing
         try bus.call("logind", "wait_for_inhibitors", "0")
     }
 
-    @Test("the bus watch reports a sleep that began before its start, and delays the next sleep")
+    @Test("the bus watch reports a sleep that began before the watch started, and delays the next sleep")
     func underWay() throws {
         try bus.call("logind", "prepare_for_sleep", "1")
         let watch = try #require(BusWatch.start(address: bus.address, subscriptions: .sleep))

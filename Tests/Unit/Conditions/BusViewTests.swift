@@ -96,7 +96,7 @@ import Testing
         #expect(view.readings.isMetered.value == true)
     }
 
-    @Test("if a bus object changes that the view has not read, the object is not read")
+    @Test("a changed bus object is read again only if the view has read it before")
     func elsewhere() {
         let view = view(BusViewTests.whole)
         #expect(view.changed(at: "/1") == [.connection("/1")])

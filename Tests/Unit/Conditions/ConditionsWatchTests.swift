@@ -180,7 +180,7 @@ struct ConditionsWatchTests {
         #expect(await harness.onLoop { $0.changes } == before)
     }
 
-    @Test("if a machine has mains power, a full battery and no heat sensors, the watch does not read at intervals")
+    @Test("if the kernel sends device events, a machine on mains power without heat sensors is not read at intervals")
     func reportedOnce() async throws {
         let tree = FakeTree()
         tree.supply("AC", Supplies.mains("1"))

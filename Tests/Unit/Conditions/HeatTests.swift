@@ -85,7 +85,7 @@ struct HeatTests {
             state.thermalState.source == "\(tree.root)/class/thermal/thermal_zone3 (x86_pkg_temp, 96 degrees)")
     }
 
-    @Test("the hysteresis of a trip point, at least two degrees, delays the end of the thermal state", arguments: [
+    @Test("a thermal state ends some degrees (the hysteresis, at least two) below its start temperature", arguments: [
         ("93000", ThermalState.serious, ThermalState.serious), ("92001", .serious, .serious),
         ("92000", .serious, .fair), ("80001", .serious, .fair), ("80000", .serious, .nominal),
         ("100001", .critical, .critical), ("100000", .critical, .serious), ("93000", .fair, .fair),

@@ -172,7 +172,7 @@ struct PowerTests {
         #expect(state.externalPower.value == false)
     }
 
-    @Test("if the folder of power supplies has very many entries, only a limited number of entries is read")
+    @Test("very many empty entries in the folder of power supplies do not prevent the reading of external power")
     func manyEntries() {
         let tree = FakeTree()
         for number in 0..<600 { tree.makeFolder("class/power_supply/empty\(number)") }

@@ -5,7 +5,7 @@ import BackhaulPlatform
 import CLinux
 import Glibc
 
-/// The objects of a thread with an event loop. The watch reads conditions, such as power, from files that the test
+/// The objects of a thread with an event loop. `watch` reads conditions, such as power, from files that the test
 /// writes. It reads only the *needed* conditions. A condition is *pending* until it is read.
 final class WatchContext {
     var watch: ConditionsWatch?

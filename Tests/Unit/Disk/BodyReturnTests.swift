@@ -103,7 +103,7 @@ struct BodyReturnTests {
         link(store.path("c"), store.path("again"))
         #expect(await returnBodies(path) == nil)
         #expect(try isAsBefore(path))
-        // Now the files are as they are after a crash between the copy and the removal of the name in the store.
+        // Now both files exist, as after a crash between the copy and the removal of the file in the store.
         #expect(await returnBodies(path, "again") == nil)
         #expect(disk.scratch.names() == ["a"] && store.names() == [])
         // A file with the same content but another time of modification counts as another file.

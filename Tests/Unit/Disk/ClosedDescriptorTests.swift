@@ -56,7 +56,7 @@ import Testing
         Glibc.close(number)
     }
 
-    @Test("an append fails if another file has taken the name of the part file")
+    @Test("if a part file's descriptor was closed and another file has taken its name, the next append fails")
     func replaced() async throws {
         try await part.append([1, 2, 3])
         #expect(Glibc.close(try #require(descriptor(of: scratch.partPath(location)))) == 0)

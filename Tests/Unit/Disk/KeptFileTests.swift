@@ -36,7 +36,7 @@ import Testing
         try await move(target)
     }
 
-    @Test("a foreign file at the destination is not replaced, and the kept file stays")
+    @Test("a foreign file at the destination is replaced only on request; otherwise, the kept file stays in the store")
     func stranger() async throws {
         try write(bytes, to: store.path("kept"))
         let target = try home.location("photo")
@@ -57,7 +57,7 @@ import Testing
         #expect(await status { try await move(target) } == .notFound)
     }
 
-    @Test("if a kept file was linked to its destination before a crash, its old name is removed")
+    @Test("if a kept file was linked to its destination before a crash, the next claim removes its name in the store")
     func linked() async throws {
         try write(bytes, to: store.path("kept"))
         let target = try home.location("photo")

@@ -45,7 +45,7 @@ struct ActivityTests {
         #expect(origin.requests.isEmpty)
     }
 
-    @Test("if an activity cannot start because its destination is taken, other activities start without delay")
+    @Test("if an activity cannot start because another task has the same destination, other activities still start")
     func failing() throws {
         let engine = try FakeConditionsEngine(store, .onBattery)
         defer { engine.stop() }

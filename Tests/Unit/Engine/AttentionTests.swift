@@ -21,7 +21,7 @@ struct AttentionTests {
         _ = try reply(session.control(.cancel, TaskSelection(ids: [task])))
     }
 
-    @Test("if two session identifiers differ only in Unicode form, the session that needs attention is reported")
+    @Test("of two sessions whose identifiers differ only in Unicode form, only the one with unread events is reported")
     func similarIdentifier() throws {
         defer { application.close() }
         let names = ["caf\u{E9}", "cafe\u{301}"]

@@ -4,8 +4,8 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
-/// A *budget* limits the bytes that may be moved in a day or month. The engine knows the present network when all
-/// *sources* (the kernel and NetworkManager) report the same network.
+/// A *budget* limits the bytes that may be moved in a day or month. The kernel reports a new network first. Such a
+/// network is *unknown* until NetworkManager has identified it, too.
 @Suite("Budgets of networks", .enabled(if: TestOrigin.address != nil, "the machine has another address"))
 struct BudgetTests {
     let store: TestStore
@@ -27,8 +27,7 @@ struct BudgetTests {
         return try engine.session(configuration)
     }
 
-    @Test(
-        "bytes of short transfers count for the network that all sources report, even if the kernel named another one")
+    @Test("bytes of transfers that start on an unknown network count for the network that is identified later")
     func settled() throws {
         let engine = try FakeConditionsEngine(store)
         defer { engine.stop() }

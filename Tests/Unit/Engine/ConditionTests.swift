@@ -48,7 +48,7 @@ struct ConditionTests {
         _ = try reply(host.session.control(.cancel, TaskSelection()))
     }
 
-    @Test("transfers stop before the system sleeps, the system is notified, and the transfers resume after the sleep")
+    @Test("before the system sleeps, transfers stop and the engine permits the sleep; afterwards, the transfers resume")
     func sleeps() throws {
         let bytes = pattern(6_000_000)
         origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 1_000_000))

@@ -12,7 +12,8 @@ struct CredentialTests {
     let store: TestStore
     let origin: TestOrigin
 
-    /// The credential that the origin accepts. `basic` is the same credential, encoded for Basic authentication.
+    /// The credential that the server `origin` accepts. `basic` is the same credential, encoded for Basic
+    /// authentication.
     private static let right = ChallengeResponse.credential(user: "user", password: "password")
     private static let basic = "Basic dXNlcjpwYXNzd29yZA=="
 
@@ -57,7 +58,7 @@ struct CredentialTests {
         return try EngineTests.enqueue(session, requests)
     }
 
-    @Test("a response with status 401 fails the task if the session opens no challenges")
+    @Test("if a session does not ask for credentials, a response with status 401 fails the task")
     func off() throws {
         let application = try store.open()
         defer { application.close() }

@@ -3,9 +3,10 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
-/// The host *enqueues* a request: the engine stores it as a task. An *event* is a stored message to the host. The host
-/// *acknowledges* the event, and then the engine deletes the event. The *round* of a session ends when all its tasks
-/// have ended. A *kept file* is a downloaded file in the store (the engine's directory) for which the host has given no
+/// The host (the program that embeds the library) *enqueues* a request: the engine stores the request as a task. A
+/// *session* is a named collection of tasks. An *event* is a stored message to the host. The host *acknowledges* the
+/// event, and then the engine deletes the event. The *round* of a session ends when all tasks of the session have
+/// ended. A *kept file* is a downloaded file in the store (the engine's directory) for which the host has given no
 /// path. The host can *claim* the file: move it to a path.
 @Suite("Downloads, from enqueue to acknowledgement")
 struct DownloadTests {
@@ -57,7 +58,7 @@ struct DownloadTests {
         #expect(requests.last?.ifRange == "\"b\"")
     }
 
-    @Test("if the server supports no ranges, a download fails after several retries that only repeat stored bytes")
+    @Test("if the server ignores ranges, a download fails after three retries that bring only bytes already stored")
     func refetched() throws {
         var resource = TestOrigin.Resource(
             bytes: pattern(3_000_000), entityTag: "\"b\"", breakAfter: 2_000_000, breaks: 100)
@@ -127,7 +128,7 @@ struct DownloadTests {
         #expect(try eventsOfRound(after) == events)
     }
 
-    @Test("a kept file can be claimed again for the same path; an unclaimed kept file is removed with its event")
+    @Test("a claim can be repeated for the same path; an unclaimed kept file is removed when its event is acknowledged")
     func kept() throws {
         origin.serve("/k", .init(bytes: pattern(99), entityTag: nil))
         let application = try store.open()

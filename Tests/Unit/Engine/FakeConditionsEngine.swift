@@ -6,7 +6,8 @@ import BackhaulStore
 import Testing
 
 /// An engine (the part of the library that runs tasks) whose *conditions* the test sets. Conditions are facts about the
-/// system, such as power. Other programs find the engine by the socket in the store, which is the engine's directory.
+/// system, such as power. The clients of a test connect to the engine's socket in the store, which is the engine's
+/// directory.
 final class FakeConditionsEngine: Sendable {
     let conditions: FakeConditions
     private let engine: Engine
@@ -62,7 +63,7 @@ final class TestSession {
         return try #require(tasks.first)
     }
 
-    /// Waits until the task has this reason, and returns the task's info.
+    /// Waits until the task waits for this reason, and returns the task's info.
     func waits(_ task: TaskID, for reason: WaitReason) throws -> TaskInfo {
         var last: TaskInfo?
         let isSo = waitUntil {

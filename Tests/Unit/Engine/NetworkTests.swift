@@ -140,7 +140,7 @@ struct NetworkTests {
         #expect(event.timeMilliseconds < nextAttempt)
     }
 
-    @Test("on a metered network, only tasks for remote servers wait, and only these tasks have wait records")
+    @Test("a demand for an unmetered network delays only tasks for remote servers, and only these have wait records")
     func mixed() throws {
         let local = try TestOrigin()
         local.serve("/a", .init(bytes: pattern(1_000)))

@@ -4,7 +4,7 @@ import BackhaulWire
 import Glibc
 import Testing
 
-/// A process that is connected to the engine's socket. It can send any bytes at any time.
+/// A connection to the engine's socket. A test can send any bytes over this connection at any time.
 final class Peer {
     private let number: Int32
     private var reader = FrameReader()

@@ -5,7 +5,8 @@ import BackhaulPlatform
 import Testing
 
 /// A *constraint* is a demand of a session or a task on the system, such as external power. A *hold* is a constraint
-/// that the system does not meet now. The tasks that wait for it are *held*.
+/// that the system does not meet now. The tasks that wait for it are *held*. A *condition* is a fact about the system,
+/// which the engine reads if a constraint depends on it.
 @Suite("Tasks that wait for power")
 struct PowerTests {
     let store: TestStore
@@ -102,7 +103,7 @@ struct PowerTests {
         #expect(origin.requests("/a").isEmpty)
     }
 
-    @Test("even a task with the highest priority waits for its conditions")
+    @Test("even a task with the highest priority waits until its constraints are met")
     func urgent() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
         let engine = try FakeConditionsEngine(store, .onBattery)

@@ -5,8 +5,8 @@ import BackhaulPlatform
 import Testing
 
 /// A task does not start before its *earliest start*. After its *latest start*, it no longer waits for its *preset*,
-/// which is a name for several demands on the system. A *ready* task waits only for the right to run. A *constraint* is
-/// one demand on the system.
+/// which is a name for several demands on the system. A *ready* task starts as soon as the limits on running tasks
+/// permit it. A *constraint* is one demand on the system.
 @Suite("Tasks that are rescheduled")
 struct RescheduleTests {
     let store: TestStore

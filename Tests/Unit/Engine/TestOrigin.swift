@@ -1,8 +1,8 @@
 import BackhaulPlatform
 import Glibc
 
-/// A small HTTP/1.1 server on loopback for the engine's tests. It serves byte arrays with ranges and ETags, takes one
-/// request for each connection, and records the requests.
+/// A small HTTP/1.1 server for the engine's tests, by default on loopback. It serves byte arrays with ranges and ETags,
+/// takes one request for each connection, and records the requests.
 final class TestOrigin: Sendable {
     struct ReceivedRequest: Sendable {
         var path: String
@@ -14,8 +14,8 @@ final class TestOrigin: Sendable {
     struct Resource: Sendable {
         var bytes: [UInt8]
         var entityTag: String?
-        /// The number of bytes of the body after which the connection closes. Only the first `breaks` responses end
-        /// early.
+        /// The number of bytes of the body after which the connection closes. Only the responses to the first `breaks`
+        /// requests end early.
         var breakAfter: Int?
         var breaks = 0
         var status = 200

@@ -3,7 +3,7 @@ import BackhaulEngine
 import BackhaulModel
 import Testing
 
-/// A network is *unknown* until all sources (the kernel and NetworkManager) report the same network.
+/// The kernel reports a new network first. Such a network is *unknown* until NetworkManager has identified it, too.
 @Suite("An unknown network", .enabled(if: TestOrigin.address != nil, "the machine has another address"))
 struct UnknownNetworkTests {
     let store: TestStore

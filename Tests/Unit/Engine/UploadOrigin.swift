@@ -1,8 +1,8 @@
 import BackhaulPlatform
 import Glibc
 
-/// A small HTTP/1.1 server on loopback that takes request bodies. It takes one request for each connection, responds
-/// from a script, and records the requests.
+/// A small HTTP/1.1 server on loopback that takes request bodies. It takes one request for each connection, sends the
+/// responses that the test has set, and records the requests.
 final class UploadOrigin: Sendable {
     struct Received: Sendable {
         var method: String

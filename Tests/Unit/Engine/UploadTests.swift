@@ -90,7 +90,7 @@ struct UploadTests {
         #expect(received.value("content-length") == "\(received.body.count)")
     }
 
-    /// `store.file` returns the properties of the file, such as its size. The second call changes the file.
+    /// `store.file` writes the file, and returns its properties, such as its size. The second call changes the file.
     @Test("if a file changes before its upload is enqueued, the upload fails with `bodyChanged` and sends nothing")
     func changedBefore() throws {
         let file = try store.file("c", pattern(10))
@@ -163,7 +163,7 @@ struct UploadTests {
         #expect(task.outcome.response.responseBody == nil)
     }
 
-    @Test("a large body is sent only after the interim response 100 (Continue)")
+    @Test("a large body is not sent if the server responds with 403 instead of the interim response 100 (Continue)")
     func expectation() throws {
         origin.script("/x", [.init(status: 403, isEarly: true)])
         let task = try run(upload("/x", .file(try store.file("x", pattern(3_000_000)), .reference)))
@@ -199,7 +199,7 @@ struct UploadTests {
         var keepsBody: Bool
     }
 
-    @Test("a redirect keeps or changes method and body as RFC 9110 requires", arguments: [
+    @Test("a redirect keeps or changes method and body as RFC 9110 specifies", arguments: [
         Followed(status: 301, method: "POST", then: "GET", keepsBody: false),
         Followed(status: 302, method: "POST", then: "GET", keepsBody: false),
         Followed(status: 303, method: "POST", then: "GET", keepsBody: false),

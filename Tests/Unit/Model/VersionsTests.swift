@@ -70,8 +70,9 @@ import Testing
     }
 }
 
+/// A *launch* is a start of a program by the daemon. An *activity* is work that the daemon will start later.
 @Suite struct IdleExitPolicyTests {
-    @Test("a daemon exits only if it has no clients, tasks, launches or activities")
+    @Test("a daemon exits only if it has no clients, tasks, launches or activities, and removes no files")
     func each() {
         #expect(IdleExitPolicy.mayExit(.init()))
         let reasons: [(inout IdleExitPolicy.Facts) -> Void] = [

@@ -77,7 +77,7 @@ import Testing
         #expect(!ControlGroup.isFrozen(processID: getpid()))
     }
 
-    @Test("the control group of version 2 is found in the last line of a long listing")
+    @Test("the group of version 2 is found at the end of a long listing; a truncated list of processes is not used")
     func longListing() throws {
         var template = Array("/tmp/backhaul-groups-XXXXXX".utf8CString)
         let path = String(cString: try #require(mkdtemp(&template)))

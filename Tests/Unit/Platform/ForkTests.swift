@@ -18,8 +18,8 @@ private func statusOfChild(_ body: () -> Int32) -> Int32? {
 }
 
 /// Returns whether the descriptor number refers to the same file in a forked child as in this process. It is not enough
-/// to check whether the number is open in the child: libuv opens a new pipe in every child, and the pipe gets the
-/// lowest free numbers.
+/// to check whether the number is open in the child: libuv, which other tests of this process use, opens a new pipe in
+/// every child, and the pipe gets the lowest free numbers.
 private func isOpenInChild(_ number: Int32) -> Bool? {
     guard let file = FileIdentity(of: number) else { return nil }
     return statusOfChild { FileIdentity(of: number) == file ? 1 : 0 }.map { $0 == 1 }
@@ -32,7 +32,8 @@ private func openNull() throws -> Int32 {
 }
 
 /// *Our descriptors* are the open descriptors of Backhaul. `ForkGuard.add` registers a descriptor that another library
-/// has opened.
+/// has opened, and `ForkGuard.remove` ends the registration. A *process stamp* is a value by which code recognises that
+/// it runs in a forked child.
 @Suite(.serialized) struct ForkTests {
     @Test("one of our descriptors is closed in a forked child, but stays open in the parent")
     func closedInChild() throws {
@@ -181,7 +182,7 @@ private func openNull() throws -> Int32 {
     }
 }
 
-/// What the test `computation` does when its fork begins. Nil during other tests.
+/// A closure that the fork handler of the test `computation` calls when a fork begins. Nil during other tests.
 private let forksOfTest = Lock<(@Sendable () -> Void)?>(nil)
 
 /// F_OFD_SETLK, which the Glibc module does not export.

@@ -2,6 +2,8 @@
 import Glibc
 import Testing
 
+/// The time zone of the system is the target of a symbolic link, /etc/localtime. A `TimeZoneWatch` reports changes of
+/// this link. The tests use a link in a directory of their own.
 @Suite("Changes of the time zone")
 final class TimeZoneWatchTests {
     private let directory: String

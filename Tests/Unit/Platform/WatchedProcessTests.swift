@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A watched process")
 struct WatchedProcessTests {
-    /// Starts a script as a detached process, in a new session.
+    /// Starts a script as a detached process, in a new session (setsid(2)).
     private func start(_ script: String) throws -> ProcessIdentity {
         let process = try DetachedProcess.start(
             program: "/bin/sh", arguments: ["-c", script], environment: ["PATH=/usr/bin:/bin"])
@@ -32,7 +32,7 @@ struct WatchedProcessTests {
         #expect(process.hasEnded)
     }
 
-    @Test("on request, a watched process is ended together with its child processes")
+    @Test("`terminate` ends a watched process together with its child processes")
     func group() throws {
         let process = try #require(WatchedProcess(try start("sleep 600 & sleep 600")))
         let group = getpgid(process.identity.processID)

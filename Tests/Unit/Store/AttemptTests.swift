@@ -3,8 +3,9 @@ import Testing
 
 @testable import BackhaulStore
 
-/// An *attempt* is one run of a task. A host (a program that uses the library) *acknowledges* an event when it has
-/// processed the event. The event is then deleted. The *history* lists the tasks whose end was acknowledged.
+/// An *attempt* is one run of a *task*, which is an upload or download. A host (a program that uses the library)
+/// *acknowledges* an event when it has processed the event. The event is then deleted. The *history* lists the tasks
+/// whose end was acknowledged.
 @Suite("Attempts in the store")
 struct AttemptTests {
     let scratch = Scratch()

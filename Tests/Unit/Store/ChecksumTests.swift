@@ -8,7 +8,7 @@ import Testing
 @testable import BackhaulStore
 
 /// Each page of the SQLite database has a checksum. The tests change bytes of the database file, and then open the
-/// *store*, which is the directory with the database.
+/// *store*, which is the directory with the database. The *engine* is the process that uses a store.
 @Suite("Checksums of pages")
 struct ChecksumTests {
     let scratch = Scratch()
@@ -150,7 +150,7 @@ struct WALCheckTests {
     }
 }
 
-/// A closed store with 1,000 tasks. Half of the tasks have ended.
+/// A closed store with 1,000 tasks (downloads). Half of the tasks have ended.
 struct FilledStore {
     static let pageSize = 4_096
     static let shared = Result { try FilledStore() }

@@ -14,7 +14,8 @@ extension Request {
     }
 }
 
-/// A *constraint* is a demand of a task on the system, such as external power. While the system does not meet a
+/// A *session* is a named collection of *tasks*: uploads and downloads. The *engine* is the process that runs tasks. A
+/// *constraint* is a demand of a task on the system, such as external power. While the system does not meet a
 /// constraint of a task, the task is *held*. A *lane* is the tasks of one session for one origin (scheme, host name and
 /// port). A *launched host* is a program that the engine has started because sessions need it. If a request has the
 /// *idempotency key* (a text) of an earlier request, the engine makes no new task. The *policy* of a request is its
@@ -220,7 +221,7 @@ struct ConstraintsTests {
         #expect(counts.allSatisfy { $0.session == session })
     }
 
-    @Test("an enqueue above the limit of constraints is refused, and unused constraints are deleted")
+    @Test("an enqueue above a session's limit of different constraints is refused; unused constraints are deleted")
     func limit() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

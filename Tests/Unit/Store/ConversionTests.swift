@@ -8,13 +8,14 @@ import Testing
 
 /// Each page of a database has a checksum. To *convert* a database is to add these checksums. The databases of these
 /// tests have no valid checksums. Either an earlier version of the library made them, or a SQLite without checksums
-/// copied or changed them. The *log* is SQLite's write-ahead log (WAL).
+/// copied or changed them. The *log* is SQLite's write-ahead log (WAL). The *engine* is the process that uses a
+/// database.
 @Suite("Conversion of databases to checksums")
 struct ConversionTests {
     let scratch = Scratch()
     private var file: String { scratch.path + "/" + Schema.fileName }
 
-    /// Runs the statements with a SQLite that writes no checksums. The shell of SQLite is such a program.
+    /// Runs the statements with a SQLite that writes no checksums, such as the shell of SQLite.
     private func withPlainSQLite(_ path: String, _ statements: String...) throws {
         var database: OpaquePointer?
         defer { sqlite3_close(database) }

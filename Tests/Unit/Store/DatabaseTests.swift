@@ -5,7 +5,8 @@ import Testing
 
 @testable import BackhaulStore
 
-/// The SQLite database of a store has all tasks. A *migration* changes a database from one schema version to the next.
+/// A *store* is a directory. Its SQLite database has all tasks (uploads and downloads). The *engine* is the process
+/// that uses the store. A *migration* changes a database from one schema version to the next.
 @Suite("The database")
 struct DatabaseTests {
     let scratch = Scratch()

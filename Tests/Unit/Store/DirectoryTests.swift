@@ -5,7 +5,7 @@ import Testing
 
 @testable import BackhaulStore
 
-/// A *store* is a directory with the database of all tasks, and with the files of these tasks.
+/// A *store* is a directory with the database of all tasks (uploads and downloads), and with the files of these tasks.
 @Suite("The store's directory")
 struct DirectoryTests {
     let scratch = Scratch()
@@ -127,7 +127,7 @@ struct DirectoryTests {
         }
     }
 
-    @Test("a store on a network file system is refused with an error that names a remedy, and is removed", arguments: [
+    @Test("a new store on a network file system is refused and removed, and the error names a remedy", arguments: [
         (0x6969, "NFS"), (0xFF53_4D42, "CIFS"), (0xFE53_4D42, "SMB"), (0x0102_1997, "9P"), (0x00C3_6400, "Ceph"),
         (0x5346_414F, "AFS"), (0x0BD0_0BD0, "Lustre"), (0x0116_1970, "GFS2"), (0x7461_636F, "OCFS2"),
     ] as [(UInt32, String)])

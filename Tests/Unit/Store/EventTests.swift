@@ -4,10 +4,11 @@ import Testing
 
 @testable import BackhaulStore
 
-/// An *event* is a stored message for the *host*, which is the program that uses the library. A host *acknowledges* an
-/// event when it has processed the event. The event is then deleted. A *round* is a session's tasks in one period,
-/// which ends when all tasks of the session have ended. A *kept file* is a downloaded file that stays in the store. The
-/// host *claims* the file when it moves it out.
+/// A *session* is a named collection of *tasks*: uploads and downloads. An *event* is a stored message for the *host*,
+/// which is the program that uses the library. A host *acknowledges* an event when it has processed the event. The
+/// event is then deleted. A *round* is a session's tasks in one period, which ends when all tasks of the session have
+/// ended. To *invalidate* a session is to end and delete it. A *kept file* is a downloaded file that stays in the
+/// store. The host *claims* the file when it moves it out.
 @Suite("Ends, events and acknowledgement")
 struct EventTests {
     let scratch = Scratch()
@@ -44,7 +45,7 @@ struct EventTests {
         #expect(change.application == "org.example")
     }
 
-    @Test("a failure is stored with its details and the start of the error body")
+    @Test("a failure is stored with its details and the body of the error response")
     func failure() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -157,7 +158,7 @@ struct EventTests {
         #expect(try store.events(of: session).count == 2)
     }
 
-    @Test("an acknowledgement in one session cannot include the events of another session")
+    @Test("an acknowledgement in one session does not remove the events of another session")
     func others() throws {
         let store = try TestStore(scratch.path)
         let mine = try store.session()

@@ -14,6 +14,7 @@ private let directorySyncError = SQLITE_IOERR | 5 << 8
 private let checksumError = SQLITE_IOERR | 32 << 8
 private let foreignKeyError = SQLITE_CONSTRAINT | 3 << 8
 
+/// The *store* is the directory with the SQLite database.
 @Suite("Failures of SQLite")
 struct FailureTests {
     @Test("each failure of SQLite becomes a status of the API", arguments: [
@@ -60,6 +61,7 @@ struct HeaderBlobTests {
     @Test("packed header fields that are truncated within a field are reported as damaged")
     func damaged() throws {
         let bytes = try #require(HeaderBlob.pack([HeaderField("Name", "value"), HeaderField("Other", "more")]))
+        // The first field ends after 17 bytes.
         for count in 1..<bytes.count where count != 17 {
             let failure = #expect(throws: Failure.self) { try HeaderBlob.unpack(Array(bytes[..<count])) }
             #expect(failure?.status == .storeDamaged)

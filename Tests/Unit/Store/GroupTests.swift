@@ -3,10 +3,10 @@ import Testing
 
 @testable import BackhaulStore
 
-/// A *group* is tasks with one common event. This event reports that all tasks of the group have ended. An event is
-/// *acknowledged* when the program that uses the library has processed it. If an enqueued request has the *idempotency
-/// key* of an earlier request, no new task is made. A *round* is a session's tasks in one period, which ends when all
-/// tasks of the session have ended.
+/// A *session* is a named collection of *tasks*: uploads and downloads. A *group* is tasks with one common event. This
+/// event reports that all tasks of the group have ended. An event is *acknowledged* when the program that uses the
+/// library has processed it. If an enqueued request has the *idempotency key* of an earlier request, no new task is
+/// made. A *round* is a session's tasks in one period, which ends when all tasks of the session have ended.
 @Suite("Groups")
 struct GroupTests {
     let scratch = Scratch()
@@ -88,7 +88,7 @@ struct GroupTests {
         #expect(last == [.groupFinished(finished), .sessionFinished])
     }
 
-    @Test("invalidating a session ends the session's groups")
+    @Test("if a session is invalidated and its tasks are cancelled, its groups end")
     func invalidate() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

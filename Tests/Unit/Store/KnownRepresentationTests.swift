@@ -4,7 +4,8 @@ import Testing
 @testable import BackhaulStore
 
 /// A *representation* is the bytes of a resource at one time. A representation is *known* if the store has its
-/// validators (ETag or Last-Modified), URL and size. A *checkpoint* is the record of a partial download.
+/// validators (ETag or Last-Modified), URL and size. A *checkpoint* is the record of a partial download. A *finish
+/// intent* is the record of a complete file that has not yet got its final name.
 @Suite("The known representation of a file")
 struct KnownRepresentationTests {
     let scratch = Scratch()
@@ -40,7 +41,7 @@ struct KnownRepresentationTests {
         }
     }
 
-    @Test("the validators of a response are known for the session, destination and URL of its task")
+    @Test("the validators of a response are known only for the session, destination and URL of its task")
     func version() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -78,7 +79,7 @@ struct KnownRepresentationTests {
         #expect(try known(store, session) == nil)
     }
 
-    @Test("a checkpoint keeps a file's digest and coding, and the record of a finished file keeps the file's name")
+    @Test("a checkpoint keeps the digest and content coding of a file, and a finish intent keeps the file's name")
     func facts() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

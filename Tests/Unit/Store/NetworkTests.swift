@@ -3,7 +3,8 @@ import Testing
 
 @testable import BackhaulStore
 
-/// The settings of a network are a limit on the moved bytes, and whether its data may cost money.
+/// The settings of a network are a limit on the moved bytes, and whether its data may cost money. The moved bytes are
+/// counted for each network, session (named collection of uploads and downloads) and day.
 @Suite("Networks")
 struct NetworkTests {
     let scratch = Scratch()

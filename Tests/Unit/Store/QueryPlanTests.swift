@@ -343,7 +343,7 @@ struct QueryPlanTests {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    @Test("no statement scans or sorts tasks or events")
+    @Test("no statement scans or sorts tasks or events, except after the user has set the clock")
     func plans() throws {
         let store = try TestStore(scratch.path)
         try exerciseEverything(store)

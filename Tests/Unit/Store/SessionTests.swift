@@ -5,9 +5,11 @@ import Testing
 
 @testable import BackhaulStore
 
-/// A *session* is a named collection of tasks. A *handle* is a process's reference to a session. A *consumer* is the
-/// only handle that may read the session's events: it has the *claim*. Handles with other roles add or list tasks. A
-/// *round* is a session's tasks in one period, which ends when all tasks of the session have ended.
+/// A *session* is a named collection of *tasks*: uploads and downloads. A *handle* is a process's reference to a
+/// session. A *consumer* is the only handle that may read the session's events. This right is the *claim*. Handles with
+/// other roles add or list tasks. To *attach* is to open an existing session. To *invalidate* a session is to end and
+/// delete it. The *engine* is the process that uses the store. A *round* is a session's tasks in one period, which ends
+/// when all tasks of the session have ended.
 @Suite("Sessions and their consumers")
 struct SessionTests {
     let scratch = Scratch()

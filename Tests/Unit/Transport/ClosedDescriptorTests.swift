@@ -36,8 +36,8 @@ struct ClosedDescriptorTests {
                 recorder.transfer = try? client.transport.start(request(url), recorder)
             }
             runners.closeOthers()
-            // The host opens sockets with the closed numbers. A byte that the library sends would arrive at one of
-            // these sockets.
+            // The host opens sockets with the closed numbers. If the library still sent a byte to a closed number, the
+            // byte would arrive at one of these sockets.
             var ends: [[Int32]] = []
             for _ in 0..<20 {
                 var pair: [Int32] = [-1, -1]

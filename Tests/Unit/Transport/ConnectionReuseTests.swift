@@ -24,7 +24,7 @@ struct ConnectionReuseTests {
         }
     }
 
-    @Test("a connection is not reused after unexpected bytes", arguments: [
+    @Test("a connection is not reused if unexpected bytes arrive while it is idle", arguments: [
         Self.stray, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", "\r\n", "H",
     ])
     func strayWhileIdle(stray: String) async throws {
@@ -61,7 +61,7 @@ struct ConnectionReuseTests {
 
     /// Bytes that are not HTTP can be the late rest of an earlier response: a rest that arrives after the next request
     /// was sent.
-    @Test("if the response on a reused connection is not HTTP, the request uses a new connection", arguments: [
+    @Test("if a response on a reused connection is not HTTP, the request is repeated on a new connection", arguments: [
         "0123456789\r\n", "\r\n\r\n", "HTTP/1.1 200 OK\r\nbroken\r\n\r\n",
     ])
     func brokenResponse(bytes: String) async throws {
@@ -98,7 +98,7 @@ struct ConnectionReuseTests {
         }
     }
 
-    @Test("a connection is not reused if additional bytes arrive after a response", arguments: [
+    @Test("a connection is not reused if additional bytes arrive together with a response", arguments: [
         "HTTP/1.1 204 No Content\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
         "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\ngood\r\n0\r\n\r\n",

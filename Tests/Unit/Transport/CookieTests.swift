@@ -3,10 +3,11 @@ import Testing
 
 @testable import BackhaulTransport
 
+/// A *cookie jar* stores the cookies that servers have set.
 @Suite("Cookies")
 struct CookieTests {
-    /// Returns a closure for a server. The server sets the cookies of the requested path. The body of each response has
-    /// the Cookie fields of the request.
+    /// Returns a closure for a server. `cookies` maps paths to cookies, and the server sets the cookies of the
+    /// requested path. The body of each response has the Cookie fields of the request.
     private static func server(_ cookies: [String: [String]]) -> @Sendable (RawServer.Connection) -> Void {
         { connection in
             while let head = connection.readRequest() {
@@ -65,7 +66,7 @@ struct CookieTests {
         }
     }
 
-    @Test("a cookie jar is exported as lines and imported again")
+    @Test("the persistent cookies of a jar can be exported as lines and imported into another jar")
     func lines() async throws {
         let cookies = ["a=1; Max-Age=1000; HttpOnly", "b=2", "c=3; Max-Age=0"]
         try await withServer(Self.server(["/set": cookies])) { server, transferClient in

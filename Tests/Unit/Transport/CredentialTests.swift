@@ -52,7 +52,7 @@ struct CredentialTests {
         #expect(digest.nonceOwner(at: here) != nil && digest.nonceOwner(at: here) != digest.nonceOwner(at: there))
     }
 
-    @Test("a credential replaces header fields of the request with the same name")
+    @Test("the header fields of a credential replace the request's header fields with the same names")
     func merged() {
         let basic = HopCredentials(server: stored(.credential(user: "u", password: "p")), proxy: nil, through: nil)
         #expect(basic.merged(into: fields).map(\.name) == ["Accept", "X-Key"])

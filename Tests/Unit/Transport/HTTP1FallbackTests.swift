@@ -9,7 +9,7 @@ import Testing
 struct HTTP1FallbackTests {
     let origin = Origin(scheme: "https", server: "a.example.org", port: 443)
 
-    @Test("A fallback to HTTP/1.1 applies to its origin and lasts an hour")
+    @Test("a fallback to HTTP/1.1 applies only to its origin and lasts an hour")
     func lastsAnHour() {
         var fallback = HTTP1Fallback()
         fallback.begin(origin, now: 1_000)
@@ -19,7 +19,7 @@ struct HTTP1FallbackTests {
         #expect(!fallback.includes(Origin(scheme: "https", server: "b.example.org", port: 443), now: 1_000))
     }
 
-    @Test("A fallback to HTTP/1.1 can end early and begin again")
+    @Test("a fallback to HTTP/1.1 can end early and begin again")
     func ends() {
         var fallback = HTTP1Fallback()
         fallback.begin(origin, now: 0)
@@ -30,7 +30,7 @@ struct HTTP1FallbackTests {
     }
 
     @Test(
-        "During a fallback to HTTP/1.1, a bad response or a TLS failure counts as a lost connection",
+        "during a fallback to HTTP/1.1, a bad response or a TLS failure counts as a lost connection",
         arguments: [Status.badResponse, .tlsFailed])
     func isLost(_ status: Status) {
         let failure = HTTP1Fallback.failure(Failure(status, "words", domain: .curl, detail: 1), of: origin)
@@ -41,7 +41,7 @@ struct HTTP1FallbackTests {
     }
 
     @Test(
-        "During a fallback to HTTP/1.1, other failures keep their status",
+        "during a fallback to HTTP/1.1, other failures keep their status",
         arguments: [Status.requestTimeout, .connectionFailed, .connectionLost])
     func isKept(_ status: Status) {
         let failure = Failure(status, "words")

@@ -46,7 +46,7 @@ struct MetricsTests {
         }
     }
 
-    @Test("the metrics of a redirected request have the times of the last request and the number of redirects")
+    @Test("the metrics of a redirected request have the URL of the last request and the number of redirects")
     func redirected() async throws {
         try await withNginx(["small": pattern(10)]) { nginx, transferClient in
             let metrics = await transferClient.fetch(nginx.url + "/down").metrics

@@ -46,7 +46,7 @@ struct ProxySelectorTests {
         Case("http://b", ["http_proxy": "p:1", "no_proxy": "b"], "http://p:1", exceptions: "a"),
     ]
 
-    @Test("configured proxies and exceptions have precedence over those of the environment", arguments: cases)
+    @Test("the proxy of a URL comes from the configuration, or else from the environment variables", arguments: cases)
     func chosen(_ one: Case) throws {
         let origin = try URLParser.origin(of: one.url)
         let route = try ProxySelector.route(to: origin, one.configuration) { one.variables[$0] }

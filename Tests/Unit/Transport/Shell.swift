@@ -9,8 +9,8 @@ final class Shell: Sendable {
     /// The writing end of the script's standard input, or nil after this end is closed.
     private let leash: Lock<Int32?>
 
-    /// A mutex for starts. Without the mutex, a child could inherit the `leash` descriptor of another child that starts
-    /// at the same time.
+    /// A mutex for the starts of child processes. Without the mutex, a child could inherit the `leash` descriptor of
+    /// another child that starts at the same time.
     private static let starting = Lock(())
 
     init(_ script: String, _ arguments: [String]) throws(SystemError) {

@@ -64,7 +64,7 @@ struct TransferFailureTests {
                 == TransferFailure.Classification(.outOfResources, transient: true))
     }
 
-    @Test("failures of the network are transient, and failures of trust are permanent", arguments: [
+    @Test("failures of the network are transient; failures of trust, protocol or redirects are permanent", arguments: [
         (CURLE_COULDNT_RESOLVE_HOST, Status.nameNotResolved, true),
         (CURLE_COULDNT_CONNECT, .connectionFailed, true),
         (CURLE_PARTIAL_FILE, .connectionLost, true),

@@ -3,6 +3,7 @@ import Testing
 
 @testable import BackhaulUserManager
 
+/// The *journal* is the log of systemd. A program writes to it with datagrams to a socket.
 @Suite struct JournalTests {
     @Test("a message reaches the journal with all fields that have valid names")
     func message() {
@@ -32,7 +33,7 @@ import Testing
         #expect((listener.receive()?.count ?? 0) > Journal.maximumTextSize)
     }
 
-    @Test("if the journal is missing or its queue is full, sending to the journal does not block")
+    @Test("if the journal is missing or its queue is full, `send` returns false without blocking")
     func absent() {
         let scratch = Scratch()
         let path = scratch.path + "/socket"

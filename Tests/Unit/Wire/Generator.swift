@@ -1,7 +1,8 @@
 import BackhaulModel
 import TestSupport
 
-/// Generates values of the model from a seed. The same seed repeats a failure. Extreme numbers are frequent.
+/// Generates values of the module BackhaulModel from a seed. The same seed repeats a failure. Extreme numbers are
+/// frequent.
 struct Generator: RandomNumberGenerator {
     private var numbers: SeededGenerator
     /// The number of picks so far, if `filling` made the generator. If nil, the generator picks at random, and optional

@@ -2,9 +2,9 @@ import BackhaulModel
 import BackhaulWire
 import Testing
 
-/// A *frame* is one message on the engine's socket, with its length before it. The *engine* runs the tasks, and a
-/// *host* is a program that connects to it. The *hello* is a host's first message. The database stores replies of the
-/// engine.
+/// A *frame* is one message on the engine's socket, with its length before it. The *engine* runs the tasks (uploads and
+/// downloads), and a *host* is a program that connects to it. The *hello* is a host's first message. The database
+/// stores replies of the engine.
 @Suite struct HostilePeerTests {
     /// Returns a frame with this payload, which may be invalid.
     private func frame(_ payload: [UInt8], length: UInt32? = nil) -> [UInt8] {
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test("additional bytes after a message are refused")
+    @Test("a frame with additional bytes after its message is refused")
     func trailingBytes() throws {
         var generator = Generator(seed: 3)
         for message in generator.clientMessages() {

@@ -2,7 +2,8 @@ import BackhaulModel
 import BackhaulWire
 import Testing
 
-/// A *client* is the part of the library in a program. It exchanges messages with the *engine*, which runs the tasks.
+/// A *client* is the part of the library in a program. It exchanges messages with the *engine*, which runs the tasks
+/// (uploads and downloads). The database stores replies of the engine. To *enqueue* a request is to store it as a task.
 @Suite struct RoundTripTests {
     @Test("every message of a client is decoded to the same value", arguments: 0..<200)
     func clientMessages(seed: UInt64) throws {
@@ -32,7 +33,7 @@ import Testing
         for reply in generator.replies() { #expect(try Wire.decodeReply(Wire.encodeReply(reply)) == reply) }
     }
 
-    @Test("each status, domain, disposition and state is encoded and decoded")
+    @Test("each status, error domain, enqueue result and task state is decoded to the same value")
     func codes() throws {
         for status in Status.allCases {
             for domain in FailureDomain.allCases {

@@ -14,7 +14,7 @@ PLAIN = {Status.OK, Status.STARTED, Status.INTERNAL}
 
 
 @pytest.mark.parametrize("status", sorted(set(Status) - PLAIN), ids=lambda status: status.name)
-def test_every_status_except_those_in_plain_has_a_subclass_of_the_base_exception(status):
+def test_every_status_except_ok_started_and_internal_has_a_subclass_of_the_base_exception(status):
     error = _errors.error_for(status)
     assert type(error) is not backhaul.BackhaulError
     assert error.status is status

@@ -1,5 +1,5 @@
-"""A poll reads events. These tests check how long a poll waits if the engine does not reply. They use a fake clock. A
-ticket stands for a command that was sent to the engine."""
+"""A poll asks the engine, which is the process that runs the tasks, for events. These tests check how long a poll waits
+if the engine does not reply. They use a fake clock. A ticket stands for a command that was sent to the engine."""
 
 import pytest
 

@@ -46,7 +46,7 @@ def url():
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=range(len(PROGRAMS)))
-def test_a_program_of_the_readme_runs_several_times(program, url, tmp_path):
+def test_each_program_of_the_readme_runs_three_times_without_an_error(program, url, tmp_path):
     environment = {**os.environ, "HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path / "state")}
     text = program.replace("https://example.org", url).replace("/home/me", str(tmp_path))
     try:

@@ -55,9 +55,9 @@ public struct SecretRedactor: Sendable {
         secrets.isEmpty ? text : String(decoding: redacted(Array(text.utf8)), as: UTF8.self)
     }
 
-    /// Returns the head with the secrets redacted in its final URL and in the headers of `ResponseSummary.chosen`.
-    /// `requested`: the URL that the program has given. If the final URL is the same, it is not redacted, because the
-    /// program knows it.
+    /// Returns the head with the secrets redacted in its final URL and in the headers that are needed most
+    /// (`ResponseSummary.chosen`). `requested`: the URL that the host (the program that uses the library) has given. If
+    /// the final URL is the same, it is not redacted, because the host knows it.
     public func redacted(_ head: ResponseHead, requested: String) -> ResponseHead {
         guard !secrets.isEmpty else { return head }
         var head = head
@@ -67,7 +67,8 @@ public struct SecretRedactor: Sendable {
             guard ResponseSummary.isChosen(field), field.text.flatMap(HTTPDate.init) == nil else { continue }
             let value = redacted(field.value)
             guard value != field.value else { continue }
-            // A redacted tag is not the server's tag any more. It is marked as weak, so that it is never sent.
+            // A redacted tag is not the server's tag any more. It is marked as weak, so no later attempt sends it in
+            // If-Range to continue the file.
             head.fields[index].value = field.isNamed("ETag") ? Array("W/".utf8) + value : value
         }
         return head

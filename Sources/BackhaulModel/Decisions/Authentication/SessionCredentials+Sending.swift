@@ -2,10 +2,10 @@
 /// demands a credential from the host, which is the program that uses the library. A credential is valid in a
 /// protection space, which is a realm of a server or proxy.
 extension SessionCredentials {
-    /// The credential that a request for this URL may carry to this server, although no response has demanded a
-    /// credential yet. If only one realm of the server is known, the credential of this realm is returned. If several
-    /// realms are known, the scopes of the realms are compared with the URL. A scope is a directory of URLs. The realm
-    /// with the longest scope that contains the URL counts.
+    /// The credential that a request for this URL may carry to this server, before a response to this request has
+    /// demanded a credential. If only one realm of the server is known, the credential of this realm is returned. If
+    /// several realms are known, the scopes of the realms are compared with the URL. A scope is a directory of URLs.
+    /// The realm with the longest scope that contains the URL counts.
     public func credential(server origin: String, url: String) -> Credential? {
         space(of: origin, for: url)?.current?.credential
     }

@@ -1,10 +1,9 @@
 /// What one session knows about its protection spaces while the engine runs. A session is a named collection of tasks
 /// (downloads and uploads). A protection space is where one credential is valid: a realm of a server or proxy. A
-/// challenge demands a credential from the host, which is the program that uses the library. This type contains the
-/// open challenges, the credentials in use, and the lanes in which only one task may run at a time. This type performs
-/// no I/O, and its `String(describing:)` shows no credential.
-///
-/// A lane is the session's tasks for one origin, so the text of the origin identifies the lane.
+/// challenge demands a credential from the host, which is the program that uses the library. A lane is the session's
+/// tasks for one origin, so the text of the origin identifies the lane. This type contains the open challenges, the
+/// credentials in use, and the lanes in which only one task may run at a time. This type performs no I/O, and its
+/// `String(describing:)` shows no credential.
 public struct SessionCredentials: Sendable {
     /// A credential that may be sent. Its number is the id of its challenge, so earlier and later credentials have
     /// other numbers.
@@ -60,7 +59,8 @@ public struct SessionCredentials: Sendable {
         /// Directories of URLs. For all URLs in these directories, the server probably demands the same credential (RFC
         /// 7617, section 2.2).
         var scopes: [String] = []
-        /// For a proxy: lanes that got a 407 although their credential had worked before. Only these lanes wait.
+        /// For a proxy: lanes that got a 407 although the proxy's credential has worked. While there are such lanes,
+        /// only they and the lanes in `contrary` wait.
         var disputed: Set<String> = []
         /// Lanes that got a 407 with a credential that later worked in other lanes. The server of such a lane may
         /// pretend to be the proxy.

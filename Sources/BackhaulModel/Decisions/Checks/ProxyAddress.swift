@@ -2,8 +2,8 @@
 enum ProxyAddress {
     static let schemes = ["http", "https", "socks5", "socks5h"]
 
-    /// Checks that the text has the form scheme://server[:port], and ends there. No message repeats the text, because
-    /// it may contain a password.
+    /// Checks that the text has the form scheme://server[:port], perhaps with a slash at the end. No message repeats
+    /// the text, because it may contain a password.
     static func check(_ text: String) throws(Failure) {
         let bytes = Array(text.utf8)
         guard let scheme = schemes.first(where: { text.utf8.starts(with: "\($0)://".utf8) }) else {

@@ -1,8 +1,8 @@
 extension RequestOptions {
     /// Compares the options of two requests for a download or upload. Returns the name of the first field that differs,
-    /// as in include/backhaul.h; nil if no field differs. Start times are not compared, because the program may have
-    /// changed them since the request was stored (enqueued). Body files count as equal if their paths are equal,
-    /// because the file may have been moved into the store since the enqueue.
+    /// as in include/backhaul.h; nil if no field differs. Start times and the time of expiry are not compared, because
+    /// the program may have changed them since the request was stored (enqueued). Body files count as equal if their
+    /// paths are equal, because the file may have been moved into the store since the enqueue.
     public func firstDifferingField(from other: RequestOptions) -> String? {
         if method != other.method { return "method" }
         if group != other.group { return "group" }

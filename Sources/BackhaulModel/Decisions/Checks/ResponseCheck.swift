@@ -45,7 +45,8 @@ public enum ResponseCheck {
         switch (response, challenge.space.kind) {
         case (.headers(let headers), .server), (.headers(let headers), .refresh):
             try RequestCheck.checkHeaders(headers)
-        // A proxy without a tunnel must forward Authorization to the server (RFC 9110, section 11.6.2).
+        // Without a tunnel, a proxy must forward Authorization to the server (RFC 9110, section 11.6.2). So this field
+        // cannot be a credential for the proxy.
         case (.headers(let headers), .proxy) where headers.contains { $0.name.lowercased() == "authorization" }:
             throw invalid(
                 "Authorization is for servers, and \(challenge.space.origin) is a proxy; "

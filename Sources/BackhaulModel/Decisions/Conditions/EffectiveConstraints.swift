@@ -67,8 +67,9 @@ public struct EffectiveConstraints: Hashable, Sendable {
     public var needs: ConditionSet { needs() }
 
     /// The conditions that must be read before a task with these constraints starts. These are only the conditions for
-    /// which the task demands more than the default. So a program that downloads a small file does not connect to
-    /// D-Bus. A budget also needs the network, but this function does not know the budgets.
+    /// which the task demands more than the default. The other conditions in `needs` are read when transfers have run
+    /// for a while. So a program that only downloads a small file does not connect to D-Bus, which reports some of
+    /// these conditions. A budget also needs the network, but this function does not know the budgets.
     public func neededAtStart(isLocal: Bool = false) -> ConditionSet {
         var needs = needs(isLocal: isLocal).subtracting(.sleep)
         if maximumThermalState >= .serious { needs.remove(.heat) }

@@ -79,7 +79,7 @@ struct LocalTime {
         let midnight = bounded(wanted, farthest / day) * day
         let guess = midnight - bounded(offset(midnight - bounded(offset(midnight), day * 2)), day * 2)
         if LocalTime(guess, offset).day >= wanted, LocalTime(guess - 1, offset).day < wanted { return guess }
-        // The day begins less than 24 hours before or after this midnight, because time zones differ from Unix time by
+        // The local day begins less than 24 hours before or after midnight UTC, because local time differs from UTC by
         // -12 to +14 hours.
         var (before, at) = (midnight - day, midnight + day)
         while at - before > 1 {

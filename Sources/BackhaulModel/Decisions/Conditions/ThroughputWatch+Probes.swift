@@ -9,7 +9,8 @@ extension ThroughputWatch {
         let terms: Terms
         let began: Int64
         /// The scopes for which the probe decides: all scopes that held the lane when the probe began. A scope is one
-        /// lane, or all lanes with the same minimum rate and pauses. A scope that became slow later keeps its pause.
+        /// lane, or all lanes with the same `Terms` (options such as the minimum rate). A scope that became slow later
+        /// keeps its pause.
         let scopes: [Scope]
     }
 

@@ -7,7 +7,7 @@
 /// counts only if it is older than `minimumTransferAge` and has waited only for the network. Time in which it waits for
 /// our own rate limit, a disk or the first byte of a response does not count. So a server that needs time to compute
 /// does not count as slow. A lane with many small files never counts as slow, because its transfers end before they
-/// reach the minimum age. Transfers from this machine are not measured.
+/// reach the minimum age. Transfers whose origin is this machine are not measured.
 ///
 /// All times are milliseconds since boot.
 public struct ThroughputWatch<Lane: Hashable & Sendable>: Sendable {

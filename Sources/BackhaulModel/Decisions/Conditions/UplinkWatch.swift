@@ -145,9 +145,9 @@ public struct UplinkWatch: Sendable {
     public var isHeld: Bool { state != .open || !isProven && (system == .portal || system == .limited) }
 
     /// Chooses the origin that may start a task as the uplink probe now. This is the origin whose last probe is the
-    /// oldest. Returns nil if no origin may start a probe now. The next probe may follow after a pause of 10 s. The
-    /// pause doubles with each probe, up to 5 min. `origins`: the origins with a task that could start now if its
-    /// origin were not held.
+    /// oldest. Returns nil if no origin may start a probe now. There is a pause between two probes, and mostly before
+    /// the first probe. The first pause lasts 10 s. Each further pause lasts twice as long as the pause before it, up
+    /// to 5 min. `origins`: the origins with a task that could start now if its origin were not held.
     public mutating func probe(among origins: [Origin], now: Int64) -> Origin? {
         guard isHeld, now >= probeAt else { return nil }
         // The portal could respond in place of an origin without TLS, and the portal's page would become the file.

@@ -53,12 +53,12 @@ extension DownloadMachine {
         case appended(length: UInt64, PartFingerprint? = nil)
         case synced(length: UInt64, checksum: UInt32? = nil)
         /// The checkpoint (what the store records about the part file) was recorded. The event is also sent if the
-        /// store could not record it. In this case, a crash loses more bytes.
+        /// store could not record the checkpoint. In this case, a crash loses more bytes.
         case checkpointRecorded
         case sealed(FinishIntent, Checksum? = nil)
         case intentRecorded
-        /// The store has refused to record the finish intent (by which the engine recognises the sealed file after a
-        /// crash), because the host (the program that embeds the library) has cancelled the task.
+        /// The host (the program that embeds the library) has cancelled the task, so the store has not recorded the
+        /// finish intent. By this intent, the engine would recognise the sealed file after a crash.
         case intentRefused
         case placed
         case discarded
@@ -136,9 +136,10 @@ extension DownloadMachine {
         case place(FinishIntent)
         /// Removes the part file, if there is one. Results in `discarded`.
         case discardPart
-        /// Commits the end of the attempt to the store, with the latest checkpoint; nil if no later attempt can
-        /// continue with the bytes. If the task continues, an intent that the store has recorded stays, and the next
-        /// attempt begins with this intent. Results in `concluded`, or in `retryRefused` if nothing was committed.
+        /// Commits the end of the attempt to the store, with the latest checkpoint. The checkpoint is nil if no later
+        /// attempt can continue with the bytes. If the task continues, an intent that the store has recorded stays, and
+        /// the next attempt begins with this intent. Results in `concluded`, or in `retryRefused` if nothing was
+        /// committed.
         case conclude(Conclusion, Checkpoint?)
         /// Closes the part file. It is the last action of an attempt.
         case closePart
@@ -147,9 +148,9 @@ extension DownloadMachine {
     /// Limits for buffered bytes, checkpoints, syncs, and the bodies of responses that are not accepted.
     public struct BufferLimits: Sendable {
         public var flush: UInt64 = 256 << 10
-        /// The number of received bytes that a kill of the process may lose. If more bytes than this came in the last
-        /// `agedMilliseconds`, the kill may lose all bytes of this time. The kernel's buffers are larger than either
-        /// number of bytes, so it takes little time to write these bytes to the part file.
+        /// The number of received bytes that a kill of the process usually loses at most. A buffer with at least this
+        /// many bytes is written when its oldest bytes are `agedMilliseconds` old. If more bytes came in these
+        /// milliseconds, the kill may lose all of them. Written bytes survive the kill, because the kernel has them.
         public var aged: UInt64 = 32 << 10
         public static let agedMilliseconds: Int64 = 10
         /// The maximum number of bytes that may wait to be written. For a paused transfer, the transport buffers 256
@@ -157,11 +158,11 @@ extension DownloadMachine {
         public var outstanding: UInt64 = 704 << 10
         /// The length of the part file at which its first checkpoint is recorded. After this checkpoint, a kill of the
         /// process loses no byte that was written to the part file. For a file of at most `firstSync` bytes, the
-        /// checkpoint is recorded only if the transfer takes longer than `agedMilliseconds`.
+        /// checkpoint is recorded only after the event `aged`.
         public var firstCheckpoint: UInt64 = 32 << 10
         /// The maximum number of bytes that are received before the first checkpoint is recorded. If the process is
-        /// killed before the checkpoint is recorded, all of these bytes are lost. For slow transfers, the limit is
-        /// `aged`.
+        /// killed before the checkpoint is recorded, all of these bytes are lost. After the event `aged`, the limit is
+        /// `aged` bytes.
         public var unrecorded: UInt64 = 704 << 10
         var slowUnrecorded: UInt64 { min(aged, unrecorded) }
         public var firstSync: UInt64 = 1 << 20

@@ -1,4 +1,4 @@
-/// The steps from the last byte to the file under its final name.
+/// The steps of a download from its last byte to the file under its final name.
 extension DownloadMachine {
     /// The digest that the file must have. `isServers`: whether the server stated this digest; otherwise, the request
     /// stated it.

@@ -97,7 +97,7 @@ extension DownloadMachine {
         var record = PendingWork()
         /// Whether the transfer waits for `resumeTransfer`.
         var isPaused = false
-        /// Whether the body has taken longer than `BufferLimits.agedMilliseconds`.
+        /// Whether bytes of the body have been in the buffer for `BufferLimits.agedMilliseconds` (the event `aged`).
         var isSlow = false
     }
 
@@ -168,7 +168,8 @@ extension DownloadMachine {
 
     struct Concluding: Sendable {
         let conclusion: Conclusion
-        /// Whether the part file was placed or removed. If so, a file with the same name belongs to another task.
+        /// Whether the part file was placed or removed. If so, a file with the same name belongs to another task, and
+        /// must not be removed.
         let partIsGone: Bool
         var isCancelled = false
     }

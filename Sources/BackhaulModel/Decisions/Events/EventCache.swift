@@ -1,7 +1,8 @@
-/// The events that the engine has pushed to one handle (a client's reference to a session), and that no poll of the
-/// client has returned yet. A *credit*, which the client gives, limits how many events the engine pushes. A poll
-/// returns the events after its *cursor*, the id of an event. If the buffered events begin directly after the cursor,
-/// the poll is served without the engine. In all uncertain cases, the poll reads the store.
+/// The events that the engine has *pushed* (sent before a poll) to one handle, which is a client's reference to a
+/// session. No poll of the client has returned these events yet. A *credit*, which the client gives, limits how many
+/// events the engine pushes. A poll returns the events after its *cursor*, the id of an event. If the buffered events
+/// begin directly after the cursor, the poll is served without the engine. In all uncertain cases, the poll reads the
+/// store.
 public struct EventCache: Equatable, Sendable {
     /// The buffer has every event after `since` and up to `through` that the client has not acknowledged (confirmed as
     /// processed).

@@ -70,7 +70,8 @@ public enum RetryDecision: Equatable, Sendable {
         if attempt.reason == .diskFull {
             return .whenSpaceIsFree(recheckMilliseconds: min(max(delay, diskFullMilliseconds), remaining))
         }
-        // The server has not read the stream (RFC 9113, section 8.7), so the policy for errors does not apply.
+        // The server closed the connection, and the request may be repeated (RFC 9113, section 8.7). So the policy for
+        // errors does not apply.
         if attempt.isUnprocessedStream, attempt.immediate < immediateLimit { return .immediately }
         let isWanted =
             policy.retries(attempt.failure) || attempt.isRestart || attempt.isFromCaptivePortal
@@ -167,7 +168,8 @@ extension Failure {
 
     /// Whether the failure alone shows that no server has acted on the request. Either there was no connection, or the
     /// status shows it. With 408 the request was incomplete (RFC 9110, section 15.5.9). With 421 the request reached
-    /// the wrong server (section 15.5.20). With 425 the request came too early (RFC 8470, section 5.2).
+    /// the wrong server (section 15.5.20). With 425 the request came too early (RFC 8470, section 5.2). With 511 a
+    /// portal responded in place of the server.
     fileprivate var impliesUnprocessed: Bool {
         switch status {
         case .nameNotResolved, .connectionFailed, .tlsFailed: true

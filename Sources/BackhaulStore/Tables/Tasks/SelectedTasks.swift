@@ -1,6 +1,7 @@
 internal import BackhaulModel
 
-/// Statements that read or change all selected rows of `tasks` at once. `Selection` makes the selection.
+/// Statements that read or change all selected rows of `tasks` at once. The ids of these rows are in the temporary
+/// table `selected`, which `Selection` fills.
 struct SelectedTasks {
     let connection: Connection
 
@@ -129,7 +130,7 @@ struct SelectedTasks {
         """)
 }
 
-/// The columns of a task that are needed to reschedule it.
+/// The columns of a task that are needed to *reschedule* it: to change its earliest or latest start.
 struct ScheduledRow {
     let id: TaskID
     let constraints: ConstraintsID

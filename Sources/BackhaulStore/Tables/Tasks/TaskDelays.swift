@@ -190,7 +190,8 @@ struct TaskDelays {
     /// clock, and ?2 is the present time on the wall clock.
     static let dueAtStart = "due_boot_ms = ?1 + max(0, min(\(longest), \(OptionTable.earliestStart) - ?2))"
     /// The SQL value: the time at which the task's resource time-out ends. It is a time of the age calendar
-    /// (`StartClock.calendar`), the clock that measures the age of tasks. For a suspended task, the value is wrong.
+    /// (`StartClock.calendar`), the clock that measures the age of tasks. For a suspended task, the value is too early,
+    /// because the time since the suspension is not added yet.
     private static let timeoutEnd = """
         (enqueued_ms + suspended_ms + ifnull(\(OptionTable.resourceTimeout), \(SessionTable.resourceTimeoutOfTask)))
         """

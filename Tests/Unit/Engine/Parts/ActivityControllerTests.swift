@@ -127,7 +127,7 @@ struct ActivityControllerTests {
         #expect(activities.needs.isEmpty)
     }
 
-    @Test("a user-initiated activity needs no conditions")
+    @Test("a user-initiated activity starts under any conditions, and `needs` stays empty")
     func urgent() throws {
         around.holds = Self.holdsForPower
         activities.check()
@@ -177,7 +177,7 @@ struct ActivityControllerTests {
             log.withLock(\.self) == ["the activity sync-1 cannot start: no space; it is retried"])
     }
 
-    @Test("if the host sets an activity, a failed start is retried immediately, and a second failure is not logged")
+    @Test("after a command sets an activity, failed starts are retried immediately, and a second failure is not logged")
     func setAfterFailure() throws {
         activities.check()
         try find([activity()])

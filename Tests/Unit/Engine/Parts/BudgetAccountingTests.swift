@@ -6,8 +6,8 @@ import Testing
 @testable import BackhaulStore
 
 /// A *budget* limits the bytes that may be moved in a day or month. A *hold* makes tasks wait, for example because a
-/// budget is used up. A *lane* is the tasks of one session for one server. A task that is larger than the rest of the
-/// budget is *delayed*, and all other tasks are *admitted*.
+/// budget is used up. A *lane* is the tasks of one session for one server. The *store* is the database with all tasks.
+/// A task that is larger than the rest of the budget is *delayed*, and all other tasks are *admitted*.
 @Suite("The accounting of budgets")
 struct BudgetAccountingTests {
     let fixture = ConditionsFixture()
@@ -128,7 +128,7 @@ struct BudgetAccountingTests {
         #expect(fixture.runtime.pendingStoreCalls == 0)
     }
 
-    @Test("delayed tasks are evaluated in batches")
+    @Test("delayed tasks are evaluated in batches, and a failed batch is evaluated again later")
     func batches() throws {
         admission.reevaluateDelayed()
         fixture.runtime.endIteration()

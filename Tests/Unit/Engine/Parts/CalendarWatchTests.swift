@@ -6,7 +6,8 @@ import Testing
 @testable import BackhaulStore
 
 /// The *age calendar* is the clock that measures the age of tasks. The *store* is the database of the engine. A *clock
-/// step* is a change of the system's calendar clock, because a user or the network has set it.
+/// step* is a change of the system's calendar clock by ten seconds or more, because a user or the network has set this
+/// clock.
 @Suite("The age calendar")
 struct CalendarWatchTests {
     let runtime = FakeRuntime()
@@ -29,7 +30,7 @@ struct CalendarWatchTests {
         #expect(runtime.pendingStoreCalls == 0)
     }
 
-    @Test("two checks after a clock step change the stored times only once, and then change the age calendar")
+    @Test("after a clock step, two checks move the stored times only once; afterwards, the age calendar moves")
     func step() throws {
         let before = calendar.milliseconds
         calendar.check(Self.reading(wall: 9_000_000))

@@ -6,8 +6,9 @@ import Testing
 @testable import BackhaulStore
 
 /// A *hold* is a demand of tasks on the system, such as external power, that the system does not meet now. A
-/// *condition* is a fact about the system, such as power. An *activity* is work that a host (a program that embeds the
-/// library) repeats.
+/// *condition* is a fact about the system, such as power. An *activity* is work that the engine starts repeatedly. To
+/// *load* tasks is to read them from the database. A *delayed* task is larger than the rest of its budget: the bytes
+/// that may be moved in a day or month.
 @Suite("The evaluation of holds")
 struct ConditionsControllerTests {
     let fixture = ConditionsFixture()

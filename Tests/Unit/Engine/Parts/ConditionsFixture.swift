@@ -14,7 +14,7 @@ final class ConditionsFixture {
     let deadlines: DeadlineController
     let conditions: ConditionsController
     let loader: TaskLoader
-    /// Whether the limits allow one more task.
+    /// Whether the limits on running tasks permit one more task.
     var hasCapacity = true
 
     var runtime: FakeRuntime { base.runtime }

@@ -16,7 +16,7 @@ struct CookieControllerTests {
 
     init() { cookies = CookieController(runtime) }
 
-    @Test("only a session that stores cookies has a cookie jar")
+    @Test("only a session whose configuration enables cookies has a cookie jar")
     func policy() {
         cookies.configure(.none, of: session)
         #expect(cookies.jar(of: session) == nil)

@@ -51,7 +51,7 @@ struct EndingWriterTests {
         #expect(takeEnded() == [[1], [2]])
     }
 
-    @Test("ends that cannot be written are returned, and are then written one by one")
+    @Test("if ends cannot be written, the writer returns them, and a retry writes each end in its own transaction")
     func failure() throws {
         writer.write(ending(1))
         writer.write(ending(2))

@@ -10,7 +10,8 @@ import Testing
 /// and returns results in place of the database (the *store*).
 final class FakeRuntime: Runtime {
     private(set) var now: Int64 = 1_000_000
-    /// The *effects* (actions that the engine should perform) that all callbacks have returned, in order.
+    /// The *effects* (actions that the engine should perform) that callbacks have returned since the last
+    /// `takeEffects`, in order.
     private(set) var effects: [EngineEffect] = []
     private var timers: [Weak] = []
     private var afterwards: [() -> [EngineEffect]] = []

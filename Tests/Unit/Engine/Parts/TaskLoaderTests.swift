@@ -8,13 +8,13 @@ import Testing
 /// *ready* task is loaded and waits for a slot. A *held* task waits until the system meets a demand of the task, such
 /// as external power. The tasks of a *constraint group* belong to one session and have the same demands. A *wait
 /// record* is a row in the database with the reason, the start and the end of a wait. A *lane* is the tasks of one
-/// session for one server.
+/// session for one server. A *budget* limits the bytes that may be moved in a day or month.
 @Suite("Tasks that are loaded before they get slots")
 struct TaskLoaderTests {
     let fixture = ConditionsFixture()
     let lane = ConditionsFixture.lane.id
 
-    /// Loads the lane. The store returns these tasks, and the constraints of waiting tasks.
+    /// Loads the lane. The store returns these tasks, and `waiting` as the constraints of the lane's waiting tasks.
     private func load(
         _ tasks: StoredTask..., isAll: Bool = true, waiting: Set<ConstraintsID> = [.session], nextDue: Int64? = nil
     ) throws -> [EngineEffect] {
@@ -49,7 +49,7 @@ struct TaskLoaderTests {
         fixture.source.current.externalPower = Reading(false)
         _ = try load(fixture.base.task(1, stating: preset), waiting: [preset])
         try fixture.runtime.storeReturns(WaitID(rawValue: 1))
-        // The task's latest start has passed. From that time on, the task has fewer constraints, so it belongs to
+        // The task's latest start has passed. After its latest start, a task has fewer constraints, so it belongs to
         // another group.
         _ = fixture.holds.beginLoad(of: LaneID(rawValue: 2))
         fixture.scheduler.tasksWait(in: [lane], reload: true)
@@ -65,7 +65,7 @@ struct TaskLoaderTests {
         return StoredConstraints(id: id, session: EngineFixture.session, constraints: stated)
     }
 
-    @Test("tasks that started while their lane was loaded are not ready")
+    @Test("a task that starts during a load of its lane is not ready after the load")
     func running() throws {
         _ = fixture.scheduler.next(room: 1)
         fixture.loader.load(lane, limit: 10)

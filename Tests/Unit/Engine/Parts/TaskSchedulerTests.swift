@@ -39,7 +39,7 @@ struct TaskSchedulerTests {
         #expect(scheduler.next(room: 1).started == [3])
     }
 
-    @Test("the scheduler does not start a task that was dropped")
+    @Test("after `drop` removes a task from the scheduler, the scheduler does not start this task")
     func dropped() {
         load(1...2)
         #expect(scheduler.drop(TaskID(rawValue: 1))?.id.rawValue == 1)
@@ -89,7 +89,7 @@ struct TaskSchedulerTests {
         #expect(fixture.runtime.takeEffects().isToStart)
     }
 
-    @Test("if a server has no route, the scheduler starts no task for this server until a manual retry")
+    @Test("if there is no route to a server, the scheduler starts no task for this server until a manual retry")
     func unreachable() {
         load(1...1)
         let (_, effects) = fixture.reachability.hold(fixture.task(1))

@@ -65,7 +65,7 @@ struct ThroughputControllerTests {
         #expect(probes.needsProbe(key, .slow))
     }
 
-    @Test("a fast probe releases its lane, and a slow probe prolongs the hold of its lane", arguments: [true, false])
+    @Test("a probe releases its lane if the lane is fast, or else prolongs the hold", arguments: [true, false])
     func decided(isFast: Bool) throws {
         becomeSlow()
         fixture.runtime.advance(milliseconds: 1_000)

@@ -5,7 +5,7 @@ import Testing
 @testable import BackhaulStore
 
 /// The *usage ledger* counts the transferred bytes for each network. A *budget* limits the bytes that may be moved in a
-/// day or month.
+/// day or month. The *store* is the database.
 @Suite("The usage ledger")
 struct UsageLedgerTests {
     let runtime = FakeRuntime()

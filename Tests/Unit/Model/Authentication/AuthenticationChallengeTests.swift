@@ -41,7 +41,7 @@ struct AuthenticationChallengeTests {
         #expect(read("Basic charset=\"UTF-8\", realm=\"one\", realm=\"two\"") == ["basic:one"])
     }
 
-    @Test("malformed parts of WWW-Authenticate are skipped", arguments: [
+    @Test("a malformed WWW-Authenticate still gives a challenge, with a limited number of named schemes", arguments: [
         "", ",", "=", "\"", "\"\\", "realm=x", "Basic realm=", "Basic realm=\"open", "Basic =x", "= Basic",
         "Basic realm=\"\\",
         "\u{1}\u{2}", "Basic\u{0}realm=x", "äöü", "((((", "Basic realm=x y=z", String(repeating: "\"", count: 20_000),
@@ -54,7 +54,7 @@ struct AuthenticationChallengeTests {
         #expect(authChallenge(field) != nil)
     }
 
-    @Test("random text in WWW-Authenticate is parsed without a trap")
+    @Test("random text in WWW-Authenticate causes no crash, and no realm with control characters")
     func random() {
         var random = Random(seed: 5)
         let alphabet = Array("Basic realm=\"x\\,; \t\u{1}é".unicodeScalars)

@@ -154,7 +154,7 @@ struct CredentialLifetimeTests {
         #expect(decision == .resend)
         _ = credentials.accepted([1], in: Self.origin)
         #expect(!credentials.runsOneTask(Self.origin))
-        // The headers were accepted before they expired, so no failure is counted.
+        // The server had accepted these headers before, so they have expired, and no failure is counted.
         decision = credentials.decision(on: headers, sent: [1], in: Self.origin)
         #expect(decision == .openChallenge(failures: 0, replacing: ChallengeID(rawValue: 1)))
     }
@@ -172,7 +172,7 @@ struct CredentialLifetimeTests {
         #expect(decision == .openChallenge(failures: 0, replacing: nil))
     }
 
-    @Test("a refreshed header field replaces the field of the same name, but a declined refresh changes no field")
+    @Test("a refresh replaces headers or the URL; a declined one changes neither; a new origin gets no old headers")
     func laid() {
         var request = Request(url: "https://a/old")
         request.headers = [HeaderField("authorization", "old"), HeaderField("Accept", "x")]

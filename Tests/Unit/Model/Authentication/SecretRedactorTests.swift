@@ -55,7 +55,7 @@ struct SecretRedactorTests {
         #expect(secrets.redacted("-abcdefghi-") == "-*********-")
     }
 
-    @Test("the fields and the final URL of a stored response head contain no secrets")
+    @Test("secrets are replaced in a head's fields and final URL, except in lengths, dates and the requested URL")
     func heads() {
         let fields = [
             ResponseField("ETag", "\"password\""), ResponseField("link", "<password>"),

@@ -3,8 +3,9 @@ import Testing
 @testable import BackhaulModel
 
 /// A *lane* is the tasks of one session for one origin (scheme, host name and port). A *challenge* is a demand for a
-/// credential, such as a password. The *host* is the program that uses the library. It gives the credential for a
-/// challenge, or refuses the challenge. If a *server* refuses a credential, it sends the challenge again.
+/// credential, such as a password. The *host* is the program that uses the library. A challenge is *open* until the
+/// host gives the credential or refuses the challenge. If a *server* refuses a credential, the server sends the
+/// challenge again.
 @Suite("A session's credentials")
 struct SessionCredentialsTests {
     private static let origin = "https://example.org:443"
@@ -50,7 +51,7 @@ struct SessionCredentialsTests {
         return id
     }
 
-    @Test("from its first challenge to its first success, a lane runs one task at a time")
+    @Test("from its first challenge until the server accepts a credential, a lane runs one task at a time")
     mutating func runsOneTask() throws {
         let asked = try authChallenge()
         #expect(!credentials.runsOneTask(Self.origin))
@@ -186,7 +187,7 @@ struct SessionCredentialsTests {
         #expect(waits(for: "https://example.org/", in: Self.origin)?.rawValue == 2)
     }
 
-    @Test("if a proxy accepts credential 1 in lane A but not in B, its refusal of credential 2 in B does not drop it")
+    @Test("if a proxy refused credential 1 only in lane B, its refusal of credential 2 in B does not drop credential 2")
     mutating func contrary() throws {
         let (asked, first) = try serve()
         credentials.noteChallenge(asked, in: other)
@@ -206,7 +207,7 @@ struct SessionCredentialsTests {
         #expect(credentials.credential(proxy: proxy) == nil)
     }
 
-    @Test("if a server has challenges for realm A, then B, then A again, the credential for A counts as refused")
+    @Test("if a server demands realm A after requests with credentials for A and B, A's credential counts as refused")
     mutating func alternating() throws {
         let (staff, board) = (try authChallenge(), try authChallenge("board"))
         for (id, asked) in [(UInt64(1), staff), (2, board)] {

@@ -30,7 +30,7 @@ struct ActivityWindowTests {
         #expect(ActivityWindow.first(of: stated, now: start) == window)
     }
 
-    @Test("an activity starts in its window when no condition holds it, and at the latest at the window's end",
+    @Test("an activity starts in its window when no condition delays it, and at the latest at the window's end",
         arguments: [
         (-1, false, false), (-1, true, false), (0, false, true), (0, true, false), (7_199_999, true, false),
         (7_200_000, true, true),
@@ -48,7 +48,7 @@ struct ActivityWindowTests {
         #expect(window.nextCheck(now: start + 10) == nil)
     }
 
-    @Test("one window replaces all missed windows of an activity")
+    @Test("the last missed window of an activity replaces all earlier missed windows")
     func missed() {
         let window = ActivityWindow(begin: start, toleranceMilliseconds: 7_200_000)
         // Three days and five hours later, three more windows have passed, and no window is open.
@@ -93,7 +93,7 @@ struct ActivityWindowTests {
         #expect(window.end >= window.begin)
     }
 
-    @Test("each quality of service (an activity's setting) has the constraints that the header documents")
+    @Test("each quality of service (an activity's setting) has the constraints that the C header documents")
     func quality() {
         func reasons(_ quality: QualityOfService) -> [WaitReason] {
             Situation { ($0.session, $0.conditions) = (quality.constraints, .onTheRoad) }.reasons

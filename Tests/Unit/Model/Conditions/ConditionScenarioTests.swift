@@ -14,8 +14,8 @@ struct Scenario {
 
     var situation = Situation()
 
-    /// Returns an entry for each time at which the reason why the task waits changes, such as "21:40:00 power". If the
-    /// task has several reasons, only the first one counts. If the task has no reason to wait, the entry says "runs".
+    /// Returns an entry for each change of the task's reason to wait, such as "21:40:00 power". If the task has several
+    /// reasons, only the first one counts. If the task has no reason to wait, the entry says "runs".
     func history(until end: Int64, _ changes: [Change]) -> [String] {
         var situation = situation
         var filter = ConditionsFilter()

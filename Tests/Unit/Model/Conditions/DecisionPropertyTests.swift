@@ -61,7 +61,7 @@ struct DecisionPropertyTests {
         }
     }
 
-    @Test("a task that is already held has at least the holds that would stop it while it runs")
+    @Test("a task that is already held has every hold that it would have if it ran now")
     func heldIsStickier() {
         everyRow(24) { row, _ in
             var free = row
@@ -70,7 +70,7 @@ struct DecisionPropertyTests {
         }
     }
 
-    @Test("the sentence of each hold starts in lower case and has no full stop")
+    @Test("the sentence of each hold starts in lower case and has no full stop, and its next check is in the future")
     func sentences() {
         everyRow(25) { row, _ in
             row.holds.allSatisfy { hold in

@@ -1,12 +1,12 @@
 import BackhaulModel
 import Testing
 
-/// A *hold* is a reason why a task waits: the task has a demand on the system (such as external power) that the system
-/// does not meet now. Each hold has a sentence that explains the reason. A *preset* is a name for several demands.
-/// *Discretionary* is a preset: external power, an unmetered network, a cool machine and a fast link. After its *latest
-/// start*, a task ignores presets. A *host* is a program that uses the library. A *launched host* is a host that the
-/// engine has started because sessions need it. A session's or task's *stated* field is one that the host has set. The
-/// *uplink* is the route to other networks.
+/// A *constraint* is a demand of a task on the system, such as external power. A *hold* is a reason why a task waits,
+/// such as a constraint that the system does not meet now. Each hold has a sentence that explains the reason. A
+/// *preset* is a name for several constraints. *Discretionary* is a preset: external power, an unmetered network, a
+/// cool machine and a fast link. After its *latest start*, a task ignores presets. A *host* is a program that uses the
+/// library. A *launched host* is a host that the engine has started because sessions need it. A session's or task's
+/// *stated* field is one that the host has set. The *uplink* is the route to other networks.
 @Suite("Holds and their sentences")
 struct HoldTests {
     @Test("unknown conditions hold no task")
@@ -19,7 +19,7 @@ struct HoldTests {
         #expect(Situation { $0.session = strict }.holds.isEmpty)
     }
 
-    @Test("a session without constraints runs on battery and on a metered network")
+    @Test("a task without constraints runs on battery and on a metered network")
     func noWishes() { #expect(Situation { $0.conditions = .onTheRoad }.holds.isEmpty) }
 
     @Test("a discretionary task waits for external power and an unmetered network")
@@ -155,7 +155,7 @@ struct HoldTests {
             ])
     }
 
-    @Test("the sentence about metering names its source")
+    @Test("the sentence about a metered network names the source of this fact")
     func meteredSource() {
         let situation = Situation {
             $0.session.requiresUnmetered = true

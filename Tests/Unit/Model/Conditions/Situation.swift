@@ -29,7 +29,7 @@ struct Situation {
     var sentences: [String] { holds.map(\.sentence) }
 }
 
-/// The time zone Europe/Berlin in 2026 and 2027, as in tzdata.
+/// The time zone Europe/Berlin from November 2025 to March 2027, as in tzdata.
 enum Berlin {
     static let winter: Int64 = 3_600_000
     static let summer: Int64 = 7_200_000

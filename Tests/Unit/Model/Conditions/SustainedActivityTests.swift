@@ -1,8 +1,8 @@
 import BackhaulModel
 import Testing
 
-/// A transfer is *sustained* if bytes have arrived for at least five seconds, with only short pauses. Each transfer has
-/// a key.
+/// A transfer is *sustained* if bytes have arrived for at least five seconds, with only short pauses. Transfers with
+/// the same key count together.
 @Suite("Continuous transfer time")
 struct SustainedActivityTests {
     private func sustained(noted times: [Int64], at now: Int64) -> Set<String> {

@@ -53,7 +53,7 @@ struct ThroughputProbeTests {
         #expect(link.watch.probe(among: Self.both, now: link.now) == "second")
     }
 
-    @Test("a successful slow probe does not release lanes that became slow after the probe began")
+    @Test("if all servers together become slow during a slow probe, the probe's success does not release its lane")
     func decidesItsOwn() {
         var link = SlowLink()
         link.pass(60, SlowLink.sample(0))
@@ -70,7 +70,7 @@ struct ThroughputProbeTests {
         link.pass(60, SlowLink.sample(0), SlowLink.sample(0, "second", SlowLink.other))
         link.now += 300_000
         #expect(link.watch.probe(among: Self.both, now: link.now) == "lane")
-        // The settings of the lane are not needed for this decision.
+        // This call does not get the settings of the lane, so changed settings have no effect.
         #expect(link.watch.probed("lane", bytes: 300_000, milliseconds: 2_000, now: link.now) == true)
         #expect(link.permission("third") == .open)
         #expect(link.watch.probe(among: Self.both, now: link.now) == "second")

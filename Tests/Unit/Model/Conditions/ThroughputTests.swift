@@ -30,8 +30,8 @@ struct SlowLink {
 
     func permission(_ lane: String = "lane") -> Watch.Permission { watch.permission(lane, Self.terms, now: now) }
 
-    /// Moves the time to the end of the pause, and probes with `bytes` per second for at most a minute. Returns whether
-    /// the probe has ended, with a fast or a slow result.
+    /// Moves the time to the end of the lane's pause. Then simulates a *slow probe*, one task that tests the rate, with
+    /// `bytes` per second for at most a minute. Returns whether the probe has ended, with a fast or a slow result.
     mutating func probe(_ bytes: UInt64) -> Bool {
         if case .held(let until?) = permission() { now = until }
         guard permission() == .probe else { return false }

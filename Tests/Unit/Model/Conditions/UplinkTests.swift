@@ -3,9 +3,9 @@ import Testing
 
 /// An *uplink* is the route from the local network to other networks. A *portal* is a server of the network that
 /// responds in place of other servers until the user logs in. While there is a portal or the uplink is dead, tasks that
-/// need the uplink are *held*: they wait, and a sentence explains why. An *uplink probe* is one of these tasks. It
-/// runs, and so it tests the uplink. An *origin* is a server (scheme, host name and port). A *manual retry* is a
-/// command to run waiting tasks now.
+/// need the uplink are *held*: they wait, and a sentence explains why. An *uplink probe* is one of these tasks, which
+/// runs to test the uplink. An *origin* is a server (scheme, host name and port). A *manual retry* is a command to run
+/// waiting tasks now.
 @Suite("Portals and dead uplinks")
 struct UplinkTests {
     private static func origin(_ name: String, _ scheme: String = "https") -> Origin {
@@ -115,7 +115,7 @@ struct UplinkTests {
         #expect(watch.state == .open)
     }
 
-    @Test("a 511 response from origin A means a portal, but after a response from origin B, a 511 from A is ignored")
+    @Test("a 511 response of origin A means a portal; after a response of B, a 511 of A is ignored for ten minutes")
     func networkAuthenticationRequired() {
         var watch = UplinkWatch()
         #expect(watch.take(a, .portal, originsInUse: 5, now: 0) == true)
@@ -211,7 +211,7 @@ struct UplinkTests {
         #expect(ending(.cancelled) == .unknown)
     }
 
-    @Test("servers that need no uplink are recognized by their names", arguments: [
+    @Test("a server that needs no uplink is recognized by its name or address", arguments: [
         ("localhost", true), ("127.0.0.1", true), ("10.1.2.3", true), ("172.31.0.1", true), ("172.32.0.1", false),
         ("192.168.1.5", true), ("192.169.1.5", false), ("169.254.1.1", true), ("nas.local", true), ("[fd00::1]", true),
         ("[fe80::1]", true), ("[2001:db8::1]", false), ("[::1]", true), ("[::ffff:1]", false), ("10.1.2", false),

@@ -144,7 +144,7 @@ struct DiskFailureTests {
         attempt.expect(.concluded, .closePart)
     }
 
-    @Test("If the host suspends a task, and the task's last sync fails, the part file is cut to its last synced length")
+    @Test("if a task is suspended and its last sync fails, the part file is cut to its last synced length")
     func failedLastSync() {
         var attempt = DownloadScript(from: .kept(500))
         attempt.after(.start, .opened(length: 500), .head(rest), .received(count: 100), .stop)
@@ -178,7 +178,7 @@ struct DiskFailureTests {
         attempt.expect(.diskFailed(.broken), .conclude(.again(.broken), .kept(500)))
     }
 
-    @Test("A download ends if its destination is unusable", arguments: [
+    @Test("a download fails if its destination is unusable", arguments: [
         Status.destinationExists, .destinationUnavailable, .tooLarge,
     ])
     func destination(_ status: Status) {

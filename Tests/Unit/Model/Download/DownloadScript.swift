@@ -1,8 +1,8 @@
 import BackhaulModel
 import Testing
 
-/// The state machine of a download, which a test checks. The machine handles events, and returns actions. Each line of
-/// a test passes one event to the machine, and states the expected actions.
+/// The state machine of a download, which handles events and returns actions. Each line of a test passes one event to
+/// the state machine, and states the expected actions.
 struct DownloadScript {
     private(set) var machine: DownloadMachine
 
@@ -90,8 +90,8 @@ extension Failure {
 }
 
 extension DownloadMachine.Conclusion {
-    /// The conclusion (the last action) of an attempt that is retried. By default, the retry has the usual delay and
-    /// resumes at the offset.
+    /// The conclusion of an attempt (one run of a download) that is retried. By default, the retry has the usual delay,
+    /// and continues after the stored bytes.
     static func again(
         _ failure: Failure, reason: WaitReason = .retry, after seconds: Int64? = nil, fromZero: Bool = false
     ) -> Self {

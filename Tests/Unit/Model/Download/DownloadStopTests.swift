@@ -1,10 +1,11 @@
 import BackhaulModel
 import Testing
 
-/// A download writes its bytes to a *part file*. To *seal* the part file is to write and sync the rest of it. To
-/// *place* the file is to give it its final name. A *finish intent* is the record of the sealed file, stored before the
-/// file is placed. An *attempt* is one run of the download. Its *conclusion* is the last action, which stores the
-/// result of the attempt. A *slot* is the right of a task to run.
+/// A download writes its bytes to a *part file*. A *checkpoint* is what the database records about the part file. To
+/// *seal* the part file is to write and sync the rest of it. To *place* the file is to give it its final name. A
+/// *finish intent* is the record of the sealed file, stored before the file is placed. An *attempt* is one run of the
+/// download. Its *conclusion* is the last action, which stores the result of the attempt. A *slot* is the right of a
+/// task to run.
 @Suite("A download after a crash, a cancel, a stop or a timeout")
 struct DownloadStopTests {
     // MARK: After a crash with a finish intent
@@ -27,7 +28,7 @@ struct DownloadStopTests {
         attempt.expect(.forgotten, .restartPart, .startTransfer(offset: 0, ifRange: nil))
     }
 
-    @Test("If the check for a sealed file fails, the next attempt repeats the check")
+    @Test("if the check for a sealed file fails, the task is retried and keeps its checkpoint")
     func lookingFails() {
         var attempt = DownloadScript(from: .kept(500), intent: .sealed)
         attempt.after(.start)
@@ -87,7 +88,7 @@ struct DownloadStopTests {
         attempt.expect(.discarded, .conclude(.stopped, nil))
     }
 
-    @Test("If the host suspends a task that has received all bytes, the task still finishes")
+    @Test("if a task is suspended after it has received all bytes, the task still finishes")
     func suspendedWhileSealing() {
         var attempt = DownloadScript()
         attempt.after(.start, .head(whole), .received(count: 1_000), .transferComplete)

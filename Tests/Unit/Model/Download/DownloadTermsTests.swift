@@ -147,7 +147,7 @@ struct DownloadTermsTests {
     func sizeAgain() {
         var attempt = DownloadScript(terms: terms { ($0.expectedSize, $0.hadMismatch) = (900, true) })
         attempt.after(.start)
-        // The transfer stops at once. The body is the file, so it is not read as the text of an error.
+        // The transfer stops at once: only the body of an error status is read, and this body is the file.
         attempt.expect(.head(whole), .stopTransfer, .releaseSlot, .discardPart)
         guard case .failed(let failure)? = conclusion(&attempt, .discarded) else {
             Issue.record("the task has not failed")

@@ -89,7 +89,7 @@ struct EveryEventTests {
     }
 }
 
-/// A download's state machine, and a simulation in which each action of this machine succeeds.
+/// A download's state machine, and a simulation in which each action of the state machine succeeds.
 private struct CompletingRun {
     var machine: DownloadMachine
     private(set) var problems: [String] = []
@@ -106,7 +106,7 @@ private struct CompletingRun {
     mutating func handle(_ event: DownloadMachine.Event) {
         switch event {
         case .transferComplete, .transferFailed: transferRuns = false
-        // The store did not commit the conclusion, so the machine must return another conclusion.
+        // The store did not commit the conclusion, so the state machine must return another conclusion.
         case .retryRefused where machine.phase == .concluding: refusals += 1
         default: break
         }

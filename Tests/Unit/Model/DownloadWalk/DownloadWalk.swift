@@ -43,7 +43,7 @@ struct DownloadWalk {
     private var buffer: [UInt8] = []
     private var diskQueue: [SimulatedDisk.Operation] = []
     private var storeQueue: [StoreOperation] = []
-    /// Results that the machine has not handled yet.
+    /// Results that the state machine has not handled yet.
     private var results: [DownloadMachine.Event] = []
     private var deliveries: [SimulatedServer.Delivery]?
     private var isPaused = false
@@ -161,7 +161,7 @@ struct DownloadWalk {
         if random.once(in: 150) { storeQueue.append(.suspend) }
         if random.once(in: 150) { handle(.stop) }
         if random.once(in: 1_500) { handle(.expire(.timedOut)) }
-        // The machine does not expect these events, so it must ignore them.
+        // The state machine does not expect these events, so it must ignore them.
         if random.once(in: 100), machine.phase != .requesting { handle(.head(head(200))) }
         if random.once(in: 100) { handle(.start) }
     }
@@ -331,7 +331,7 @@ struct DownloadWalk {
         if row.wasCancelled, disk.part != nil, conclusionCameFirst { mayHavePart = true }
     }
 
-    /// Whether the attempt had ended before the host cancelled the task.
+    /// Whether the attempt had ended before the task was cancelled.
     private var conclusionCameFirst: Bool { results.contains(.cancel) }
 
     private mutating func checkFinal() {

@@ -1,7 +1,7 @@
 import BackhaulModel
 
 /// A simulated directory for one download. The download writes to the *part file*, which is renamed to its final name
-/// at the end. After a power loss, unsynced bytes are missing or garbage. After a failed sync, unsynced bytes may be
+/// at the end. After a power loss, unsynced bytes may be missing or garbage. After a failed sync, unsynced bytes may be
 /// garbage. Operations are performed one after the other.
 struct SimulatedDisk {
     enum Operation {

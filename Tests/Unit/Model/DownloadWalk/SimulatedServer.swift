@@ -1,10 +1,10 @@
 import BackhaulModel
 
-/// A simulated server. The server's file changes, and requests are redirected to two nodes. A *representation* is the
-/// bytes of the file on one node at one time. The *validators* are the ETag and Last-Modified. As faults, the server
-/// closes connections, ignores ranges or If-Range, and sends other ranges, fewer bytes or more bytes than requested. A
-/// client can detect each fault for two reasons. The headers match the bytes. If the server ignores If-Range, its
-/// response still has the validators.
+/// A simulated server. The server's file changes, and each request is redirected to one of two nodes. A
+/// *representation* is the bytes of the file on one node at one time. The *validators* are the ETag and Last-Modified.
+/// As faults, the server closes connections, ignores ranges or If-Range, and sends other ranges, fewer bytes or more
+/// bytes than requested. A client can detect each fault, because the headers state the range and the length that the
+/// body should have. If the server ignores If-Range, its response has the validators of the present representation.
 struct SimulatedServer {
     /// The kind of validators in the server's responses.
     enum Style: CaseIterable {

@@ -1,6 +1,7 @@
 import BackhaulModel
 
-/// The state of the simulated client, which has one session.
+/// The state of the simulated client. The *client* is the part of the library in the *host*, a program that reads
+/// *events*: stored messages of the engine. The client has one session.
 struct PushClient {
     var cache = EventCache()
     var known = EventID.zero
@@ -10,7 +11,7 @@ struct PushClient {
     /// Whether the connected engine has replied to the command that opens the session. After this reply, the client can
     /// send commands.
     var isReady = false
-    /// Whether the session's descriptor is readable.
+    /// Whether the session's file descriptor is readable, which notifies the host of new events.
     var isReadable: Bool { known > returnedThrough }
 
     mutating func begin(at id: EventID) {

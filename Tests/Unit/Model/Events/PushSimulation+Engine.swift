@@ -34,7 +34,7 @@ struct PushEngine {
     /// Whether the consumer reads more slowly than the engine sends.
     var isBackpressured = false
     var queuedNewest = EventID.zero
-    /// The newest event that is committed and not announced yet, or zero.
+    /// The newest event that is committed and not yet announced to the consumer, or zero.
     var newest = EventID.zero
     var parts: [(after: EventID, events: [Event])] = []
 

@@ -88,7 +88,7 @@ struct PushTests {
         #expect(credit.wantsMore)
     }
 
-    @Test("a client buffers a limited number of pushed events")
+    @Test("a client limits the number and the total size of the pushed events that it buffers")
     func greedyEngine() {
         var cache = EventCache()
         cache.pushed((1...5_000).map { event($0) }, after: .zero, through: id(9_000))

@@ -67,14 +67,14 @@ struct LaunchDecisionTests {
         #expect(next(.launched(Living(hasAttached: false, attachBy: attachBy))) == expected)
     }
 
-    @Test("if no session needs a host, or another host covers them, a launched host gets more time to attach")
+    @Test("if no session needs a host, or another host covers all sessions, a launched host gets more time to attach")
     func excused() {
         let late = Living(hasAttached: false, attachBy: 5)
         #expect(next(.launched(late) { $0.isCovered = true }) == .extendAttachTime)
         #expect(next(.launched(late) { $0.isNeeded = false }) == .extendAttachTime)
     }
 
-    @Test("if a launched host still runs ten seconds after its termination, the engine kills the host one time")
+    @Test("if a launched host still runs ten seconds after SIGTERM, the engine sends SIGKILL one time")
     func kills() {
         var living = Living(hasAttached: false, attachBy: 5)
         living.terminatedAt = 995_000
@@ -116,7 +116,7 @@ struct LaunchDecisionTests {
         }
     }
 
-    @Test("the next step of a launch is at a time in the future")
+    @Test("if the engine waits before the next step of a launch, the step is at a time in the future")
     func waitsForTheFuture() {
         for facts in everyFacts() {
             if case .wait(let time) = next(facts), facts.coverEndsAt == nil { #expect(time > facts.now) }

@@ -89,7 +89,7 @@ struct SessionCheckTests {
         #expect(error?.message.contains(field) == true, "\(error?.message ?? "")")
     }
 
-    /// Returns whether the check passes. A failure must be an invalid argument whose message names the identifier.
+    /// Returns whether the check passes. A failure must be an invalid argument whose message has the word "identifier".
     private func passes(_ check: () throws(Failure) -> Void) -> Bool {
         do {
             try check()

@@ -158,8 +158,8 @@ struct ResponsePlanTests {
         ResponseCase(.dated, 206, "Content-Range: bytes 500-999/1000", expect: .appends(of: 1000, through: 1000)),
         ResponseCase(
             .dated, 206, "Content-Range: bytes 500-999/1000", "Last-Modified: \(tuesday)", expect: .triesAgainFromZero),
-        // The file changed in the second in which the response was sent. So its Last-Modified is not a strong
-        // validator. But Last-Modified differs from the date in the checkpoint, so the file has changed.
+        // Last-Modified equals Date, so it is not a strong validator. But it differs from the Last-Modified in the
+        // checkpoint, so the file has changed.
         ResponseCase(
             .dated, 206, "Content-Range: bytes 500-999/1000", "Last-Modified: \(tuesday)", "Date: \(tuesday)",
             expect: .triesAgainFromZero),
@@ -170,7 +170,7 @@ struct ResponsePlanTests {
     ])
     func restByDate(_ response: ResponseCase) { #expect(ExpectedPlan(response.plan) == response.expected) }
 
-    @Test("the plan is right if the range comes from another URL than the stored bytes", arguments: [
+    @Test("a range from another URL is appended only if its ETag is equal and only the query differs", arguments: [
         ResponseCase(
             .tagged, 206, "Content-Range: bytes 500-999/1000", "ETag: \"a\"", url: "https://example.org/file?signed=2",
             expect: .appends(of: 1000, through: 1000)),

@@ -5,7 +5,7 @@ import Testing
 /// *validator* is ETag or Last-Modified. A *checkpoint* is the record of a partial download in the database.
 @Suite("The stored summary of a response")
 struct ResponseSummaryTests {
-    @Test("a summary lists chosen headers first, with their standard names, and then all other headers in order")
+    @Test("a summary lists ETag and other well-known headers first, with standard names, then all others in order")
     func allHeaders() {
         let summary = ResponseSummary(
             head(

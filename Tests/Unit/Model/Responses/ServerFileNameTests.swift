@@ -1,7 +1,8 @@
 @testable import BackhaulModel
 import Testing
 
-/// If a request does not state the name of the downloaded file, the name comes from the response or from its URL.
+/// If a request does not state the name of the downloaded file, the name comes from the response's header
+/// Content-Disposition, or else from the URL of the request.
 @Suite("The file name from the server")
 struct ServerFileNameTests {
     private func name(_ disposition: String?, url: String = "https://example.org/a/song.flac?x=/y#z") -> String {
@@ -29,7 +30,7 @@ struct ServerFileNameTests {
     ])
     func disposition(_ text: String, _ expected: String) { #expect(name(text) == expected) }
 
-    @Test("a file name from the server has no directories, no leading dot and no invisible characters", arguments: [
+    @Test("directories, leading dots and invisible characters are removed from a file name of the server", arguments: [
         ("attachment; filename=\"../../etc/passwd\"", "passwd"),
         ("attachment; filename=\"/etc/passwd\"", "passwd"),
         ("attachment; filename*=UTF-8''..%2f..%2fetc%2fpasswd", "passwd"),
@@ -59,7 +60,7 @@ struct ServerFileNameTests {
         #expect(name("attachment; filename=plain.txt; filename*=UTF-8''%ff") == "plain.txt")
     }
 
-    @Test("a file name from the URL is percent-decoded one time, and has no directories and no leading dot",
+    @Test("a URL's file name is percent-decoded one time, without directories or leading dots; the default is download",
         arguments: [
         ("https://example.org/a%20b.txt", "a b.txt"), ("https://example.org/%252e", "%2e"),
         ("https://example.org/..%2f..%2fx", "x"), ("https://example.org/%2ehidden", "hidden"),

@@ -41,8 +41,9 @@ struct RetryRow: CustomTestStringConvertible {
 }
 
 /// An *attempt* is one run of a task. A *tolerance* is a fault of servers that a session accepts. The *uplink* is the
-/// route from the local network to other networks. `retry_errors` is a field of a request. It has one bit for each
-/// error after which the task is retried.
+/// route from the local network to other networks. A *portal* is a server of the network that responds in place of
+/// other servers until the user logs in. `retry_errors` is a field of a request. It has one bit for each error after
+/// which the task is retried.
 @Suite("The decision to retry")
 struct RetryDecisionTests {
     @Test("A task has the tolerances of its session; by default, a session has no tolerances")
@@ -183,7 +184,8 @@ struct RetryDecisionTests {
     ])
     func counted(_ row: RetryRow) { check(row) }
 
-    @Test("If the server did not process a stream, the stream's request is sent again at once, up to five times",
+    @Test(
+        "if a server refuses a stream or ends the connection, a repeatable request is resent at once, up to five times",
         arguments: [
         RetryRow("a refused stream", lost, becomes: .immediately) {
             ($0.isUnprocessed, $0.connectionWasClosed) = (true, true)

@@ -27,7 +27,7 @@ struct HeldLaneTests {
         #expect(schedule.next() == .start(2, "a1"))
     }
 
-    @Test("If a lane loses its route, its running task keeps its slot, and no further task of the lane starts")
+    @Test("if a lane loses its route while a task runs, no further task of the lane starts when this task ends")
     func running() {
         var schedule = schedule()
         #expect(schedule.next() == .start(1, "a1"))

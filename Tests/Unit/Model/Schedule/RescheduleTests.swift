@@ -3,8 +3,8 @@ import Testing
 
 /// A *slot* is the right of a task to run. A task does not start before its *earliest start*. After its *latest start*,
 /// its presets (named sets of demands on the system, such as external power) do not delay it. The C header expresses
-/// the change of a start as a number.
-@Suite("Rescheduled starts")
+/// the change of a start time as a number.
+@Suite("Rescheduled start times")
 struct RescheduleTests {
     private func decide(
         _ standing: ScheduledTask.Standing, earliest: Int64? = nil, latest: Int64? = nil, _ rescheduling: Rescheduling
@@ -60,12 +60,12 @@ struct RescheduleTests {
         #expect(throws: Failure.self) { try RescheduleDecision.check(Rescheduling(earliest: .to(2), latest: .to(1))) }
     }
 
-    @Test("each valid number for the change of a start is decoded", arguments: [-1, 0, 1, Limits.time])
+    @Test("each valid number for the change of a start time is decoded", arguments: [-1, 0, 1, Limits.time])
     func codes(_ code: Int64) {
         #expect(StartChange(code: code)?.code == code)
     }
 
-    @Test("an invalid number for the change of a start is refused", arguments: [-2, .min, Limits.time + 1, .max])
+    @Test("an invalid number for the change of a start time is refused", arguments: [-2, .min, Limits.time + 1, .max])
     func noCodes(_ code: Int64) {
         #expect(StartChange(code: code) == nil)
     }

@@ -2,8 +2,8 @@ import BackhaulModel
 import Testing
 
 /// A *lane* is the tasks of one session for one origin (scheme, host name and port). A *slot* is the right of a task to
-/// run. To *preempt* a task is to stop it in favour of a more important one. To *load* tasks is to read waiting tasks
-/// from the database. Several tasks can share an HTTP/2 connection.
+/// run. An *urgent* task starts before all other tasks. To *preempt* a task is to stop it in favour of a more important
+/// one. To *load* tasks is to read waiting tasks from the database. Several tasks can share an HTTP/2 connection.
 @Suite("Slots within the engine's limits")
 struct ScheduleLimitTests {
     typealias TestSchedule = Schedule<String, String, Int>
@@ -198,7 +198,7 @@ struct ScheduleLimitTests {
 
     // MARK: Fairness
 
-    @Test("A session with very many tasks does not delay another session")
+    @Test("if a session has very many waiting tasks, another session still gets slots in rotation")
     func fair() {
         var schedule = schedule(.init(running: 4))
         load(&schedule, "a1", Array(1...10))

@@ -57,7 +57,7 @@ struct ScheduleTests {
         #expect(started(&schedule) == [4])
     }
 
-    @Test("If a lane's tasks share a connection, the lane runs one task for each stream, up to the session's limit")
+    @Test("if a lane's tasks share an HTTP/2 connection, the lane runs one task for each stream of the connection")
     func multiplexed() {
         var schedule = schedule([("a1", Array(1...10))], perLane: 2, perSession: 9)
         #expect(started(&schedule) == [1, 2])

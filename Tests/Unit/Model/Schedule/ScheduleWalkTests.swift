@@ -6,7 +6,7 @@ import Testing
 @Suite("Slots under random operations")
 struct ScheduleWalkTests {
     @Test(
-        "Under random operations, the schedule exceeds no limit, and each remaining task starts exactly one time",
+        "under random operations, the schedule exceeds no limit, and each task starts one time if it is not cancelled",
         arguments: 1...40)
     func walk(_ seed: UInt64) {
         var simulation = ScheduleSimulation(seed: seed)
@@ -17,8 +17,8 @@ struct ScheduleWalkTests {
     }
 }
 
-/// Simulates a store with lanes of tasks, and an engine that uses the schedule. The simulation also records the
-/// expected state.
+/// Simulates a store (the database) with lanes of tasks, and an engine that uses the schedule. The simulation also
+/// records the expected state.
 private struct ScheduleSimulation {
     struct Lane: Hashable {
         var session: Int
@@ -188,7 +188,8 @@ private struct ScheduleSimulation {
 
     /// Returns whether the limits permit the lane to start a task. A lane is *multiplexed* if its tasks share an HTTP/2
     /// connection; its limit is then higher. When a lane becomes idle, the schedule forgets that the lane is
-    /// multiplexed, but this simulation does not. If `surely` is true, the lower limit is used, which is certain.
+    /// multiplexed, but this simulation does not. If `surely` is true, the lower limit is used: below it, the schedule
+    /// starts a task in both cases.
     private func mayStart(_ lane: Lane, surely: Bool = false) -> Bool {
         guard let limit = limits[lane.session], loaded[lane]?.isEmpty == false else { return false }
         let width = multiplexed.contains(lane) && !surely ? max(streamLimit, limit.perLane) : limit.perLane

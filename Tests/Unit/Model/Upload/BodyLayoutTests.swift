@@ -61,7 +61,7 @@ struct BodyLayoutTests {
         #expect(BodyLayout(.form(parts, .reference)).size == .max)
     }
 
-    @Test("the files of a request body are listed in the order in which they are sent")
+    @Test("the files of a request body are listed and replaced in the order in which they are sent")
     func replacing() {
         let parts = [
             FormPart(name: "a", content: .file(file(1, "a"))), FormPart(name: "v", content: .value([1])),

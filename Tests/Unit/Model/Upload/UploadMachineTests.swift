@@ -2,8 +2,8 @@ import BackhaulModel
 import Testing
 
 /// `UploadMachine` decides the actions of an upload in one *attempt* (one run of a task). It performs no I/O itself. A
-/// *slot* is the right of a task to run. A *tolerance* is a fault of servers that a session accepts. A *challenge* is a
-/// server's demand for a credential.
+/// *slot* is the right of a task to run. A *tolerance* is a fault of servers that a session accepts. An *early
+/// response* ends before the whole request body was sent. A *challenge* is a server's demand for a credential.
 @Suite("An attempt of an upload")
 struct UploadMachineTests {
     typealias Machine = UploadMachine
@@ -43,7 +43,7 @@ struct UploadMachineTests {
         #expect(machine.phase == .over && machine.bytesReceived == 5)
     }
 
-    @Test("an upload that gets an error status asks for a retry, and fails if the retry is refused", arguments: [
+    @Test("an upload with an error status asks the engine for a retry, and fails if the engine refuses", arguments: [
         Int32(301), 404, 413, 503,
     ])
     func refused(status: Int32) {

@@ -1,4 +1,4 @@
-"""Background transfer sessions: transfers that continue after this program exits or crashes, or the machine restarts.
+"""Background transfer sessions. The transfers survive an exit or a crash of this program, and a restart of the machine.
 
     from backhaul import Application
 

@@ -16,8 +16,8 @@ class Activity:
 
     A window begins every ``interval_ms``, and stays open for ``tolerance_ms``. The activity starts once in each window:
     as soon as the state of the system (such as power and network) is good enough for its quality of service, or else at
-    the end of the window. If several windows begin while no engine runs, the activity starts once for all of them.
-    """
+    the end of the window. If several windows begin while no engine (the process that runs the tasks) runs, the activity
+    starts once for all of them. """
 
     #: The name of the activity in its session, 1 to 255 bytes.
     identifier: str
@@ -32,12 +32,12 @@ class Activity:
     quality_of_service: str | QualityOfService | None = None
     #: The request that the activity enqueues. It must have no ``key``, ``body_file``, ``parts``, ``earliest_start`` or
     #: ``latest_start``, and must not be ``suspended``. A request with a destination must have ``if_exists="replace"``
-    #: or ``named_by_server=True``. Until the last task of the activity has ended, the activity makes no further task.
+    #: or ``named_by_server=True``. Until the newest task of the activity has ended, the activity makes no further task.
     #: None: the activity makes an event of EventKind.ACTIVITY, and the engine launches the application's program for
     #: this event. Until the program has processed and acknowledged the event, the activity makes no further event.
     request: Request | None = None
-    #: When the first window opens. None: ``interval_ms`` after the call. If the activity exists already, this field is
-    #: the time when the next window opens, and None leaves this time unchanged.
+    #: When the first window opens. None: ``interval_ms`` after the call of ``set_activity``. If the activity exists
+    #: already, this field is the time when the next window opens, and None leaves this time unchanged.
     first: Moment | None = None
 
 

@@ -29,11 +29,11 @@ class Application:
     that runs the transfers.
 
     Without ``store``, the application opens the user's default store, which all programs of the user share. The
-    constructor waits until the engine of the store replies. If no engine runs, the library starts the daemon as engine.
-    With ``hosting=Hosting.EMBEDDED``, the engine runs in this process. The constructor registers the launch command
-    ``launch`` in the same way as ``set_launch``. ``observes=True`` is for programs that only read: the engine launches
-    the application's host even while such a program is connected. ``daemon`` is the path of backhauld. It is needed
-    only if the library does not find backhauld.
+    constructor waits until the engine of the store replies. If no engine runs, the library starts the daemon, a
+    separate process, as engine. With ``hosting=Hosting.EMBEDDED``, the engine runs in this process. The constructor
+    registers the launch command ``launch`` in the same way as ``set_launch``. ``observes=True`` is for programs that
+    only read: the engine launches the application's host even while such a program is connected. ``daemon`` is the path
+    of backhauld. It is needed only if the library does not find backhauld.
 
     ``application.start`` has the same methods in a form that returns immediately. Each one returns a Ticket, which
     gives the result later. In asyncio, use ``async with await Application.open_async(…)``.
@@ -87,8 +87,8 @@ class Application:
         launch: LaunchCommand | None,
         observes: bool,
     ) -> None:
-        # This call returns without a wait for the engine. Instead, the first command waits for the engine, because a
-        # program can await a command, or interrupt the command with Ctrl-C.
+        # With the time-out 0, bh_application_open does not wait for the engine. Instead, the first command waits for
+        # the engine, because a program can await a command, or interrupt the command with Ctrl-C.
         options = _writing.application_options(identifier, store, hosting, daemon, launch, observes)
         self._handle = ApplicationHandle(take(bh_application, library.bh_application_open, byref(options), 0))
         self.identifier = identifier
@@ -175,8 +175,8 @@ class Application:
 
     def poll(self, *, timeout: float | None = 0) -> list[SessionInfo]:
         """Returns the sessions that need attention, for example because of new events. It also returns sessions to
-        which this program is not attached. A session is returned again only if it has a new reason. Waits up to
-        ``timeout`` seconds for the first session. If ``timeout`` is None, the wait has no limit."""
+        which this program is not attached. A session is returned again only if it needs attention for a new reason.
+        Waits up to ``timeout`` seconds for the first session. If ``timeout`` is None, the wait has no limit."""
         return poll_attention(self._handle, timeout)
 
     def attention(self, *, timeout: float | None = None) -> AttentionStream:

@@ -48,7 +48,7 @@ class Attempt:
     connect_us: int | None
     #: When the TLS handshake was complete.
     secure_connection_us: int | None
-    #: When the engine began to send the request.
+    #: When the engine (the process that runs the tasks) began to send the request.
     request_start_us: int | None
     #: When the last byte of the request's body was sent.
     request_end_us: int | None

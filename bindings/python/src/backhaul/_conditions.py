@@ -35,7 +35,8 @@ class Wait:
 
 @dataclass(frozen=True)
 class Condition:
-    """The current value of one condition. A condition is a fact about the system, such as power or network."""
+    """The current value of one condition. A condition is a fact about the system, such as power or network. The engine,
+    which is the process that runs the tasks, reads the conditions."""
 
     kind: ConditionKind
     #: The value. Its meaning depends on the kind. None: the condition cannot be read, and therefore no task waits for

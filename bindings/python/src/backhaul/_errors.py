@@ -46,8 +46,8 @@ class BackhaulError(Exception):
         self.detail = detail
         #: If an argument was a list, the index of its first invalid item. Otherwise None.
         self.index = index
-        #: If the call timed out, the ticket that gives the result later. The engine continues the command, so do not
-        #: repeat the call: read the result from the ticket.
+        #: If the call timed out, the ticket that gives the result later. The engine (the process that runs the tasks)
+        #: continues the command, so do not repeat the call: read the result from the ticket.
         self.ticket: Outcome | None = None
         #: If the engine refused a request of an enqueue: the results of the requests that were applied, in the order of
         #: the requests.
@@ -121,8 +121,8 @@ class Completed(WrongState):
 
 
 class StoreError(BackhaulError):
-    """The store cannot be used. It is unavailable, read-only, full or damaged, was written by a newer library, or is on
-    a network file system."""
+    """The store (the directory with all durable data) cannot be used. It is unavailable, read-only, full or damaged,
+    was written by a newer library, or is on a network file system."""
 
 
 class EngineError(BackhaulError):
@@ -136,7 +136,8 @@ class EngineError(BackhaulError):
 
 
 class DaemonUnavailable(EngineError):
-    """The daemon was not found, or cannot be started. The message has the searched paths, or the reason."""
+    """The daemon (the program that runs the tasks) was not found, or cannot be started. The message has the searched
+    paths, or the reason."""
 
 
 class ResourceError(BackhaulError):

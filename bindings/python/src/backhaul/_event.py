@@ -1,4 +1,5 @@
-"""Events: stored messages of the engine for the host, which is the program that uses this package."""
+"""Events: messages that the engine stores for the host. The engine is the process that runs the tasks. The host is the
+program that uses this package."""
 
 from __future__ import annotations
 
@@ -48,16 +49,16 @@ class Event:
     url: str | None
     #: The URL after redirects. None if there was no response.
     final_url: str | None
-    #: If a download succeeded: the path of the complete, synced file. If a task did not succeed, and the engine had
-    #: moved the body file of its request into the store (``BodySource.CONSUME``): the path of the body file in the
-    #: store. The host gets this file back when it acknowledges the event. In all other cases: None.
+    #: If a download succeeded: the path of the complete, synced file. If a task with ``BodySource.CONSUME`` did not
+    #: succeed: the path of its body file in the store, into which the engine had moved it. The host gets this file back
+    #: when it acknowledges the event. In all other cases: None.
     path: str | None
     media_type: str | None
     #: The idempotency key.
     key: str | None
     #: The status of the last response, or 0.
     http_status: int
-    #: The number of attempts.
+    #: The number of attempts (runs of the task).
     attempts: int
     #: The size of the file in bytes.
     size: int
@@ -138,6 +139,6 @@ class Event:
 
     def acknowledge(self, *, timeout: float | None = None) -> None:
         """Acknowledges the event. Call this method after the host has processed the event. The event is then not
-        delivered again. If the downloaded file is still in the store, because no ``claim`` has moved it to another
-        path, the engine removes this file."""
+        delivered again. If the downloaded file is still in the store (the directory with all durable data), the engine
+        removes this file. ``claim`` moves a file out of the store."""
         self._session.acknowledge([self], timeout=timeout)

@@ -31,8 +31,8 @@ def call(function: Callable[..., int], *arguments: Any) -> None:
 
 
 def start(function: Callable[..., int], *arguments: Any) -> TicketHandle:
-    """Sends a command to the engine, and does not wait for the result. For this, the function gets BH_START as the
-    time-out, and NULL for each result."""
+    """Sends a command to the engine (the process that runs the tasks), and does not wait for the result. For this, the
+    function gets BH_START as the time-out, and NULL for each result."""
     details = new_error()
     # In all functions, the parameters for results and for the error follow the time-out.
     results = len(function.argtypes) - len(arguments) - 2  # type: ignore[attr-defined]

@@ -1,4 +1,5 @@
-"""The values that describe launch commands, launches, and the process that runs the engine."""
+"""The values that describe launch commands, launches, and the process that runs the engine. The engine runs the tasks
+of a store, a directory with all durable data."""
 
 from __future__ import annotations
 
@@ -98,7 +99,7 @@ class EngineInfo:
     #: Whether the engine is a daemon in the control group of this process. If so, a service manager that stops the
     #: service of this program also ends the daemon.
     shares_control_group: bool
-    #: The number of open handles on the store, including this one.
+    #: The number of open application handles of the store in all processes, including the handle of this program.
     connections: int
 
     @property

@@ -29,7 +29,8 @@ class ProgressStream(Iterator["list[Progress]"], AsyncIterator["list[Progress]"]
     """An iterator for ``for`` and ``async for``. It yields the progress of a session's running tasks.
 
     Each step waits until the progress of a task has changed. It yields a list with the newest readings of all tasks
-    whose progress has changed since the previous step. At the first step, the engine begins to send readings.
+    whose progress has changed since the previous step. At the first step, the engine (the process that runs the tasks)
+    begins to send readings.
     """
 
     def __init__(self, verbs: SessionVerbs, handle: SessionHandle, interval: float, timeout: float | None) -> None:

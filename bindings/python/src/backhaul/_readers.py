@@ -82,7 +82,8 @@ def _conversion(annotation: str, kind_of_c: Any) -> Conversion | None:
 
 
 def _member(kind: Any) -> Conversion:
-    """Returns a function that does the same as ``kind``, four times as fast. It calls ``kind`` for unknown values."""
+    """Returns a function that does the same as the enumeration ``kind``, four times as fast. It calls ``kind`` for
+    unknown values."""
     known = {int(member): member for member in kind}
     return lambda raw: known.get(raw) or kind(raw)
 

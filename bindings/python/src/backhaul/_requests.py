@@ -1,4 +1,5 @@
-"""Requests, and the results of an enqueue."""
+"""Requests, and the results of an enqueue, which stores requests as tasks. The engine, a separate process, runs the
+tasks."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ class Part:
 
     name: str
     value: str | bytes | None = field(default=None, repr=False)
-    #: The absolute path of a file. The request's ``body_source`` determines how the engine takes the file.
+    #: The absolute path of a file. The request's ``body_source`` determines whether the engine reads, copies or moves
+    #: the file.
     file: Path | None = None
     #: The file name that is sent to the server. None: the last component of ``file``, or no file name for a value.
     file_name: str | None = None
@@ -36,10 +38,10 @@ class Request:
     #: An http or https URL without user name and password.
     url: str
     #: The absolute path at which the file is placed. None: the request is an upload, or the file stays in the store
-    #: until ``claim`` moves it to another path.
+    #: (the directory with all durable data) until ``claim`` moves it to another path.
     destination: Path | None = None
     #: The idempotency key. While a task has the key, a later request with the same key returns this task. If the task
-    #: succeeds, an event follows when all tasks of its session have ended; the key is free when the host (the program
+    #: succeeds, an event follows when all tasks of its session have ended. The key is free when the host (the program
     #: that uses this package) has acknowledged this event. If the task fails or is cancelled, the key is free when the
     #: event about its end is acknowledged.
     key: str | None = None
@@ -63,8 +65,8 @@ class Request:
     group: str | None = None
     #: The expected digest of the file: "sha-256:" and 64 hexadecimal digits, or "sha-512:" and 128 hexadecimal digits.
     checksum: str | None = None
-    #: The size of the file in bytes. If the file has another size, it is downloaded a second time. If the second
-    #: file also has another size, the task fails with Status.SIZE_MISMATCH.
+    #: The size of the file in bytes. A file of another size is downloaded a second time. If the second file also has
+    #: another size, the task fails with Status.SIZE_MISMATCH.
     expected_size: int | None = None
     #: The absolute path of the regular file that is the body.
     body_file: Path | None = None
@@ -72,17 +74,19 @@ class Request:
     body: bytes | None = field(default=None, repr=False)
     #: The parts of a form.
     parts: Sequence[Part] = ()
-    #: How the engine takes ``body_file`` and the files of ``parts``: "reference", "snapshot" or "consume".
+    #: Whether the engine reads ``body_file`` and the files of ``parts`` in place ("reference"), copies them
+    #: ("snapshot") or moves them ("consume").
     body_source: str | BodySource = BodySource.REFERENCE
     #: Which part of the request expires and can be refreshed: "none", "headers" or "url".
     refresh: str | Refresh = Refresh.NONE
-    #: When the part in ``refresh`` expires. An attempt that starts after this time first opens a challenge, which
-    #: demands new headers or a new URL. None: only a response with status 401 or 403 opens this challenge.
+    #: When the part in ``refresh`` expires. An attempt (a run of the task) that starts after this time first opens a
+    #: challenge, which demands new headers or a new URL. None: only a response with status 401 or 403 opens this
+    #: challenge.
     expires: Moment | None = None
     policy: Policy | None = None
     #: Whether the engine downloads the file only if it has changed on the server. The comparison is with the file that
-    #: an earlier task of the session with the same URL has placed at the destination. If the file has not changed, the
-    #: task succeeds with ``http_status`` 304. This option needs ``if_exists="replace"``.
+    #: an earlier task with this option has downloaded from the same URL to the destination. If the file has not
+    #: changed, the task succeeds with ``http_status`` 304. This option needs ``if_exists="replace"``.
     if_changed: bool = False
     #: Whether the server chooses the name of the file. If so, the destination is an existing directory, and the event
     #: has the path of the file.

@@ -35,8 +35,9 @@ class Session(SessionTasks):
     """A session of an application. ``close`` detaches this program (the *host*) from the session. The session's
     transfers continue, and its events are kept.
 
-    Each method waits for the engine up to ``timeout`` seconds (30 by default). ``session.start`` has the same methods,
-    and each one returns a Ticket immediately: ``await session.start.cancel([task])``.
+    Each method waits up to ``timeout`` seconds (30 by default) for the engine, the process that runs the transfers.
+    ``session.start`` has the same methods, and each one returns a Ticket immediately, as in
+    ``await session.start.cancel([task])``.
     """
 
     def __init__(
@@ -49,7 +50,7 @@ class Session(SessionTasks):
         self.role = role
         #: Whether the call that returned this object created the session. False if the session existed before.
         self.created = created
-        #: The same methods. Each one returns a Ticket immediately.
+        #: The methods of this object, in a form that returns a Ticket immediately.
         self.start = SessionVerbs(self, self._events, application, handle)
 
     def __repr__(self) -> str:

@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 
 
 class SessionTasks:
-    """The methods of a session that concern its tasks."""
+    """The methods of a session that concern its tasks. The engine is the process that runs the tasks. The list of tasks
+    (``tasks``) has each task until its event is acknowledged. Then the history (``history``) has the task."""
 
-    #: An object with the methods of this session. There, each method returns immediately, with a Ticket that gives the
-    #: result later.
+    #: An object with the methods of this session, in a form that returns immediately. Each one returns a Ticket, which
+    #: gives the result later.
     start: SessionVerbs
 
     def tasks(
@@ -63,8 +64,8 @@ class SessionTasks:
         period in which the task did not run, with the reason. If there are more than 1,000 records, only the newest
         1,000 are returned.
 
-        The engine does not record when a task waits for other running tasks to end, for a rate limit or for a response,
-        because these waits are short and frequent. Raises NotFound if neither the list nor the history has the task.
+        Three kinds of waits are short and frequent, so the engine does not record them: waits for the end of other
+        tasks, for a rate limit, and for a response. Raises NotFound if neither the list nor the history has the task.
         """
         return self.start.waits(task).result(timeout)
 
@@ -166,6 +167,6 @@ class SessionTasks:
         if_exists: str | IfExists = IfExists.FAIL,
         timeout: float | None = None,
     ) -> None:
-        """Moves the file of a succeeded download from the store to ``destination``, and syncs it. The destination may
-        be on another file system."""
+        """Moves the file of a succeeded download to ``destination``, and syncs it. Before, the file was in the store,
+        the directory with all durable data. The destination may be on another file system."""
         self.start.claim(task, destination, if_exists=if_exists).result(timeout)

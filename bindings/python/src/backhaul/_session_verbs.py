@@ -296,7 +296,7 @@ class SessionVerbs:
 
 
 def _renumber(error: BackhaulError, first: int) -> None:
-    """If the error has the index of a request in a part of a longer list, changes it to the index in this list.
-    ``first`` is the index of the first request of the part."""
+    """Adds ``first`` to the index of a request in the error, if the error has such an index. The error counts from the
+    first request of one call. ``first`` is the index of that request in the whole list."""
     if error.index is not None:
         error.index += first

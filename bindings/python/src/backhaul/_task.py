@@ -69,7 +69,7 @@ class Task:
 
     def __init__(self, session: Controlling, task_id: int, enqueued: Enqueued | None = None) -> None:
         self._session = session
-        #: The id. Ids increase, and a store never uses an id twice.
+        #: The id. Ids increase, and a store (a directory with all durable data) never uses an id twice.
         self.id = task_id
         #: The result of the enqueue that returned this task. If ``enqueued.is_acknowledged`` is True, no event about
         #: the task will be delivered.

@@ -1,5 +1,5 @@
-"""Tickets. Each ticket stands for a command that was sent to the engine. Blocking code calls ``result``. asyncio code
-awaits the ticket."""
+"""Tickets. Each ticket stands for a command that was sent to the engine, the process that runs the tasks. Blocking code
+calls ``result``. asyncio code awaits the ticket."""
 
 from __future__ import annotations
 

@@ -21,11 +21,12 @@ class TaskInfo:
     #: The reason why the task does not run.
     reason: Reason
     reason_text: str | None
-    #: The time of the next attempt, in Unix milliseconds. If the task waits for a condition, this is the time of the
-    #: next check of the condition. 0 if there is no such time.
+    #: The time of the next attempt (run of the task), in Unix milliseconds. If the task waits for a condition, this is
+    #: the time of the next check of the condition. 0 if there is no such time.
     next_attempt_ms: int
     url: str
-    #: The path at which the file is placed. None if the task is an upload, or if the file stays in the store.
+    #: The path at which the file is placed. None if the task is an upload, or if the file stays in the store (the
+    #: directory with all durable data).
     destination: str | None
     key: str | None
     user_data: bytes
@@ -163,7 +164,7 @@ class SessionInfo:
     #: The number of events that are not acknowledged.
     events: int
     attention: Attention
-    #: Whether the session was invalidated. Such a session still has tasks or events.
+    #: Whether the session was invalidated. An invalidated session is listed until it has no tasks and no events.
     is_invalidated: bool
     #: The process id of the consumer, which reads the session's events. None if the session has no consumer.
     consumer: int | None
@@ -171,12 +172,13 @@ class SessionInfo:
     created_ms: int
     #: The number of open challenges.
     open_challenges: int
-    #: The time, in Unix milliseconds, at which the engine found that the consumer's process is stopped (by SIGSTOP, a
-    #: debugger or the freezer). 0 if the process is not stopped.
+    #: The time, in Unix milliseconds, at which the engine (the process that runs the tasks) found that the consumer's
+    #: process is stopped (by SIGSTOP, a debugger or the freezer). 0 if the process is not stopped.
     consumer_stopped_ms: int
-    #: The number of attached handles that wait to become the consumer (Role.CONSUME_WHEN_FREE).
+    #: The number of attached handles (open session objects) that wait to become the consumer (Role.CONSUME_WHEN_FREE).
     waiting_consumers: int
-    #: The state of the application's launch, if this session needs its host. Otherwise LaunchState.NONE.
+    #: The state of the application's launch (the start of its program by the engine), if this session needs its host.
+    #: Otherwise LaunchState.NONE.
     launch_state: LaunchState
     #: The time of the next launch for this session, in Unix milliseconds. 0 if no launch is scheduled.
     next_launch_ms: int

@@ -1,7 +1,7 @@
 internal import CBackhaul
 
 /// Methods for the conditions of the system (such as power), for the tasks that wait because of a condition, and for
-/// networks.
+/// networks. The *engine* is the process that runs the tasks of a *store*, a directory with all durable data.
 extension Application {
     /// Returns the present conditions, one of each kind. If no task depends on a condition, the engine reads the
     /// condition during this call.

@@ -1,7 +1,8 @@
 internal import CBackhaul
 
 /// An open application. An application is the name that a *host*, a process that uses the library, has in a *store*. A
-/// store is a directory with the data of all transfers.
+/// store is a directory with the data of all transfers. The *engine* of a store performs the transfers, in a separate
+/// process (the daemon) or in this process.
 ///
 /// The application is closed when `close` is called, or when its last reference is released. Each `Session` has a
 /// reference to its application. All methods may be called from any Swift task. No method blocks the calling thread.
@@ -84,8 +85,8 @@ public final class Application: Sendable {
     /// Attaches to the session with this identifier.
     ///
     /// - Throws: `BackhaulError` with `.notFound`, `.invalidated` or `.inUse`. `.inUse` means that the session already
-    ///   has a consumer: another handle reads the session's events. Then `detail` is the id of the process that has
-    ///   this handle.
+    ///   has a consumer: another handle (an open session object) reads the session's events. Then `detail` is the id of
+    ///   the process that has this handle.
     public func attachSession(_ identifier: String, role: Role = .consume) async throws -> Session {
         let arena = Arena()
         let name = try arena.string(identifier, "the session's identifier")
@@ -126,8 +127,9 @@ public final class Application: Sendable {
 
     // MARK: Launches
 
-    /// Stores the application's launch command, which replaces an earlier one. Nil removes the stored command. The
-    /// method does not check whether the program exists.
+    /// Stores the application's launch command, which replaces an earlier one. The engine runs the command when a
+    /// session needs its host, and no host is connected. Nil removes the stored command. The method does not check
+    /// whether the program exists.
     public func setLaunch(_ command: LaunchCommand?) async throws {
         let arena = Arena()
         let value = arena.array(try command.map { (command) throws(BackhaulError) in [try command.value(arena)] } ?? [])

@@ -58,7 +58,7 @@ extension Session {
     /// Sets the rate limit of each of the tasks.
     ///
     /// - Parameter bytesPerSecond: The limit for both directions together. Nil: only the limits of the session and the
-    ///   store apply.
+    ///   limits of all sessions together apply.
     @discardableResult
     public func setRate(_ bytesPerSecond: UInt64?, _ selection: TaskSelection) async throws -> UInt64 {
         try await control(selection) { bh_tasks_set_rate($0, $1, bytesPerSecond ?? 0, BH_START, nil, $2) }
@@ -145,8 +145,8 @@ extension Session {
         }
     }
 
-    /// Moves the file of a succeeded download out of the store to `destination`, and syncs the file. The store keeps
-    /// the file of a download without a destination.
+    /// Moves the file of a succeeded download out of the store (the directory with all durable data) to `destination`,
+    /// and syncs the file. The store keeps the file of a download without a destination.
     ///
     /// - Parameter destination: The absolute path of the file. The path may be on another file system than the store.
     public func claim(_ task: TaskID, to destination: String, ifExists: ExistsPolicy = .fail) async throws {

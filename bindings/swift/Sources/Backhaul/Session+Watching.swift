@@ -2,7 +2,8 @@ internal import CBackhaul
 internal import Synchronization
 
 /// Methods for challenges and for progress. A challenge is a demand to the program that uses the library: the program
-/// must give a credential, new headers or a new URL.
+/// must give a credential, new headers or a new URL. The engine is the process that runs the tasks. The store is the
+/// directory with all durable data.
 extension Session {
     // MARK: Challenges
 
@@ -13,12 +14,12 @@ extension Session {
 
     /// Responds to an open challenge, and acknowledges its event.
     ///
-    /// First, one of the waiting tasks uses the response. The other waiting tasks then use it as well. The role of this
-    /// object must be `Role.consume` or `Role.produce`.
+    /// First, one of the waiting tasks uses the response. If the server accepts the response, the other waiting tasks
+    /// use it as well. The role of this object must be `Role.consume` or `Role.produce`.
     ///
     /// - Parameters:
-    ///   - isKept: Whether the store keeps the credential, so that an engine that starts later can use it. The file of
-    ///     the credential has mode 0600.
+    ///   - isKept: Whether the store keeps the credential, so that an engine that starts later can use it. The file
+    ///     that contains the credential has mode 0600.
     ///   - expiresMilliseconds: The time at which the credential expires, in Unix milliseconds. After this time, the
     ///     engine opens a new challenge before it sends a request.
     /// - Throws: `BackhaulError` with `.notFound` if the challenge is not open.

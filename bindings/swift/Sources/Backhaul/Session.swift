@@ -1,9 +1,9 @@
 internal import CBackhaul
 internal import Synchronization
 
-/// A handle to a session. A session is a named collection of tasks with a stored configuration. The host is the program
-/// that uses the library. It acknowledges each event that it has processed. The consumer is the handle that reads the
-/// session's events.
+/// A handle to a session. A session is a named collection of tasks with a stored configuration. The engine is the
+/// process that runs the tasks. The host is the program that uses the library. It acknowledges each event that it has
+/// processed. The consumer is the handle that reads the session's events.
 ///
 /// The handle is closed when `close` is called, or when the last reference to this object is released. The transfers
 /// then continue, and unacknowledged events stay stored.
@@ -49,8 +49,8 @@ public final class Session: Sendable {
             return !isClosed
         }
         guard isFirst else { return }
-        // The driver must forget the descriptors before the library closes them, because the process may reuse the
-        // numbers of closed descriptors.
+        // The driver (the application's thread) must forget the descriptors before the library closes them, because the
+        // process may reuse the numbers of closed descriptors.
         driver.forget(descriptor)
         driver.forget(progressDescriptor)
         bh_session_close(handle.pointer)
@@ -65,9 +65,9 @@ public final class Session: Sendable {
         return configuration
     }
 
-    /// Replaces the stored configuration. The new configuration applies to attempts that start later. Some properties
-    /// apply immediately: `bytesPerSecond`, `maximumRunningTasks`, `connectionsPerOrigin`, `historyLimit`, and shorter
-    /// delays and time-outs.
+    /// Replaces the stored configuration. The new configuration applies to attempts (runs of tasks) that start later.
+    /// Some properties apply immediately: `bytesPerSecond`, `maximumRunningTasks`, `connectionsPerOrigin`,
+    /// `historyLimit`, and shorter delays and time-outs.
     public func setConfiguration(_ configuration: SessionConfiguration) async throws {
         let arena = Arena()
         var value = try configuration.value(arena)
@@ -89,8 +89,8 @@ public final class Session: Sendable {
     ///
     /// - Parameters:
     ///   - url: An http or https URL.
-    ///   - destination: The absolute path at which the file is placed. If it is nil, the file is kept in the store, and
-    ///     the host can move it with `claim`.
+    ///   - destination: The absolute path at which the file is placed. If it is nil, the file is kept in the store (the
+    ///     directory with all durable data), and the host can move it with `claim`.
     ///   - key: The idempotency key. A later call with the same key and the same arguments makes no new task: it
     ///     returns the task of the first call, even if this task has ended. If the task has failed or was cancelled,
     ///     the key is free again after the host has acknowledged the event about the end of the task. If the task has

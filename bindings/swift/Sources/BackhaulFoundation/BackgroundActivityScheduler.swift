@@ -5,8 +5,8 @@ public import Foundation
 /// NSBackgroundActivityScheduler).
 ///
 /// There are two differences from Apple's systems. First, the schedule is stored, and the *engine* launches the program
-/// when the work is due. (The engine is usually a separate process. It also performs the transfers.) So at each start,
-/// the program must make a scheduler with the same identifier, and call `schedule` before
+/// when the work is due. The engine is usually a separate process, which also performs the transfers. At each start,
+/// the program must therefore make a scheduler with the same identifier, and call `schedule` before
 /// `BackgroundApplication.handleLaunch`. Second, each interval has one *window*, the time in which the work may start.
 public final class BackgroundActivityScheduler: NSObject, Sendable {
     /// The result of a run.

@@ -20,7 +20,8 @@ public import FoundationNetworking
 public final class BackgroundURLSession: NSObject, Sendable {
     public typealias Configuration = BackgroundURLSessionConfiguration
 
-    /// How the delegate responds to a challenge (Apple: URLSession.AuthChallengeDisposition).
+    /// How the delegate responds to a challenge, which is a demand for a credential (Apple:
+    /// URLSession.AuthChallengeDisposition).
     public enum AuthChallengeDisposition: Int, Sendable {
         /// The credential is sent. If the credential is nil, this case means the same as `performDefaultHandling`.
         case useCredential = 0
@@ -40,8 +41,8 @@ public final class BackgroundURLSession: NSObject, Sendable {
     ///
     /// - Parameters:
     ///   - delegate: The delegate. The session has a reference to the delegate until the session is invalid. If the
-    ///     delegate is nil, no delegate method is called until a process makes an object for this session with a
-    ///     delegate.
+    ///     delegate is nil, no delegate method is called until a process makes an object with a delegate for this
+    ///     session.
     ///   - queue: The queue on which the delegate is called. Nil: the session makes a serial queue. On every queue, a
     ///     delegate call begins only after the previous delegate call has returned.
     public init(
@@ -72,7 +73,8 @@ public final class BackgroundURLSession: NSObject, Sendable {
     }
 
     /// Not in Apple's API: the number of the last round whose end was delivered. 0 before the end of the first round. A
-    /// round begins when a first task is resumed, and ends when all tasks of the session have ended.
+    /// round begins when a task is resumed for the first time, and all tasks that were resumed earlier have ended. It
+    /// ends when all resumed tasks have ended.
     public var finishedRound: UInt64 { core.finishedRound }
 
     /// Makes a task that downloads the URL. The task starts at its first `resume`.

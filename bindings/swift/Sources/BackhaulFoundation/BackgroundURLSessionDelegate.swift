@@ -15,8 +15,9 @@ public protocol BackgroundURLSessionDelegate: NSObjectProtocol, Sendable {
     /// session, and has called the session's completion handler.
     func urlSession(_ session: BackgroundURLSession, didBecomeInvalidWithError error: (any Error)?)
 
-    /// Called when the delegate has got all waiting events (ends of tasks, and challenges). The program may then call
-    /// the completion handler of `application(_:handleEventsForBackgroundURLSession:completionHandler:)`.
+    /// Called when the delegate has got all waiting events: ends of tasks, and challenges (demands for a credential).
+    /// The program may then call the completion handler of
+    /// `application(_:handleEventsForBackgroundURLSession:completionHandler:)`.
     ///
     /// The method is called only if the program has that handler. Until the program calls the handler, the method is
     /// called again each time when all tasks have ended, and after each further challenge.
@@ -148,10 +149,10 @@ extension BackgroundURLSessionDownloadDelegate {
     ) {}
 }
 
-// Because NSObject has these methods, a delegate's method of the same name is an override. The delegate's method does
-// not have the keyword `override`, so it does not compile. If it compiled, it would never be called. A program that
-// pins certificates in this method would then trust servers that the program wants to refuse. The methods below are
-// marked as deprecated. If they were marked as unavailable, a delegate could override them.
+// Because the extension below gives NSObject these methods, a delegate's method of the same name is an override.
+// Without the keyword `override`, the delegate's method does not compile. If it compiled, it would never be called. A
+// program that pins certificates in this method would then trust servers that the program wants to refuse. The methods
+// below are marked as deprecated. If they were marked as unavailable, a delegate could override them.
 extension NSObject {
     /// Not available. The daemon verifies the certificates of servers. While the program does not run, the daemon
     /// cannot call the delegate.

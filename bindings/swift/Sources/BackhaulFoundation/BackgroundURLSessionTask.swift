@@ -73,7 +73,7 @@ public class BackgroundURLSessionTask: NSObject, @unchecked Sendable {
     }
 
     /// An upper bound of the bytes to send. A session or a network can have a budget: a limit of bytes in a day or
-    /// month. While such a budget has fewer bytes left, the task waits.
+    /// month. While such a budget has fewer bytes left than this bound, the task waits.
     ///
     /// The value is stored at the first `resume`. A later change applies only in this process.
     public var countOfBytesClientExpectsToSend: Int64 {

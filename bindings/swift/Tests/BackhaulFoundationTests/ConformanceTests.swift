@@ -152,7 +152,7 @@ struct ConformanceTests {
         #expect(ended.response?.value(forHTTPHeaderField: "WWW-Authenticate")?.contains("cellar") == true)
     }
 
-    @Test("if the server sends no response, the task fails with timedOut")
+    @Test("if the server sends no response within timeoutIntervalForResource, the task fails with timedOut")
     func timeout() async throws {
         let ended = try await end("never", try request("never")) { $0.timeoutIntervalForResource = 1 }
         #expect(ended.error?.code == .timedOut)

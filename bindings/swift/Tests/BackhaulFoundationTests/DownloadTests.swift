@@ -148,7 +148,8 @@ struct DownloadTests {
         session.invalidateAndCancel()
     }
 
-    @Test("a download is sent with its own method and body", arguments: [("POST", "body"), ("DELETE", nil)])
+    @Test("a download is sent with the method and the body of its request",
+        arguments: [("POST", "body"), ("DELETE", nil)])
     func methods(method: String, body: String?) async throws {
         let recorder = Recorder()
         let session = BackgroundURLSession(

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The *engine*, which performs the transfers, can *launch* a program: it starts the program when one of the program's
+/// The *engine* performs the transfers. It can *launch* a program: it starts the program when one of the program's
 /// sessions needs it, for example because a download has ended. Then the program handles the session's events, and
 /// *completes* the session by a call of its completion handler.
 @Suite("Launched programs")
@@ -81,7 +81,7 @@ struct LaunchedProgramTests {
         }
         let daemon = try await observer.engine().processID
         await observer.close()
-        // The daemon must end before the store is removed.
+        // The daemon, which performs the transfers, must end before its directory, the store, is removed.
         kill(pid_t(daemon), SIGTERM)
         try verify(log)
         #expect(launches.map(\.state) == [.none])

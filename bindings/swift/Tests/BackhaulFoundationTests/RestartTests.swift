@@ -21,7 +21,7 @@ struct RestartTests {
         let observer = try await Application.open("org.example.killed", store: store, observes: true)
         let daemon = try await observer.engine().processID
         await observer.close()
-        // The daemon must end before the store is removed.
+        // The daemon, which performs the transfers, must end before its directory, the store, is removed.
         kill(pid_t(daemon), SIGTERM)
         let text = try String(contentsOfFile: store + ".log", encoding: .utf8)
         return text.split(separator: "\n").map(String.init)
@@ -65,7 +65,8 @@ struct RestartTests {
         try await application.attachSession(name, role: .produce).invalidate()
         let task = session.downloadTask(with: try World.url(name))
         task.resume()
-        // Both session objects have the first delegate that is not nil. So `recorder` gets the calls in both runs.
+        // Both session objects have the first delegate that is not nil. So `recorder` gets the calls for both arguments
+        // of this test.
         let other = BackgroundURLSession(configuration: configuration, delegate: recorder, delegateQueue: nil)
         let ended = try #require(await recorder.untilCompleted())
         #expect(ended.task === task && ended.error == nil)

@@ -65,7 +65,7 @@ struct ConcurrencyTests {
         await application.close()
     }
 
-    @Test("a thousand concurrent calls of methods all return their results")
+    @Test("a thousand concurrent calls of enqueue each make and return a task")
     func manyVerbs() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "s"))

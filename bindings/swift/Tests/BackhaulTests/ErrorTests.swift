@@ -3,6 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
+/// The *store* is the directory with all durable data.
 @Suite("Errors")
 struct ErrorTests {
     let server: Server

@@ -46,7 +46,7 @@ struct WaitingTests {
         await second.close()
     }
 
-    @Test("if a Swift task that waits for a session is cancelled, the engine also ends the wait")
+    @Test("if a Swift task that waits to become the consumer is cancelled, the engine also ends the wait")
     func cancelledConsumer() async throws {
         let (first, second) = (try await open(), try await open())
         _ = try await first.createSession(SessionConfiguration(identifier: "s"), role: .produce)

@@ -2,15 +2,15 @@ internal import CBackhaul
 internal import Synchronization
 
 /// An application whose methods block the calling thread. `BackhaulFoundation` calls these methods on its own threads.
-/// It also calls them on the program's threads, in its own synchronous methods. These are the methods that are
-/// synchronous in Apple's classes, too.
+/// It also calls them on the program's threads, in those of its methods that are synchronous in Apple's classes, too.
 package final class BlockingApplication: Sendable {
     // Unsafe: the handle is opaque, and is never dereferenced here.
     private let handle: Handle
 
     /// Opens the application.
     ///
-    /// - Parameter timeout: The longest wait for an engine in milliseconds, or BH_WAIT_DEFAULT.
+    /// - Parameter timeout: The longest wait in milliseconds for the engine (the process that runs the tasks), or
+    ///   BH_WAIT_DEFAULT.
     package init(_ options: ApplicationOptions, timeout: Int32 = BH_WAIT_DEFAULT) throws(BackhaulError) {
         handle = try options.open(timeout: timeout)
     }

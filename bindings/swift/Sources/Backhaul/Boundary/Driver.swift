@@ -148,8 +148,7 @@ final class Driver: Sendable {
         }
     }
 
-    /// The time between two checks of the time limits, in milliseconds. The limits are checked while a Swift task
-    /// waits.
+    /// The time between two checks whether a waiting Swift task has reached its time limit, in milliseconds.
     private static let recheckMilliseconds: Int32 = 250
 
     private func deliver(_ application: Handle) {

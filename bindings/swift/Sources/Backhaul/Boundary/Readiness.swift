@@ -2,8 +2,8 @@ internal import CBackhaul
 internal import Glibc
 internal import Synchronization
 
-/// The event descriptors for which the driver's thread waits, and the Swift tasks that wait for the descriptor of a
-/// session.
+/// The event descriptors for which the driver's thread (the one thread of an application) waits, and the Swift tasks
+/// that wait for the descriptor of a session.
 final class Readiness: Sendable {
     private typealias Waiter = CheckedContinuation<Void, any Error>
 

@@ -27,7 +27,7 @@ extension Driver {
     }
 
     /// Does the same as `verb`, but for a call that reads the file system. Such a call may block, so the driver's
-    /// thread makes the call.
+    /// thread (the application's one thread) makes the call.
     func slowVerb<Value>(
         _ start: @escaping @Sendable (OpaquePointer, UnsafeMutablePointer<bh_error>) -> bh_status,
         take: (Outcome) throws(BackhaulError) -> Value
@@ -41,7 +41,8 @@ extension Driver {
         of ticket: Handle, isUnlimited: Bool, take: (Outcome) throws(BackhaulError) -> Value
     ) async throws -> Value {
         // A ticket stands for the result of a started verb. If this wait throws, the ticket is released later: when the
-        // verb ends, or when the application is closed.
+        // verb ends, or when the application is closed. The ticket of an unlimited wait is released on the driver's
+        // thread soon after the cancellation, which ends the verb.
         do {
             try await tickets.wait(for: ticket, isUnlimited: isUnlimited)
         } catch let error as CancellationError {

@@ -3,8 +3,9 @@ internal import CBackhaul
 /// Work that repeats in windows of time (Apple: NSBackgroundActivityScheduler).
 ///
 /// An activity starts one time in each window. It starts when the conditions of its quality of service are met. If they
-/// are not met in the window, the activity starts at the end of the window. If several windows passed while no engine
-/// was running, the activity starts one time for all these windows.
+/// are not met in the window, the activity starts at the end of the window. The engine, which is the process that runs
+/// the tasks, starts activities. If several windows passed while no engine was running, the activity starts one time
+/// for all these windows.
 public struct Activity: Hashable, Sendable {
     /// The conditions for which an activity waits in its window.
     public enum QualityOfService: Int32, Hashable, Sendable {
@@ -32,8 +33,8 @@ public struct Activity: Hashable, Sendable {
     /// `.replace` or `isNamedByServer`. Until a task of the activity has ended, the engine makes no second task.
     public var request: Request?
     /// When the next window opens, as Unix time in milliseconds. For a new activity, this is the first window. Nil: the
-    /// next window opens one `interval` after the call. But if the call replaces an activity and keeps its `interval`,
-    /// nil does not change the next window.
+    /// next window opens one `interval` after the call of `Session.setActivity`. But if the call replaces an activity
+    /// and keeps its `interval`, nil does not change the next window.
     public var firstMilliseconds: Int64?
 
     public init(_ identifier: String, every interval: Duration, request: Request? = nil) {

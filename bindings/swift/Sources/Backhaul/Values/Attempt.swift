@@ -1,6 +1,7 @@
 internal import CBackhaul
 
-/// One attempt of a task. An attempt is one run of the task, with all its redirects.
+/// One attempt of a task. An attempt is one run of the task, with all its redirects. The engine is the process that
+/// runs the tasks.
 ///
 /// Each duration is the time from the start of the attempt to a step. A duration is nil if the attempt did not reach
 /// the step. A duration is also nil if the attempt reused a connection, and so did not need the step.
@@ -11,7 +12,7 @@ public struct Attempt: Hashable, Sendable {
         case end
         /// The next attempt starts at this Unix time in milliseconds.
         case retry(atMilliseconds: Int64)
-        /// A challenge was opened.
+        /// A challenge was opened: a demand for a credential, new headers or a new URL.
         case challenge
         /// Nothing followed, because the task was suspended or the engine ended.
         case stopped

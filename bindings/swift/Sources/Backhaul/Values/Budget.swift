@@ -1,6 +1,7 @@
 internal import CBackhaul
 
-/// The number of bytes that may be moved on one network, in both directions together. A property that is nil means no
+/// The number of bytes that may be moved on one network, in both directions together. The budget of a network limits
+/// all sessions together. The budget of a session limits this session on each network. A property that is nil means no
 /// limit. A property that is 0 means that no byte may be moved.
 public struct Budget: Hashable, Sendable {
     /// The budget of a day in local time.

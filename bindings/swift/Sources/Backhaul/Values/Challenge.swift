@@ -1,7 +1,8 @@
 internal import CBackhaul
 
 /// A demand to the *host*, which is the program that uses this library. Usually, the challenge demands a credential.
-/// Each challenge is for one protection space: an origin and a realm (RFC 9110, section 11.5).
+/// Each challenge is for one protection space: an origin (scheme, host name and port) and a realm (RFC 9110, section
+/// 11.5).
 ///
 /// A challenge is open until `Session.respond` is called for it, or until no task waits for it. An event (a stored
 /// message for the host) reports a new challenge. After the host has acknowledged this event, the challenge stays open.
@@ -32,7 +33,7 @@ public struct Challenge: Hashable, Sendable, Identifiable {
         private init(_ constant: Int) { rawValue = UInt32(constant) }
     }
 
-    /// The id of the challenge. Ids increase, and a store never uses an id twice.
+    /// The id of the challenge. Ids increase, and a store (a directory with all durable data) never uses an id twice.
     public let id: UInt64
     /// Nil if the kind is from a newer version of the library.
     public let kind: Kind?

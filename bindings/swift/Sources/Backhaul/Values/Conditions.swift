@@ -90,7 +90,7 @@ public struct Hold: Hashable, Sendable {
     }
 }
 
-/// A wait record: a period in which a task did not run, and the reason for this.
+/// A wait record: a period in which a task did not run, with the reason.
 public struct Wait: Hashable, Sendable {
     /// Nil if the code is from a newer version of the library. `text` then describes the reason.
     public let code: WaitingReason.Code?

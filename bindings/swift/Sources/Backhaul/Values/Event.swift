@@ -43,7 +43,7 @@ public struct RoundEnding: Hashable, Sendable, Identifiable {
 }
 
 /// The end of a group. It has the numbers of tasks that succeeded, failed or were cancelled. If a group gets new tasks
-/// after its end, it ends again, and the new end counts only the tasks that have ended since the previous end.
+/// after its end, it ends again later. The later end counts only the tasks that have ended since the previous end.
 public struct GroupEnding: Hashable, Sendable, Identifiable {
     public let id: EventID
     public let round: UInt64

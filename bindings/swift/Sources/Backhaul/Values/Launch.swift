@@ -113,9 +113,11 @@ public struct LaunchInfo: Hashable, Sendable {
 
 /// A launch, as the launched program reads it.
 public struct Launch: Hashable, Sendable, Identifiable {
-    /// The id of the launch. Each later launch in the same store has a greater id.
+    /// The id of the launch. Each later launch in the same store (the directory with all durable data) has a greater
+    /// id.
     public let id: UInt64
-    /// 1 plus the number of failed launches immediately before this launch.
+    /// 1 plus the number of launches directly before this launch in which no session was completed
+    /// (`Session.complete`).
     public let launches: Int
     /// Whether all tasks of one of the sessions have ended.
     public let hasFinished: Bool

@@ -1,6 +1,7 @@
 internal import CBackhaul
 
-/// The limits of all sessions of the store together. A property that is nil has its default value.
+/// The limits of all sessions of the store (the directory with all durable data) together. A property that is nil has
+/// its default value.
 public struct Limits: Hashable, Sendable {
     /// The rate limit of all transfers, in both directions together. Default: no limit.
     public var bytesPerSecond: UInt64?

@@ -1,6 +1,6 @@
 internal import CBackhaul
 
-/// The proxy through which the engine connects to servers.
+/// The proxy through which the engine, the process that runs the tasks, connects to servers.
 public struct Proxy: Hashable, Sendable {
     /// The proxy's URL, without user and password.
     ///

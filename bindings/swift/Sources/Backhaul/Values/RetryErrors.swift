@@ -1,6 +1,7 @@
 internal import CBackhaul
 
-/// The kinds of errors after which the engine retries an attempt.
+/// The kinds of errors after which the engine (the process that runs the tasks) starts a further attempt, which is a
+/// run of the task.
 public struct RetryErrors: OptionSet, Hashable, Sendable {
     public let rawValue: UInt32
     public init(rawValue: UInt32) { self.rawValue = rawValue }

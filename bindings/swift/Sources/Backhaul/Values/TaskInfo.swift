@@ -25,7 +25,7 @@ public struct WaitingReason: Hashable, Sendable {
         case slot = 1
         /// The task is suspended until it is resumed.
         case suspended = 2
-        /// An attempt failed, and the next attempt starts later.
+        /// An attempt (a run of the task) failed, and the next attempt starts later.
         case retry = 3
         /// The task waits for the server's response.
         case connecting = 4
@@ -54,15 +54,15 @@ public struct WaitingReason: Hashable, Sendable {
         case metered = 15
         /// The network's kind is not in `networks`.
         case network = 16
-        /// The origin or the network is slower than `minimumBytesPerSecond`. At `nextAttemptMilliseconds`, one transfer
-        /// measures the throughput again.
+        /// The origin (scheme, host name and port) or the network is slower than `minimumBytesPerSecond`. At
+        /// `nextAttemptMilliseconds`, one transfer measures the throughput again.
         case throughput = 17
         /// The task waits until its `earliestStartMilliseconds`.
         case earliestStart = 18
         /// The task waits for the end of the quiet hours, at `nextAttemptMilliseconds`.
         case quietHours = 19
-        /// The budget of the day or month on this network is used up. The next day or month of the budget begins at
-        /// `nextAttemptMilliseconds`.
+        /// The budget (the permitted bytes) of the day or month on this network is used up. The next day or month of
+        /// the budget begins at `nextAttemptMilliseconds`.
         case budget = 20
         /// The machine is about to sleep, or sleeps.
         case sleep = 21
@@ -88,7 +88,8 @@ public struct TaskInfo: Sendable, Identifiable {
     /// Why the task does not progress. Nil if the task progresses or has ended.
     public let reason: WaitingReason?
     public let url: String
-    /// The path at which the file is placed. Nil: the task is an upload, or the file is kept in the store.
+    /// The path at which the file is placed. Nil: the task is an upload, or the file is kept in the store, the
+    /// directory with all durable data.
     public let destination: String?
     public let idempotencyKey: String?
     public let userData: [UInt8]?

@@ -12,7 +12,8 @@ public enum HTTPVersion: Int32, Hashable, Sendable {
 /// Which redirects are followed (RFC 9110, section 15.4). A redirect from https to http is never followed.
 public enum RedirectPolicy: Int32, Hashable, Sendable {
     case follow = 1
-    /// Redirects to the same origin are followed. After any other redirect, the task fails with `.redirectRefused`.
+    /// Redirects to the same origin (scheme, host name and port) are followed. After any other redirect, the task fails
+    /// with `.redirectRefused`.
     case sameOrigin = 2
     /// No redirect is followed. A redirect is a response like any other: its status decides whether it is accepted.
     case none = 3

@@ -77,7 +77,7 @@ extension Delivery {
         let asked = known > 0 ? nil : try? core.opened().tasks(.ids(ending.taskID)).first
         let expected = asked.map { Int64(clamping: $0.bodySize) } ?? known
         guard expected > 0 else { return nil }
-        // If there were several attempts, the sent bytes of the last attempt are known only if it succeeded.
+        // If there were several attempts (runs), the sent bytes of the last attempt are known only if it succeeded.
         if case .succeeded = ending.outcome { return (expected, expected) }
         return (ending.attempts > 1 ? before : min(Int64(clamping: ending.bytesSent), expected), expected)
     }

@@ -86,8 +86,8 @@ final class Delivery {
         wait.wait([consumer.eventDescriptor, opened.progressDescriptor], milliseconds: -1)
     }
 
-    /// Attaches to the engine's session as its consumer, the one process that gets its events. Then delivers the
-    /// waiting events and the open challenges.
+    /// Attaches to the engine's session as the consumer, the one process that gets the session's events. Then delivers
+    /// the waiting events and the open challenges.
     private func begin(_ opened: BlockingSession) throws(BackhaulError) {
         let application = try BackgroundApplication.shared.opened()
         if BackgroundApplication.isLaunched && BackgroundApplication.shared.isCalled(for: core.identifier) {
@@ -109,7 +109,8 @@ final class Delivery {
         }
     }
 
-    /// Delivers all waiting events.
+    /// Delivers all waiting events. If `thenFinish` and `owesFinish` are true, the method then calls
+    /// `urlSessionDidFinishEvents`.
     private func drain(_ consumer: BlockingSession, thenFinish: Bool = true) throws(BackhaulError) {
         try flush(consumer)
         while !isOver {

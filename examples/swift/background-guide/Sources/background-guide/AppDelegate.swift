@@ -5,7 +5,7 @@ class AppDelegate: NSObject, UIApplicationDelegate {
     let downloader = Downloader()
     var backgroundCompletionHandler: (() -> Void)?
 
-    // "Relaunching": this method is called when the app's tasks have ended.
+    // Section "Relaunching" of Apple's guide: this method is called when the app's tasks have ended.
     func application(
         _ application: UIApplication, handleEventsForBackgroundURLSession identifier: String,
         completionHandler: @escaping () -> Void

@@ -2,7 +2,7 @@ import BackhaulURLSession
 import Foundation
 
 final class Downloader: NSObject, URLSessionDownloadDelegate, @unchecked Sendable {
-    // "Configuring": the session has its own identifier, and is created at its first use.
+    // Section "Configuring" of Apple's guide: the session has its own identifier, and is created at its first use.
     private lazy var urlSession: URLSession = {
         let config = URLSessionConfiguration.background(withIdentifier: "MySession")
         config.isDiscretionary = true
@@ -10,7 +10,7 @@ final class Downloader: NSObject, URLSessionDownloadDelegate, @unchecked Sendabl
         return URLSession(configuration: config, delegate: self, delegateQueue: nil)
     }()
 
-    // "Scheduling": each download is one task, which `resume` starts.
+    // Section "Scheduling": each download is one task, which `resume` starts.
     func download(_ url: URL) {
         let backgroundTask = urlSession.downloadTask(with: url)
         backgroundTask.countOfBytesClientExpectsToSend = 200
@@ -22,7 +22,7 @@ final class Downloader: NSObject, URLSessionDownloadDelegate, @unchecked Sendabl
     // in the last run.
     func reconnect() { _ = urlSession }
 
-    // "Finishing": the file is removed after this method has returned.
+    // Section "Finishing": the file is removed after this method has returned.
     func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
     ) {
