@@ -23,6 +23,8 @@ struct AttachedSession: Sendable {
     var progressDescriptor: EventFD?
     /// Whether the descriptor is readable.
     private var isSignalled = false
+    /// The number of polls to which the engine has not replied yet. Their replies may have the unreported events.
+    private var pendingPolls = 0
 
     init(identifier: String, role: Role, descriptor: EventFD) {
         self.identifier = identifier
@@ -33,9 +35,19 @@ struct AttachedSession: Sendable {
     var hasUnreported: Bool { newest > returnedThrough }
 
     mutating func updateDescriptor() {
-        guard hasUnreported || isSignalled else { return }
-        isSignalled = hasUnreported
+        let isReadable = hasUnreported && pendingPolls == 0
+        guard isReadable || isSignalled else { return }
+        isSignalled = isReadable
         descriptor.set(isSignalled)
+    }
+
+    mutating func pollBegan() { changePendingPolls(by: 1) }
+
+    mutating func pollEnded() { changePendingPolls(by: -1) }
+
+    private mutating func changePendingPolls(by change: Int) {
+        pendingPolls += change
+        if role == .consume, isAttached { updateDescriptor() }
     }
 
     /// Ends the handle, because the engine does not know the handle any more.

@@ -17,8 +17,17 @@ extension ClientState {
         return found
     }
 
+    /// Notes that a poll is sent. Returns the newest known event.
+    mutating func pollBegan(_ handle: HandleID) -> EventID {
+        sessions[handle]?.pollBegan()
+        return sessions[handle]?.newest ?? .zero
+    }
+
     /// Takes the engine's reply to a poll. `newest`: the newest known event when the poll was sent.
-    mutating func polled(_ handle: HandleID, after: EventID, _ events: [Event], more: Bool, newest: EventID) {
+    mutating func pollEnded(_ handle: HandleID, after: EventID, _ reply: Reply, newest: EventID) {
+        // The order of these calls keeps the descriptor unreadable if the reply has all events.
+        defer { sessions[handle]?.pollEnded() }
+        guard case .events(let events, let more) = reply else { return }
         // If `more` is false, the host has got all events that were committed when the poll was sent.
         let last = events.last?.id ?? .zero
         returned(handle, through: more ? last : max(last, newest))

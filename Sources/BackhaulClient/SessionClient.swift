@@ -116,11 +116,9 @@ public final class SessionClient: Sendable {
             ticket.complete(with: .reply(.events(pushed.events, more: pushed.more)))
             return ticket
         }
-        let newest = application.state.withLock { $0.sessions[handle]?.newest ?? .zero }
+        let newest = application.state.withLock { $0.pollBegan(handle) }
         application.send(.poll(handle, after: after, maximum: maximum)) { [application, handle] reply in
-            if case .events(let events, let more) = reply {
-                application.state.change { $0.polled(handle, after: after, events, more: more, newest: newest) }
-            }
+            application.state.change { $0.pollEnded(handle, after: after, reply, newest: newest) }
             ticket.complete(with: .reply(reply))
         }
         return ticket

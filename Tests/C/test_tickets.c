@@ -320,6 +320,14 @@ static void end(pid_t engine) {
     CHECK(waitpid(engine, NULL, 0) == engine);
 }
 
+/* Polls one event, and does not acknowledge it. */
+static void poll_one(bh_session *session) {
+    bh_batch *events = NULL;
+    CHECK_STATUS(BH_OK, bh_session_poll(session, 0, 1, 20000, &events, &error));
+    CHECK(bh_batch_count(events) == 1);
+    bh_batch_release(events);
+}
+
 static void a_call_that_times_out_returns_the_ticket_of_its_operation(void) {
     pid_t engine = start_engine();
     bh_application *application = open_application();
@@ -366,6 +374,32 @@ static void an_engine_that_is_stopped_before_its_first_reply_is_named_in_the_err
     bh_ticket *ticket = error.ticket;
     kill(engine, SIGCONT);
     CHECK_STATUS(BH_OK, bh_ticket_wait(ticket, 20000, &error));
+    bh_ticket_release(ticket);
+    bh_application_close(application);
+    end(engine);
+}
+
+static void the_event_descriptor_of_a_session_is_not_readable_while_a_poll_waits_for_its_reply(void) {
+    pid_t engine = start_engine();
+    bh_application *application = open_application();
+    bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
+    bh_request request = idle_request();
+    bh_ticket *ticket = NULL;
+    int descriptor = -1;
+    CHECK_STATUS(BH_OK, bh_session_event_fd(session, &descriptor, &error));
+    enqueue_one(session, &request);
+    enqueue_one(session, &request);
+    CHECK_STATUS(BH_OK, bh_tasks_cancel(session, NULL, 20000, NULL, &error));
+    CHECK(is_readable(descriptor, 20000));
+    poll_one(session);
+    CHECK(is_readable(descriptor, 20000));
+    stop(engine);
+    /* A poll from the first event gets its reply from the engine, because an earlier poll has returned that event. */
+    ticket = ticket_of(bh_session_poll(session, 0, 1, BH_START, NULL, &error), &error);
+    CHECK(!is_readable(descriptor, 0));
+    kill(engine, SIGCONT);
+    CHECK_STATUS(BH_OK, bh_ticket_wait(ticket, 20000, &error));
+    CHECK(is_readable(descriptor, 20000));
     bh_ticket_release(ticket);
     bh_application_close(application);
     end(engine);
@@ -423,4 +457,5 @@ MAIN(TEST(the_end_of_an_operation_makes_the_event_descriptor_of_the_application_
      TEST(a_call_that_times_out_returns_the_ticket_of_its_operation),
      TEST(an_engine_that_is_stopped_before_its_first_reply_is_named_in_the_error),
      TEST(an_operation_of_an_engine_that_is_killed_before_its_reply_still_succeeds),
+     TEST(the_event_descriptor_of_a_session_is_not_readable_while_a_poll_waits_for_its_reply),
      TEST(closing_does_not_wait_for_an_engine_that_is_stopped))

@@ -228,8 +228,9 @@ class bh_header(Structure):
 
 
 class bh_policy(Structure):
-    """Settings of one task, which replace the settings of its session. For a field that is 0 or None, the session's
-    setting applies."""
+    """Settings of one task. Fields of ``retry`` and ``rules`` replace the fields of the session; if a field is 0 or
+    None, the session's field applies. Constraints and the rate limit of the session always apply as well (see
+    ``Constraints``)."""
 
     _fields_ = [
         ("struct_size", c_size_t),
