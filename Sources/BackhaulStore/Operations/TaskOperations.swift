@@ -246,7 +246,6 @@ extension Request {
         let (path, other) = (destination?.path ?? "", request.destination?.path ?? "")
         if !path.utf8.elementsEqual(other.utf8) { return "destination" }
         if ifExists != request.ifExists { return "if_exists" }
-        if priority != request.priority { return "priority" }
         if startsSuspended != request.startsSuspended { return "flags" }
         if mode != request.mode { return "mode" }
         if headers != request.headers { return "headers" }
