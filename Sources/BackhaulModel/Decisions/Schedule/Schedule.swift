@@ -169,9 +169,12 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
 
     /// Removes a loaded task that must not start any more.
     public mutating func drop(_ task: Task, in lane: Lane) {
-        guard let state = lanes[lane], let index = state.ready[state.next...].firstIndex(of: task) else { return }
-        lanes[lane]?.ready.remove(at: index)
-        lanes[lane]?.urgent.remove(task)
+        guard var state = lanes[lane], let index = state.ready[state.next...].firstIndex(of: task) else { return }
+        state.ready.remove(at: index)
+        state.urgent.remove(task)
+        // Otherwise the lane's next urgent task would preempt no task.
+        state.requestedPreemptions = min(state.requestedPreemptions, state.urgent.count)
+        lanes[lane] = state
     }
 
     /// Notes whether the origin uses HTTP/2. Over HTTP/2, the tasks of the lane share a connection.

@@ -172,6 +172,19 @@ struct ScheduleLimitTests {
         #expect(started(&schedule) == [4])
     }
 
+    @Test("If an urgent task is removed after its preemption was requested, the next urgent task preempts a task")
+    func droppedAfterRequest() {
+        var schedule = schedule(.init(running: 1))
+        load(&schedule, "a1", [1, 2])
+        #expect(started(&schedule) == [1])
+        load(&schedule, "b1", [8], urgent: [8])
+        #expect(schedule.next() == .preempt(nil))
+        schedule.drop(8, in: "b1")
+        load(&schedule, "b1", [9], urgent: [9])
+        #expect(schedule.next() == .preempt(nil))
+        #expect(schedule.next() == nil)
+    }
+
     @Test("If a lane is set to run one task at a time, its urgent task waits for its running task")
     func runsOneTask() {
         var schedule = schedule(.init())
