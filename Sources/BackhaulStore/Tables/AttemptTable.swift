@@ -74,8 +74,9 @@ struct AttemptTimes {
     }
 
     private static let duration = """
-        max(ifnull(connect_us, 0), ifnull(secure_connection_us, 0), ifnull(request_end_us, 0),
-            ifnull(response_start_us, 0), ifnull(response_end_us, 0)) / 1000
+        max(ifnull(domain_lookup_us, 0), ifnull(connect_us, 0), ifnull(secure_connection_us, 0),
+            ifnull(request_start_us, 0), ifnull(request_end_us, 0), ifnull(response_start_us, 0),
+            ifnull(response_end_us, 0)) / 1000
         """
 }
 
