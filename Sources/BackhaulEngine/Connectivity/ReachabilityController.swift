@@ -117,7 +117,7 @@ final class ReachabilityController {
         }, then: { [unowned self] result in
             // The store is full or failing for now, so the tasks that wait for a route were not released. The check of
             // due tasks in one second includes them.
-            guard case .success(let lanes) = result else { return [.due(at: Clock.bootMilliseconds + 1_000)] }
+            guard case .success(let lanes) = result else { return [.due(at: runtime.now + 1_000)] }
             return [.tasksWait(in: lanes, reload: false), .endWaits(rows.keys.filter { !lanes.contains($0) })]
         })
         return effects + [.schedule]
