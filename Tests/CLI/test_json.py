@@ -50,10 +50,9 @@ def test_each_line_of_json_has_the_fields_of_a_struct_in_the_c_header(full, word
     assert lines and not json_fields.differences(lines, struct)
 
 
-def test_conditions_and_holds_in_json_have_the_fields_of_their_structs_in_the_c_header(full):
+def test_conditions_in_json_have_the_fields_of_their_struct_in_the_c_header(full):
     [document] = full.json("conditions")
     assert document["conditions"] and not json_fields.differences(document["conditions"], "bh_condition")
-    assert not json_fields.differences(document["holds"], "bh_hold")
 
 
 def test_the_json_output_of_the_why_command_has_a_task_and_its_wait_records(full):

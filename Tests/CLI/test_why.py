@@ -12,6 +12,7 @@ import subprocess
 
 import pytest
 
+import json_fields
 from command_line import COMMAND, until
 
 CONTENT = b"a line of the file\n" * 2_000
@@ -96,7 +97,7 @@ def run_advice(backhaul, advice):
 
 
 @pytest.mark.parametrize("reason", CASES)
-def test_a_transfer_that_a_session_constraint_delays_runs_after_the_command_that_why_advises(
+def test_a_held_transfer_runs_after_the_user_runs_the_command_that_the_why_command_advises(
         backhaul, serve, machine, reason):
     trees, options, phrase, option = CASES[reason]
     machine(**trees)
@@ -297,6 +298,7 @@ def test_the_conditions_command_shows_values_and_sources_and_holds(backhaul, mac
     assert conditions["battery"]["value"] == 63
     assert not conditions["cpu_pressure"]["is_known"] and conditions["cpu_pressure"]["value"] is None
     [hold] = seen["holds"]
+    assert not json_fields.differences([hold], "bh_hold")
     assert (hold["application"], hold["session"], hold["reason"], hold["tasks"]) == ("backhaul", "default", "power", 1)
     shown = backhaul("conditions").stdout
     assert "on battery" in shown and "cannot be read: holds no transfer" in shown

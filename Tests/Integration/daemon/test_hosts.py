@@ -30,7 +30,7 @@ def run_host_program(store, place):
 
 
 @pytest.fixture
-def long_lived_host(program, place):
+def long_lived_daemon(program, place):
     """Returns the path of a daemon that does not exit when it is idle. So a test can examine the daemon."""
     path = place / "backhauld"
     path.write_text(f"#!/bin/sh\nexec '{program}' \"$@\" --linger 60000\n")
@@ -50,24 +50,24 @@ def test_a_host_that_ignores_sigchld_can_start_a_daemon(run_host_program):
     assert run_host_program("ignored_children") == {"error": None}
 
 
-def test_the_daemon_does_not_inherit_the_open_descriptors_of_its_host(run_host_program, long_lived_host, place):
-    assert run_host_program("many_descriptors", BACKHAUL_DAEMON=long_lived_host) == {"error": None}
+def test_the_daemon_does_not_inherit_the_open_descriptors_of_its_host(run_host_program, long_lived_daemon, place):
+    assert run_host_program("many_descriptors", BACKHAUL_DAEMON=long_lived_daemon) == {"error": None}
     process = until(lambda: daemons_of(place), bool)[0]
     names = [os.readlink(f"/proc/{process}/fd/{number}") for number in os.listdir(f"/proc/{process}/fd")]
     assert len(names) < 40
     assert names.count("/dev/null") == 3
 
 
-def test_the_daemon_does_not_inherit_small_limits_of_its_host(run_host_program, long_lived_host, place):
-    assert run_host_program("small_limits", BACKHAUL_DAEMON=long_lived_host) == {"error": None}
+def test_the_daemon_does_not_inherit_small_limits_of_its_host(run_host_program, long_lived_daemon, place):
+    assert run_host_program("small_limits", BACKHAUL_DAEMON=long_lived_daemon) == {"error": None}
     process = until(lambda: daemons_of(place), bool)[0]
     limits = Path(f"/proc/{process}/limits").read_text()
     assert re.search(r"Max open files +(\d+)", limits)[1] not in ("64", "1024")
     assert re.search(r"Max file size +unlimited", limits)
 
 
-def test_the_daemon_does_not_inherit_blocked_and_ignored_signals(run_host_program, long_lived_host, place):
-    assert run_host_program("blocked_signals", BACKHAUL_DAEMON=long_lived_host) == {"error": None}
+def test_the_daemon_does_not_inherit_blocked_and_ignored_signals(run_host_program, long_lived_daemon, place):
+    assert run_host_program("blocked_signals", BACKHAUL_DAEMON=long_lived_daemon) == {"error": None}
     process = until(lambda: daemons_of(place), bool)[0]
     status = Path(f"/proc/{process}/status").read_text()
     assert "SigIgn:\t0000000000000000" in status
@@ -76,10 +76,10 @@ def test_the_daemon_does_not_inherit_blocked_and_ignored_signals(run_host_progra
     until(lambda: daemons_of(place), lambda found: found == [])
 
 
-def test_the_daemon_gets_a_clean_environment(run_host_program, long_lived_host, place):
+def test_the_daemon_gets_a_clean_environment(run_host_program, long_lived_daemon, place):
     given = {"API_TOKEN": "secret", "LD_LIBRARY_PATH": os.environ.get("LD_LIBRARY_PATH", ""),
              "http_proxy": "http://p:1", "SSL_CERT_DIR": "/certificates", "LC_TIME": "C"}
-    assert run_host_program("plain", BACKHAUL_DAEMON=long_lived_host, **given) == {"error": None}
+    assert run_host_program("plain", BACKHAUL_DAEMON=long_lived_daemon, **given) == {"error": None}
     process = until(lambda: daemons_of(place), bool)[0]
     found = dict(entry.split("=", 1) for entry in Path(f"/proc/{process}/environ").read_text().split("\0") if entry)
     assert {"http_proxy", "SSL_CERT_DIR", "LC_TIME", "PATH"} <= set(found)

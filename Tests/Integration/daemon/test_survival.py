@@ -88,6 +88,23 @@ def test_after_a_kill_of_the_daemon_new_downloads_succeed_with_both_kinds_of_hos
         other.end()
 
 
+def test_a_transfer_continues_after_its_daemon_is_killed_while_a_host_with_embedded_hosting_is_open(
+        host, store, daemon, misbehaving, downloads):
+    one = host()
+    one.session(first_delay_ms=10)
+    content = Content(600_000)
+    one.download(misbehaving.serve("/a", content, [Behaviour(stall_after=300_000)]), downloads / "a")
+    misbehaving.wait_until(lambda log: log and log[0].sent == 300_000)
+    other = Host(store, "org.example.other", hosting=Hosting.EMBEDDED)
+    try:
+        other.open()
+        os.kill(daemon(), signal.SIGKILL)
+        assert one.wait_for()[0].state is TaskState.SUCCEEDED
+        assert sha256_of(downloads / "a") == content.sha256
+    finally:
+        other.end()
+
+
 def test_transfers_continue_while_their_host_is_stopped_by_sigstop(host, misbehaving, downloads):
     one = host()
     one.session()

@@ -39,8 +39,7 @@ def one(host):
 @pytest.mark.both_hostings
 @pytest.mark.parametrize("algorithm", ["sha256", "sha512"])
 def test_a_file_with_the_right_checksum_reaches_its_destination_and_its_event_has_the_checksum(
-        one, misbehaving, downloads,
-                                                                                 algorithm):
+        one, misbehaving, downloads, algorithm):
     one.download(misbehaving.serve("/a", CONTENT), downloads / "a", checksum=checksum(CONTENT, algorithm).upper()
                  .replace("SHA", "sha"), expected_size=CONTENT.size)
     event = ended_task(one)

@@ -25,12 +25,6 @@ def resident(pid, field="VmRSS"):
     raise AssertionError(field)
 
 
-def cancelled(session, count):
-    """Enqueues `count` tasks and cancels them, so that each task makes an event."""
-    session.enqueue([Request("http://127.0.0.1:9/a", suspended=True) for _ in range(count)])
-    session.cancel()
-
-
 @pytest.mark.both_hostings
 def test_a_waiting_consumer_gets_the_session_when_the_current_consumer_is_killed(host):
     engine, holder, waiter = host(), host(), host()

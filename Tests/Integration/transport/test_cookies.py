@@ -70,7 +70,6 @@ def test_the_next_engine_has_only_the_cookies_that_the_cookie_policy_stores(
     one.close()
     one.end()
     again = host()
-    assert again.engine().process_id != engine or policy is not None
     again.attach()
     if again.engine().process_id == engine:
         # The test ends the engine with SIGTERM, because a kill may lose a cookie of the last half second.
@@ -79,7 +78,7 @@ def test_the_next_engine_has_only_the_cookies_that_the_cookie_policy_stores(
     assert sent(misbehaving, "/a") == [None, "id=7", later]
 
 
-def test_a_cookie_survives_a_kill_of_the_engine_two_seconds_after_its_arrival(host, misbehaving, downloads, store):
+def test_a_cookie_survives_a_kill_of_the_engine_two_seconds_after_its_arrival(host, misbehaving, downloads):
     url = misbehaving.serve("/a", Content(10), [sets("id=7; Max-Age=1000")])
     slow = misbehaving.serve("/slow", Content(400_000), [Behaviour(pace=200_000)])
     one = host()

@@ -124,6 +124,7 @@ struct UplinkTests {
         #expect(watch.state == .open)
         #expect(watch.take(a, .portal, originsInUse: 5, now: 2_000) == false)
         #expect(watch.state == .open)
+        #expect(watch.take(a, .portal, originsInUse: 5, now: 600_000) == false)
         #expect(watch.take(a, .portal, originsInUse: 5, now: 700_000) == true)
     }
 

@@ -89,7 +89,7 @@ extension PushSimulation {
         client.cache.polled(after: after, events, more: more, newest: client.known)
         grantCredit()
         countPoll(byPush: false)
-        check( events, after: after)
+        check(events, after: after)
     }
 
     private mutating func acknowledged(_ number: Int, _ failed: Bool) {
@@ -128,7 +128,7 @@ extension PushSimulation {
         if let found = client.cache.take(after: after, maximum: maximum, newest: client.known) {
             client.returnedThrough = max(client.returnedThrough, found.events.last?.id ?? .zero)
             countPoll(byPush: true)
-            check( found.events, after: after)
+            check(found.events, after: after)
             grantCredit()
         } else {
             submit(.poll(after: after, maximum: maximum, newest: client.known))
