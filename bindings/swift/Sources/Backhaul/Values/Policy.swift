@@ -1,7 +1,7 @@
 internal import CBackhaul
 
-/// The settings of one task. They replace the settings of its session. If a property is not set, the session's setting
-/// applies.
+/// The settings of one task. If a property of `retry` or `rules` is set, it replaces the same setting of the session.
+/// The constraints and the rate limit of the session always apply as well.
 public struct Policy: Hashable, Sendable {
     public var retry = RetryPolicy()
     public var rules = TransferRules()

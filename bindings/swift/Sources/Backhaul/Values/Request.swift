@@ -11,8 +11,9 @@ public struct Header: Hashable, Sendable {
     }
 }
 
-/// What the engine does if a file exists at the destination of a download. The *engine*, which is the process that runs
-/// the tasks, checks this when the request is enqueued (stored as a task), and before it places the downloaded file.
+/// What the engine does if a file exists at the destination of a download. The *engine* is the process that runs the
+/// tasks. It checks for an existing file when the request is enqueued (stored as a task), and again before it places
+/// the downloaded file.
 public enum ExistsPolicy: Hashable, Sendable {
     case fail
     /// The file is replaced atomically by rename(2). A directory is never replaced.
@@ -48,8 +49,8 @@ public enum Checksum: Hashable, Sendable {
 /// Which part of the request expires. When this part has expired, the engine opens a challenge of the kind `.refresh`:
 /// a demand for a new value.
 public enum Refresh: Int32, Hashable, Sendable {
-    /// The headers expire. All tasks of a session with the same origin share one challenge. The host responds with
-    /// `ChallengeResponse.headers`.
+    /// The headers expire. All tasks of a session with the same origin (scheme, host name and port) share one
+    /// challenge. The host, which is the program that uses this library, responds with `ChallengeResponse.headers`.
     case headers = 1
     /// The URL expires. Each task has its own challenge. The host responds with `ChallengeResponse.url` or `.headers`.
     case url = 2
@@ -63,13 +64,14 @@ public struct Request: Hashable, Sendable {
     /// An http or https URL, without user and password.
     public var url: String
     /// The absolute path at which the file is placed. Nil for an upload. If it is nil for a download, the engine keeps
-    /// the file in its store until the host moves the file to another path (`Session.claim`).
+    /// the file in its store (the directory with all durable data) until the host moves the file to another path
+    /// (`Session.claim`).
     public var destination: String?
     /// The idempotency key, 1 to 255 bytes. A later request with the same key finds the same task. If the task has
     /// succeeded, a new task can use the key after the next event `.sessionFinished` is acknowledged. If the task has
     /// failed or was cancelled, a new task can use the key after the event of the task is acknowledged.
     public var idempotencyKey: String?
-    /// The header fields. They are sent only to the URL's origin, and are stored with mode 0600.
+    /// The header fields. They are sent only to the URL's origin, and are stored in a file with mode 0600.
     public var headers: [Header]
     /// Any bytes that the host wants to store with the task. Each event and each listing of the task returns these
     /// bytes.
@@ -87,15 +89,17 @@ public struct Request: Hashable, Sendable {
     /// The name of a group. When all tasks of the group have ended, the event `.groupFinished` reports this.
     public var group: String?
     public var checksum: Checksum?
-    /// The size of the file in bytes. The task fails with `.sizeMismatch` if the file has another size.
+    /// The size of the file in bytes. A file of another size is downloaded a second time. If the second file also has
+    /// another size, the task fails with `.sizeMismatch`.
     public var expectedSize: UInt64?
     public var body: Body?
     public var refresh: Refresh?
     /// When the headers or the URL expire (see `refresh`), as Unix time in milliseconds. After this time, the engine
-    /// opens a challenge before it starts an attempt. Nil: the engine opens this challenge only after a response with
-    /// status 401 or 403.
+    /// opens a challenge before it starts an attempt (a run of the task). Nil: the engine opens this challenge only
+    /// after a response with status 401 or 403.
     public var expiresMilliseconds: Int64?
-    /// The settings of this task. They replace the settings of its session. Nil: the session's settings apply.
+    /// The settings of this task. Its `retry` and `rules` replace the same settings of the session. The constraints and
+    /// the rate limit of the session always apply as well. Nil: only the session's settings apply.
     public var policy: Policy?
     /// Whether a file is downloaded again only if it has changed on the server. This applies to a file that an earlier
     /// task with this property downloaded from this URL. For such a file, the engine sends a conditional request (RFC
