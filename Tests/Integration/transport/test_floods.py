@@ -184,7 +184,8 @@ def until_still(flood):
 BLOCKING = {"empty DATA", "PRIORITY", "unknown", "WINDOW_UPDATE", "GOAWAY"}
 #: A mark for tests that are expected to fail, because the flood blocks the engine. Such a test may also succeed,
 #: because on a busy machine a flood may be too slow to keep the engine's event loop busy.
-BLOCKS = pytest.mark.xfail(strict=False, raises=BusyEngine, reason="only the records of TLS limit what one call of libcurl reads")
+BLOCKS = pytest.mark.xfail(
+    strict=False, raises=BusyEngine, reason="only the records of TLS limit what one call of libcurl reads")
 
 
 def assert_named_or_cancelled(task):
