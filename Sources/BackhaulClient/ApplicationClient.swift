@@ -15,8 +15,8 @@ public final class ApplicationClient: Sendable {
     public let storePath: String
     private let thread: Lock<Thread?> = Lock(nil)
 
-    /// Opens the store. If there is a deadline, waits for the first reply of an engine. If the deadline is nil, the
-    /// call does not wait. If no engine can be found, the first command then reports this failure.
+    /// Opens the store. If there is a deadline, waits for the first reply of an engine, and throws if no engine can be
+    /// found. If the deadline is nil, the call does not wait, and the first command reports such a failure.
     public static func open(
         _ options: ApplicationOptions, until deadline: Deadline?
     ) throws(Failure) -> ApplicationClient {
@@ -57,15 +57,15 @@ public final class ApplicationClient: Sendable {
     }
 
     /// The descriptor that is readable while the host has something to read:
-    /// - an event that no poll has returned. The event belongs to a session whose events the host reads.
+    /// - an event that no poll has returned yet, of a session whose events the host reads
     /// - a session that needs attention, for example because of new events, and has not been reported yet
     /// - the outcome of a command for which the host has requested a notification (`Ticket.announce`). The host has a
     ///   *ticket*, an object that stands for the command.
     public var eventDescriptor: Int32 { descriptor.number }
 
-    /// Gives up the roles of all session handles (rights, such as the right to read events), and disconnects from the
-    /// engine. If the engine runs in this process, the engine stops when its last client is closed. The call returns
-    /// after a limited time.
+    /// Gives up the roles of all session handles, and disconnects from the engine. A *role* is a right of a handle,
+    /// such as the right to read events. If the engine runs in this process, the engine stops when its last client is
+    /// closed. The call returns after a limited time.
     public func close() {
         let (waiting, transport) = state.change { $0.close() }
         transport?.close()
@@ -79,7 +79,7 @@ public final class ApplicationClient: Sendable {
     // MARK: Verbs, which send commands to the engine
 
     /// Creates a session. `waits`: whether the engine waits while another handle has the right to read the session's
-    /// events. Then the ticket gets its outcome when that handle has given up the right.
+    /// events. If so, the ticket gets its outcome only after that handle has given up this right.
     public func createSession(_ configuration: SessionConfiguration, _ role: Role, waits: Bool = false) -> Ticket {
         open(role, configuration.identifier, waits) { .createSession(configuration, role, $0, waits: waits) }
     }

@@ -87,10 +87,9 @@ struct EngineConnector: Sendable {
         }
     }
 
-    /// Returns a lease of the store's engine in this process; nil if another process runs the engine, or if no engine
-    /// runs. The engine runs as long as it has a lease. If the host has requested an embedded engine, the call starts
-    /// the engine. If the host has requested a daemon, the call returns a lease only if another client of this process
-    /// has started an embedded engine.
+    /// Returns a lease of the store's engine in this process. The engine runs as long as at least one client has a
+    /// lease of it. Returns nil if another process runs the engine. If no engine runs, the result depends on the host's
+    /// request: for an embedded engine, the call starts one and returns its lease; for a daemon, it returns nil.
     private func lease(_ directory: StoreDirectory) throws(Failure) -> EngineLease? {
         switch hosting {
         case .embedded: try LocalEngines.current.lease(directory)

@@ -15,8 +15,8 @@ struct ThermalZone: Equatable, Sendable {
     var temperature: Int
     var thresholds: [Threshold]
 
-    /// The temperatures that a sensor in a running machine may have. A temperature of 0 is also ignored, because it
-    /// means that the sensor is switched off.
+    /// The temperatures that a sensor in a running machine may have. Other temperatures are ignored. 0 is in this
+    /// range, but is ignored, too, because it means that the sensor is switched off.
     static let plausibleTemperatures = -30_000...150_000
     /// Critical and hot trip points whose temperature is outside this range are ignored. Some mainboards have an
     /// unconfigured zone, whose critical point is near room temperature.

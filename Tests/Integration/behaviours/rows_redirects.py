@@ -10,7 +10,7 @@ GOOD = Expected(file=FILE.data, http_status=200)
 #: A time limit for a task, in seconds. It is less than the request time-out of the table's sessions.
 SOON = 10
 _MOVED = redirect("{base}/real").with_changes(body=b"moved")
-#: Redirects whose body does not end. Each entry has the end of the row's name, words for the row's text, and the
+#: Redirects whose body does not end. Each entry has a suffix for the row's name, words for the row's text, and the
 #: response.
 UNENDED = (
     ("drips", "that arrives slowly and never ends", _MOVED.with_changes(framing="chunked", drip=0.1)),

@@ -124,8 +124,9 @@ def slow():
 def hot():
     record = Record(
         "hot", "A hot machine",
-        "When the thermal state is serious, the discretionary transfer stops. When the state is critical, both "
-        "transfers stop. They continue when the machine has been cooler for half a minute.",
+        "Two transfers run, and one of them is discretionary. When the thermal state is serious, the discretionary "
+        "transfer stops. When the state is critical, both transfers stop. They continue when the machine has been "
+        "cooler for half a minute.",
         "two transfers, one of them with --discretionary")
     with Environment("hot", rate=1_500_000) as env:
         env.machine.heat(50)

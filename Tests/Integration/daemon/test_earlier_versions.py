@@ -17,8 +17,8 @@ from backhaul import BackhaulError, Status, TaskState
 from fake_engine import FakeEngine, read_frame
 from servers.content import Content
 
-#: The two protocol versions of 0.4. Version 4 has no checksums of unfinished downloads, and version 5 has these
-#: checksums. The current protocol version is 5, too.
+#: The two protocol versions of 0.4. Protocol 4 has no checksums of unfinished downloads. Protocol 5 has them, and is
+#: also the current protocol.
 PROTOCOLS = (4, 5)
 #: What engines of 0.4 send after the hello of a program of version 1.0: a welcome. With protocol version 4, a goodbye
 #: follows.

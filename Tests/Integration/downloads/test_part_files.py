@@ -1,6 +1,6 @@
-"""Part files that another program changes while the engine does not write them. A part file is the unfinished file of a
-download. A download never continues from a changed part file. The engine is the process that runs the downloads. A
-store is the directory with all data of an engine."""
+"""A part file is the unfinished file of a download. The engine is the process that runs the downloads. These tests
+change a part file at a time when the engine does not write it, as another program could. A download never continues
+from a changed part file. A store is the directory with all data of an engine."""
 
 import os
 import stat
@@ -183,7 +183,7 @@ def garble_tail(path):
 
 
 @pytest.mark.parametrize("change", [append, garble_tail, shorten], ids=["grown", "garbled", "shortened"])
-def test_after_a_kill_the_file_is_right_even_if_unsynced_bytes_of_its_part_file_have_changed(
+def test_after_a_kill_the_downloaded_file_is_right_even_if_unsynced_bytes_of_the_part_file_have_changed(
         host, server, downloads, change):
     """A file system that became read-only after an error may lose or add unsynced bytes, even without a reboot."""
     one = host()

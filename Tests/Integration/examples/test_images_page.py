@@ -1,5 +1,5 @@
-"""The page of the gallery, an example program: the page lists pictures and starts downloads. The program accepts only
-requests of the user who runs the program."""
+"""Tests the web page of the example program `images`. The page lists pictures and starts downloads. The program accepts
+only requests of the user who runs the program."""
 
 import http.client
 import json

@@ -47,7 +47,7 @@ class SilentNetwork(Network):
 
     @property
     def prefix(self):
-        """The first words of a command. The command runs a program in the namespace of the hosts (the processes that
-        embed the library), with the names of this network's servers."""
+        """The words to put before a command, so that it runs in the namespace of the hosts (the processes that embed
+        the library), and can resolve the names of this network's servers."""
         script = 'mount --bind "$0" /etc/hosts && exec "$@"'
         return [*super().prefix, "unshare", "--mount", "sh", "-c", script, str(self._hosts)]

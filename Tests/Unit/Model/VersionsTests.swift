@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(
-        "an engine with another protocol is refused with a message that has the versions and a remedy",
+        "an embedded engine with another protocol is refused; the message has the versions and a remedy",
         arguments: [(UInt32(0x01_00_00), "update this program"), (UInt32(0x00_02_00), "update the program that is")])
     func refused(library: UInt32, remedy: String) throws {
         guard case .refuse(let failure) = action(library: library, wire: 4, isDaemon: false) else {
@@ -72,7 +72,7 @@ import Testing
 
 /// A *launch* is a start of a program by the daemon. An *activity* is work that the daemon will start later.
 @Suite struct IdleExitPolicyTests {
-    @Test("a daemon exits only if it has no clients, tasks, launches or activities, and removes no files")
+    @Test("a daemon does not exit while it has clients, tasks, launches or activities, or while it removes files")
     func each() {
         #expect(IdleExitPolicy.mayExit(.init()))
         let reasons: [(inout IdleExitPolicy.Facts) -> Void] = [

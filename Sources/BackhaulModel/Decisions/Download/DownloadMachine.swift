@@ -25,8 +25,9 @@ public struct DownloadMachine: Sendable {
 
     /// Makes the state machine of one attempt. `intent`: set if the file was sealed before a crash. The file then
     /// exists as part file or under its final name. `furthest`: the offset that earlier attempts have reached.
-    /// `policy`: has the rules for retries. If it demands a retry after a lasting failure (a status or a bad response),
-    /// the attempt is concluded with `retry`. `RetryDecision` later decides whether the retry takes place.
+    /// `policy`: has the rules for retries. It may demand a retry even after an error status or a bad response, which
+    /// usually end a task. Then the attempt is concluded with `retry`. `RetryDecision` later decides whether the retry
+    /// takes place.
     public init(
         checkpoint: Checkpoint?, intent: FinishIntent?, bootID: String, terms: DownloadTerms = DownloadTerms(),
         furthest: UInt64 = 0, policy: TransferPolicy = TransferPolicy(SessionConfiguration(identifier: "")),
@@ -84,8 +85,8 @@ extension DownloadMachine {
     /// The highest offset that any attempt has reached, including this one.
     public var furthest: UInt64 { counters.furthest }
     /// Whether this attempt made bytes durable that no earlier attempt had made durable. If so, the next attempt can
-    /// continue with these bytes, and failures are counted from one again. Bytes that an earlier attempt had already
-    /// received are no progress.
+    /// continue with these bytes, and failures are counted from one again. Bytes below the highest offset of the
+    /// earlier attempts are no progress, even if they were lost.
     public var madeProgress: Bool { counters.madeProgress }
 
     /// The size of the whole file, if it is known.

@@ -70,8 +70,8 @@ public enum ResponsePlan: Equatable, Sendable {
         _ head: ResponseHead, offset: UInt64, _ known: Checkpoint?, _ terms: DownloadTerms
     ) -> ResponsePlan {
         guard !terms.hasNoBody(head.status) else { return accepted(0, Validator(), terms) }
-        // A validator is needed only to request the rest of a file. Only a GET can request a range, and an error page
-        // is not the file.
+        // A validator is needed only to request the rest of a file, and only a GET can request a range. A response with
+        // another status is an error page, and its validator does not belong to the file.
         let isFile = terms.method == "GET" && (200...299).contains(head.status)
         let validator = isFile ? Validator(of: head) : Validator()
         // Responses with the same strong entity tag have the same bytes (RFC 9110, section 8.8.1), and so the same
@@ -176,13 +176,13 @@ public enum ResponsePlan: Equatable, Sendable {
         } else {
             return "for bytes that have no validator"
         }
-        // An empty final URL means that the program has given another URL for the same file. Then the final URLs are
-        // not compared, because the entity tag and the size prove that the file is the same. The entity tag was
-        // compared above. The caller has compared the size, if the response states it.
+        // When the program gives the task a new URL for the same file, the store empties the final URL of the
+        // checkpoint. Then the final URLs are not compared, because the entity tag and the size prove that the file is
+        // the same. The entity tag was compared above. The caller has compared the size, if the response states it.
         if known.finalURL.isEmpty, known.validator.entityTag != nil, known.size != nil { return nil }
         // A validator distinguishes only the representations of one resource (RFC 9110, section 8.8.1), so the URL must
-        // be the same. Signed links change their query with each redirect. So with a strong entity tag, the query may
-        // differ.
+        // be the same. If a server redirects each request to a signed link, each of these links has another query. So
+        // with a strong entity tag, the query may differ.
         let isSameResource =
             known.validator.entityTag == nil
             ? isSame(head.finalURL, known.finalURL) : isSameAddress(head.finalURL, known.finalURL)
@@ -221,8 +221,8 @@ public enum ResponsePlan: Equatable, Sendable {
 }
 
 extension ResponseHead {
-    /// The head of a 416 response that shows that the part file is complete, without the fields that describe the error
-    /// page. The fields that remain describe the file.
+    /// This head without the fields that describe an error page. If a 416 response shows that the part file is
+    /// complete, the remaining fields describe the file.
     var withoutErrorPage: ResponseHead {
         var head = self
         head.status = 206

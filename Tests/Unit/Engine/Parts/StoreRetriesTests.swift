@@ -13,7 +13,7 @@ struct StoreRetriesTests {
     let runtime = FakeRuntime()
     let done = CallCounter()
 
-    @Test("a second after the first failure, all work that the store could not do is repeated one time, in order")
+    @Test("one second after the first failure, all work that the store could not do is repeated one time, in order")
     func repeats() {
         let retries = StoreRetries(runtime)
         retries.add { [done] in done.names.append("first") }
