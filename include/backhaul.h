@@ -1036,10 +1036,10 @@ typedef struct bh_request {
     const char *idempotency_key; /* 1 to 255 bytes. If an earlier request of the session has the same key, the new
                                     request makes no task: the call returns the earlier task, and does not check files.
                                     Both requests must be the same, except for rate, constraints, priority, start times
-                                    and expiry. Otherwise the call fails with BH_KEY_CONFLICT. If the task has failed or
-                                    was cancelled, the key is free for another request after the task's event is
-                                    acknowledged. If the task has succeeded, the key is free after the round's
-                                    BH_EVENT_SESSION_FINISHED is acknowledged */
+                                    and expiry, whose values in the earlier task stay. Otherwise the call fails with
+                                    BH_KEY_CONFLICT. If the task has failed or was cancelled, the key is free for
+                                    another request after the task's event is acknowledged. If the task has succeeded,
+                                    the key is free after the round's BH_EVENT_SESSION_FINISHED is acknowledged */
     const bh_header *headers;    /* sent only to the URL's origin; stored with mode 0600. At most
                                     BH_HEADER_COUNT_MAXIMUM headers. All names and values together have at most
                                     BH_HEADERS_SIZE_MAXIMUM bytes */

@@ -24,10 +24,7 @@ extension ClientState {
     }
 
     /// Takes the engine's reply to a poll. `newest`: the newest known event when the poll was sent.
-    mutating func pollEnded(_ handle: HandleID, after: EventID, _ reply: Reply, newest: EventID) {
-        // The order of these calls keeps the descriptor unreadable if the reply has all events.
-        defer { sessions[handle]?.pollEnded() }
-        guard case .events(let events, let more) = reply else { return }
+    mutating func polled(_ handle: HandleID, after: EventID, _ events: [Event], more: Bool, newest: EventID) {
         // If `more` is false, the host has got all events that were committed when the poll was sent.
         let last = events.last?.id ?? .zero
         returned(handle, through: more ? last : max(last, newest))
@@ -36,6 +33,9 @@ extension ClientState {
         }
         grantCredit(handle)
     }
+
+    /// Notes that the outcome of a poll is set. `polled` was called before, if the engine's reply has events.
+    mutating func pollEnded(_ handle: HandleID) { sessions[handle]?.pollEnded() }
 
     mutating func pushed(_ handle: HandleID, _ events: [Event], after: EventID, through: EventID) {
         guard let session = sessions[handle] else { return }

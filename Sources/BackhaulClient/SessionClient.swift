@@ -23,7 +23,8 @@ public final class SessionClient: Sendable {
         }
     }
 
-    /// The descriptor that is readable while the session has events that no poll of this handle has returned.
+    /// The descriptor that is readable while the session has events that no poll of this handle has returned, and no
+    /// poll of this handle waits for the engine's reply.
     public var eventDescriptor: Int32 { descriptor.number }
 
     /// Gives up the handle's role in the session, such as the right to read events. The session's transfers continue.
@@ -118,8 +119,13 @@ public final class SessionClient: Sendable {
         }
         let newest = application.state.withLock { $0.pollBegan(handle) }
         application.send(.poll(handle, after: after, maximum: maximum)) { [application, handle] reply in
-            application.state.change { $0.pollEnded(handle, after: after, reply, newest: newest) }
+            if case .events(let events, let more) = reply {
+                application.state.change { $0.polled(handle, after: after, events, more: more, newest: newest) }
+            }
             ticket.complete(with: .reply(reply))
+            // The descriptor becomes readable only now: a woken host finds the outcome of this poll, and does not poll
+            // the same events again.
+            application.state.change { $0.pollEnded(handle) }
         }
         return ticket
     }

@@ -266,10 +266,7 @@ struct EnqueuedRow {
             task: row.taskID("tasks.id"), disposition: .existing, state: row.state("state"),
             end: row.eventID("ifnull(events.id, 0)"))
         constraints = row.constraintsID("constraints_id")
-        let priority: Int32 = row.number("requests.priority")
-        var (request, hasOptions) = try row.request()
-        request.priority = priority
-        (self.request, self.hasOptions) = (request, hasOptions)
+        (request, hasOptions) = try row.request()
     }
 }
 

@@ -67,9 +67,10 @@ public struct Request: Hashable, Sendable {
     /// the file in its store (the directory with all durable data) until the host moves the file to another path
     /// (`Session.claim`).
     public var destination: String?
-    /// The idempotency key, 1 to 255 bytes. A later request with the same key finds the same task. If the task has
-    /// succeeded, a new task can use the key after the next event `.sessionFinished` is acknowledged. If the task has
-    /// failed or was cancelled, a new task can use the key after the event of the task is acknowledged.
+    /// The idempotency key, 1 to 255 bytes. A later request with the same key finds the same task, whose priority,
+    /// rate, constraints and start times stay. If the task has succeeded, a new task can use the key after the next
+    /// event `.sessionFinished` is acknowledged. If the task has failed or was cancelled, a new task can use the key
+    /// after the event of the task is acknowledged.
     public var idempotencyKey: String?
     /// The header fields. They are sent only to the URL's origin, and are stored in a file with mode 0600.
     public var headers: [Header]
