@@ -92,13 +92,13 @@ def test_the_attempts_command_shows_the_delay_after_each_failed_attempt(backhaul
 
 def test_the_attempts_command_shows_the_time_of_the_next_attempt(backhaul, server):
     url = server.serve("/a", CONTENT, otherwise=Behaviour(status=500))
-    backhaul("get", "--retry-delay", "60", "--timeout", "1", url, code=5)
+    backhaul("get", "--retry-delay", "60", "--timeout", "5", url, code=5)
     assert "; next attempt in " in backhaul("attempts", backhaul.json("tasks")[0]["id"]).stdout
 
 
 def test_the_error_of_a_resource_timeout_has_the_error_of_the_last_attempt(backhaul, server):
     url = server.serve("/a", CONTENT, otherwise=Behaviour(status=503))
-    words = ["get", "--max-time", "1", "--retry-delay", "0.1", "--retry-max-delay", "0.1", url]
+    words = ["get", "--max-time", "4", "--retry-delay", "0.1", "--retry-max-delay", "0.1", url]
     errors = backhaul(*words, code=1).stderr
     assert "resource time-out; the last attempt: the server responded with status 503 (BH_RESOURCE_TIMEOUT)" in errors
     (ended,) = backhaul.json(*words, code=1)

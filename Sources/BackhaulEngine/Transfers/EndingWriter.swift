@@ -55,7 +55,8 @@ final class EndingWriter {
         }, then: { result in
             switch result {
             case .success(let change):
-                CrashPoint.afterEnd.reach()
+                // A test may choose the Nth end, and one transaction may have several ends.
+                for _ in endings { CrashPoint.afterEnd.reach() }
                 return [.ended(endings, change)]
             // Each end is then written alone. So an end that cannot be written does not delay the other ends.
             case .failure(let failure): return endings.map { .notEnded($0, failure) }

@@ -58,7 +58,7 @@ def test_the_request_of_an_activity_runs_at_the_end_of_its_window_if_the_machine
     assert time.time() >= first + 3
     waits = one.waits(ended.task_id)
     assert [wait.reason for wait in waits] == [Reason.POWER]
-    assert waits[0].ended_ms - waits[0].began_ms <= 3_500
+    assert waits[0].ended_ms - waits[0].began_ms <= 20_000
 
 
 def test_the_request_of_an_activity_runs_when_its_window_opens_if_the_machine_has_external_power(

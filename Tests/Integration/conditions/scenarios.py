@@ -17,8 +17,8 @@ QUICK = {"first_delay_ms": 100, "longest_delay_ms": 200}
 
 def stop(env, record, change):
     """Makes the change, waits until the transfer has stopped, and records for how long bytes still arrived."""
-    changed = time.monotonic()
     change()
+    changed = time.monotonic()
     env.link.wait_until(lambda link: link.connections == 0)
     seconds = max(0.0, env.link.last_byte - changed)
     print(f"{record.name}: the last byte came {seconds * 1000:.0f} ms after the change")
@@ -96,10 +96,10 @@ def slow():
     record = Record(
         "slow", "A link falls to 3 KB/s and recovers",
         "The link is too slow, so the transfer is held. After each pause a slow probe measures the link for some "
-        "seconds. This scenario sets `slow_after_ms` and `slow_pause_ms` to 3 s; the defaults are one minute and five "
-        "minutes.", "--minimum-rate 10k")
+        "seconds. This scenario sets `slow_after_ms` to 3 s and `slow_pause_ms` to 8 s; the defaults are one minute and "
+        "five minutes.", "--minimum-rate 10k")
     with Environment("slow") as env:
-        host = env.host(minimum_bytes_per_second=10_000, slow_after_ms=3_000, slow_pause_ms=3_000, **QUICK)
+        host = env.host(minimum_bytes_per_second=10_000, slow_after_ms=3_000, slow_pause_ms=8_000, **QUICK)
         record.begin(env)
         download = Download(env, host)
         download.wait_for_bytes(1_000_000)

@@ -61,7 +61,7 @@ def control_while_held():
         env.machine.unplug(63)
         host = env.host(requires_external_power=True, **QUICK)
         suspended, cancelled = (Download(env, host, f"/{name}", 1_000) for name in "ab")
-        late = Download(env, host, "/c", 1_000, policy=Policy(rules=TransferRules(resource_timeout_ms=4_000)))
+        late = Download(env, host, "/c", 1_000, policy=Policy(rules=TransferRules(resource_timeout_ms=10_000)))
         for one in (suspended, cancelled, late):
             one.wait_for_reason(Reason.POWER)
         host.suspend([suspended.id])

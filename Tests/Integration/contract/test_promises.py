@@ -60,7 +60,7 @@ def test_a_host_that_attaches_to_a_session_gets_the_current_progress_and_later_p
     content = Content(4_000_000)
     host = hosts.start()
     host.session(role=Role.PRODUCE, **QUICK)
-    host.download(misbehaving.serve("/a", content, otherwise=Behaviour(pace=2_000_000)), downloads / "a",
+    host.download(misbehaving.serve("/a", content, otherwise=Behaviour(pace=1_000_000)), downloads / "a",
                   user_data=b"which picture this is")
     misbehaving.wait_until(lambda log: log and log[0].sent > 500_000)
     host.kill()

@@ -158,9 +158,10 @@ def test_after_a_kill_a_download_starts_from_the_beginning_if_synced_bytes_were_
     assert [delivery.start for delivery in server.deliveries] == [0, 0]
 
 
-def test_after_a_kill_a_download_continues_from_its_part_file(host, server, downloads):
+def test_after_a_kill_a_download_continues_from_its_part_file(host, store, server, downloads):
     one = host()
     begun(one, server, downloads)
+    wait_for_checkpoint(store)
     one.kill_with_engine()
     one = host()
     one.attach()

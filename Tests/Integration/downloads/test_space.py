@@ -65,7 +65,7 @@ def test_a_download_continues_by_itself_when_the_disk_has_space_again(one, misbe
 
 def test_a_download_keeps_its_received_bytes_if_the_disk_fills_up(one, misbehaving, disk):
     content = Content(6_000_000, seed=3)
-    url = misbehaving.serve("/a", content, [Behaviour(pace=3_000_000)])
+    url = misbehaving.serve("/a", content, [Behaviour(pace=1_000_000)])
     one.download(url, disk / "a")
     until(one.tasks, lambda tasks: tasks[0].offset > 1_500_000)
     (disk / "ballast").write_bytes(b"x" * 4_000_000)

@@ -158,7 +158,7 @@ def test_waiting_for_events_does_not_block_the_event_loop(store, misbehaving, do
     async def scenario():
         async with await Application.open_async(IDENTIFIER, store, hosting=hosting) as application:
             session = await application.start.session("gallery")
-            await session.start.download(misbehaving.serve("/a", CONTENT, otherwise=Behaviour(pace=100_000)))
+            await session.start.download(misbehaving.serve("/a", CONTENT, otherwise=Behaviour(pace=25_000)))
             longest, last = 0.0, time.monotonic()
 
             async def tick():
@@ -175,7 +175,7 @@ def test_waiting_for_events_does_not_block_the_event_loop(store, misbehaving, do
             ticking.cancel()
             return longest
 
-    assert asyncio.run(asyncio.wait_for(scenario(), 60)) < 0.5
+    assert asyncio.run(asyncio.wait_for(scenario(), 60)) < 2
 
 
 def test_a_wait_uses_little_processor_time_while_another_session_has_unread_events(store, misbehaving, hosting):

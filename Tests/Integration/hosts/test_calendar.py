@@ -71,7 +71,7 @@ def test_a_calendar_that_is_set_back_does_not_extend_the_resource_timeout(start,
 
 
 def test_a_retry_is_not_delayed_when_the_calendar_is_set_back(start, calendar, misbehaving, downloads):
-    urls = [misbehaving.serve(f"/{name}", CONTENT, [retry_after("1")]) for name in "ab"]
+    urls = [misbehaving.serve(f"/{name}", CONTENT, [retry_after("4")]) for name in "ab"]
     one = start()
     one.session(**QUICK)
     for name, url in zip("ab", urls):

@@ -71,7 +71,7 @@ def test_two_hundred_files_arrive_over_each_http_version(host, nginx, served, ce
     assert {event.state for event in events[:-1]} == {TaskState.SUCCEEDED}
     assert {name: sha256_of(downloads / name) for name in served.names} == served.digests
     assert sorted(os.listdir(downloads)) == sorted(served.names)
-    assert {asked.protocol for asked in list(nginx.log())[-200:]} == {over}
+    assert {asked.protocol for asked in nginx.log()[-200:]} == {over}
 
 
 def test_the_file_of_a_download_without_a_destination_is_kept_until_the_host_claims_it(host, misbehaving, downloads):

@@ -293,7 +293,8 @@ def test_cancelled_tasks_end_as_cancelled_without_a_file(host, misbehaving, down
     assert one.cancel() == 2
     events = one.wait_for()
     assert [(event.state, event.status.name) for event in events[:-1]] == [(TaskState.CANCELLED, "CANCELLED")] * 3
-    assert os.listdir(downloads) == []
+    # The part files are removed after the event.
+    until(lambda: os.listdir(downloads), lambda names: names == [])
 
 
 def test_tasks_with_a_higher_priority_run_first(host, misbehaving, downloads):
@@ -349,7 +350,8 @@ def test_invalidating_a_session_can_also_cancel_its_tasks(host, misbehaving, dow
     one.invalidate(cancel=True)
     events = one.wait_for()
     assert events[0].state is TaskState.CANCELLED
-    assert os.listdir(downloads) == []
+    # The part files are removed after the event.
+    until(lambda: os.listdir(downloads), lambda names: names == [])
 
 
 def test_only_the_user_can_read_the_store(host, misbehaving, downloads, store):

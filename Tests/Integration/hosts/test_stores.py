@@ -226,7 +226,7 @@ def fill_store(one, disk, folder):
 def test_a_download_waits_while_its_store_is_full_and_then_succeeds(
         small_disk, downloads, misbehaving):
     content = Content(500_000)
-    url = misbehaving.serve("/a", content, otherwise=Behaviour(stall_after=400_000))
+    url = misbehaving.serve("/a", content, [Behaviour(stall_after=400_000)], otherwise=Behaviour(silent=True))
     one = Host(small_disk / "store").open()
     try:
         one.session(request_timeout_ms=1_000, first_delay_ms=1, longest_delay_ms=2)

@@ -168,12 +168,12 @@ def test_a_stopped_program_that_attaches_no_session_is_killed(launch_listener, h
 
 
 def test_a_program_that_has_attached_a_session_may_close_its_connection_and_continue_to_run(launch_listener, hosts):
-    finish_round_and_kill(hosts, launch_listener.command(attach_timeout_ms=4_000))
+    finish_round_and_kill(hosts, launch_listener.command(attach_timeout_ms=8_000))
     launched = launch_listener.next()
     launched.open()
     launched.attach("gallery")
     launched.close()
-    assert launch_listener.no_launch_within(5)
+    assert launch_listener.no_launch_within(9)
     assert not launched.has_ended()
     launched.exit()
     launch_listener.next()

@@ -138,7 +138,7 @@ def test_two_applications_are_launched_separately(launch_listener, hosts):
 
 
 def test_the_next_engine_performs_a_pending_launch(launch_listener, hosts):
-    host = hosts.start(launch=launch_listener.command(first_delay_ms=3_000, longest_delay_ms=3_000))
+    host = hosts.start(launch=launch_listener.command(first_delay_ms=8_000, longest_delay_ms=8_000))
     finish_round(host)
     engine = hosts.engine_process(host)
     host.kill()

@@ -47,7 +47,7 @@ def test_the_users_program_gets_the_session_when_the_launched_program_completes_
 
 
 def test_a_launched_program_is_not_ended_while_another_host_uses_its_session(launch_listener, hosts):
-    finish_round_and_kill(hosts, launch_listener.command(attach_timeout_ms=3_000))
+    finish_round_and_kill(hosts, launch_listener.command(attach_timeout_ms=8_000))
     launched = launch_listener.next()
     user = hosts.start()
     user.attach("gallery")
@@ -55,7 +55,7 @@ def test_a_launched_program_is_not_ended_while_another_host_uses_its_session(lau
     with pytest.raises(InUse) as raised:
         launched.attach("gallery")
     assert raised.value.detail == user.pid
-    assert launch_listener.no_launch_within(4)
+    assert launch_listener.no_launch_within(9)
     assert not launched.has_ended(), "the launched program was ended although the session was in use"
     user.acknowledge(user.wait_for())
     user.complete()
@@ -66,7 +66,7 @@ def test_a_launched_program_is_not_ended_while_another_host_uses_its_session(lau
 
 
 def test_a_launched_program_that_waited_for_the_session_counts_as_a_program_that_attached_it(launch_listener, hosts):
-    finish_round_and_kill(hosts, launch_listener.command(attach_timeout_ms=2_000))
+    finish_round_and_kill(hosts, launch_listener.command(attach_timeout_ms=8_000))
     launched = launch_listener.next()
     user = hosts.start()
     user.attach("gallery")
@@ -76,7 +76,7 @@ def test_a_launched_program_that_waited_for_the_session_counts_as_a_program_that
     user.kill()
     launched.finish()
     launched.close()
-    assert launch_listener.no_launch_within(3)
+    assert launch_listener.no_launch_within(9)
     assert not launched.has_ended(), "the launched program was ended although it had attached"
 
 
@@ -133,10 +133,12 @@ def test_the_listed_time_of_a_stop_is_the_time_of_the_first_event_after_the_stop
     host.session()
     other.attach(role=Role.PRODUCE)
     host.stop()
-    other.cancel([other.download("http://127.0.0.1:9/file", suspended=True)])
-    came = time.time() * 1_000
+    task = other.download("http://127.0.0.1:9/file", suspended=True)
+    before = time.time() * 1_000
+    other.cancel([task])
+    after = time.time() * 1_000
     time.sleep(1)
-    assert abs(hosts.start(observes=True).all_sessions()[0].consumer_stopped_ms - came) < 700
+    assert before - 1 <= hosts.start(observes=True).all_sessions()[0].consumer_stopped_ms <= after + 500
 
 
 def test_a_stopped_consumer_prevents_a_launch_by_default(launch_listener, hosts):

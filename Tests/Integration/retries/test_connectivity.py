@@ -66,9 +66,9 @@ def test_a_download_continues_after_its_network_link_was_lost_and_restored(one, 
     network.plug()
     content = Content(6_000_000)
     task = one.download(
-        server.serve("/a", content, [Behaviour(pace=2_000_000, drop_after=3_000_000)]), downloads / "a",
+        server.serve("/a", content, [Behaviour(pace=500_000, drop_after=3_000_000)]), downloads / "a",
         policy=policy(first_delay_ms=1, longest_delay_ms=1, maximum_attempts=50))
-    until(lambda: server.log("/a"), lambda asked: asked and asked[0].sent > 2_000_000)
+    until(lambda: server.log("/a"), lambda asked: asked and asked[0].sent > 1_000_000)
     network.unplug()
     until(lambda: one.task(task), lambda seen: seen.reason in (Reason.STALLED, Reason.CONNECTIVITY, Reason.RETRY))
     network.plug()

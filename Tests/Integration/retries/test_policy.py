@@ -92,11 +92,11 @@ def test_a_bad_response_is_retried_only_if_the_policy_demands_it(host, misbehavi
 
 @pytest.mark.parametrize("form", ["seconds", "date"])
 def test_a_retry_respects_the_delay_in_the_field_retry_after(host, misbehaving, downloads, form):
-    # A date has whole seconds, so the date may be up to a second too early.
-    value = "2" if form == "seconds" else formatdate(time.time() + 3, usegmt=True)
-    url = misbehaving.serve("/a", CONTENT, [retry_after(value)])
     one = host()
     one.session(**SOON)
+    # A date has whole seconds, so the date may be up to a second too early.
+    value = "2" if form == "seconds" else formatdate(time.time() + 4, usegmt=True)
+    url = misbehaving.serve("/a", CONTENT, [retry_after(value)])
     task = one.download(url, downloads / "a")
     until(lambda: one.task(task), lambda seen: seen.reason is Reason.RETRY)
     assert only_end(one).state is TaskState.SUCCEEDED

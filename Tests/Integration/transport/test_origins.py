@@ -50,9 +50,9 @@ def test_a_file_arrives_complete(host, origin, certificates, downloads):
 
 def test_a_download_resumes_after_a_kill_of_the_engine(host, origin, certificates, downloads):
     one = host()
-    one.session(ca_file=certificates.authority, bytes_per_second=8_000_000, **QUICK)
+    one.session(ca_file=certificates.authority, bytes_per_second=2_000_000, **QUICK)
     task = one.download(f"{origin}/large", downloads / "large")
-    until(lambda: one.task(task), lambda info: info.offset > 4_000_000)
+    until(lambda: one.task(task), lambda info: info.offset > 1_500_000)
     one.kill_with_engine()
     again = host()
     again.attach()

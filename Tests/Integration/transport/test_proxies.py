@@ -13,6 +13,7 @@ from servers.misbehaving import MisbehavingServer
 from servers.proxies import Socks, Squid
 from servers.proxy import Proxy
 from testbed.challenges import ASK_FOR_CREDENTIALS, challenge
+from testbed.host import until
 
 #: Empty values for all proxy variables. They replace the values in the environment in which the tests run.
 CLEAN = {name: "" for lower in ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
@@ -42,7 +43,8 @@ def test_the_configured_proxy_is_used(fetch, squid, server, authority):
     assert event.state is TaskState.SUCCEEDED
     assert server.log()[0].headers.get("via", "").endswith("(squid/5.7)") == (server.url.startswith("http:"))
     if server.url.startswith("http:"):
-        assert "GET " + server.url in squid.lines()[before]
+        # Squid writes its log after the response.
+        assert "GET " + server.url in until(squid.lines, lambda lines: len(lines) > before)[before]
 
 
 def test_the_proxy_of_the_environment_is_used_if_no_setting_overrides_it(fetch, squid, server, authority):

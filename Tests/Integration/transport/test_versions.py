@@ -21,19 +21,19 @@ from transport.refusing import RefusingServer
 def test_the_configured_http_version_is_used(fetch, nginx, served, certificates, version, tls, spoken):
     name = served.names[5]
     url = f"{nginx.tls_url if tls else nginx.url}/{name}"
-    before = len(list(nginx.log()))
+    before = len(nginx.log())
     assert fetch(url, http_version=version, ca_file=certificates.authority).state is TaskState.SUCCEEDED
-    assert [asked.protocol for asked in list(nginx.log())[before:]] == [spoken]
+    assert [asked.protocol for asked in nginx.log()[before:]] == [spoken]
 
 
 def test_sessions_with_different_http_versions_share_no_connection(host, nginx, served, certificates, downloads):
     one = host()
-    before = len(list(nginx.log()))
+    before = len(nginx.log())
     for number, version in enumerate([HTTPVersion.DEFAULT, HTTPVersion.HTTP_1_1, HTTPVersion.DEFAULT]):
         one.session(f"session {number}", http_version=version, ca_file=certificates.authority)
         one.download(f"{nginx.tls_url}/{served.names[5]}", downloads / str(number))
         one.wait_for()
-    spoken = [asked.protocol for asked in list(nginx.log())[before:]]
+    spoken = [asked.protocol for asked in nginx.log()[before:]]
     assert spoken == ["HTTP/2.0", "HTTP/1.1", "HTTP/2.0"]
 
 

@@ -319,8 +319,9 @@ def test_a_kill_while_files_are_enqueued_loses_no_file(host, forms, sources, sto
     engine = one.engine().process_id
     one.begin("enqueue", requests)
     time.sleep(random.Random(seed).uniform(0.0, 0.12))
-    daemons.end(engine, signal.SIGKILL, time.monotonic() + 10)
+    # The host is killed first: while it lives, it could start the next engine and send the enqueue again.
     one.kill()
+    daemons.end(engine, signal.SIGKILL, time.monotonic() + 10)
     again = host()
     again.session(connections_per_origin=16, first_delay_ms=10)
     known = {task.key for task in again.tasks()}

@@ -2,9 +2,15 @@
 
 import json
 import os
+import time
+from contextlib import closing
 from dataclasses import dataclass
+from http.client import HTTPConnection
 
 from servers import child, listening
+
+#: How the paths of requests begin that only `Nginx.log` sends.
+_MARKER = "/logged/"
 
 _CONFIGURATION = """
 daemon off;
@@ -62,6 +68,7 @@ class Nginx:
         self.folder, self.files, self.certificates = folder, files, certificates
         self._access_log = f"{folder}/access.log tests" if logging else "off"
         self._process = None
+        self._markers = 0
 
     def __enter__(self):
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -98,6 +105,21 @@ class Nginx:
         return f"https://127.0.0.1:{self.tls_port}"
 
     def log(self):
-        """Yields the requests that got a response or whose client disconnected, in order."""
-        for line in (self.folder / "access.log").read_text().splitlines():
-            yield LoggedRequest(*json.loads(line))
+        """Returns the requests that got a response or whose client disconnected, in order.
+
+        nginx writes the line of a request after the response. So this method sends a request, and waits for the line of
+        this request. The lines of all earlier responses are above this line, because nginx has only one process.
+        """
+        self._markers += 1
+        marker = f"{_MARKER}{self._markers}"
+        with closing(HTTPConnection("127.0.0.1", self.port, timeout=20)) as connection:
+            connection.request("GET", marker)
+            connection.getresponse().read()
+        deadline = time.monotonic() + 20
+        while marker not in [request.path for request in self._logged()]:
+            assert time.monotonic() < deadline, "nginx has written no line for 20 s"
+            time.sleep(0.001)
+        return [request for request in self._logged() if not request.path.startswith(_MARKER)]
+
+    def _logged(self):
+        return [LoggedRequest(*json.loads(line)) for line in (self.folder / "access.log").read_text().splitlines()]
