@@ -125,7 +125,7 @@ def lose(store, *names):
 @pytest.mark.parametrize("names", [[DATABASE], [DATABASE, LOG]], ids=["the database", "the database and its log"])
 def test_a_store_whose_database_was_emptied_after_a_kill_is_refused(host, store, downloads, names):
     """The WAL file with its commits, or the record of a part file, shows that the database was not empty."""
-    with PacedServer(Content(4_000_000), 2_000_000, lambda _: False) as server:
+    with PacedServer(Content(4_000_000), 500_000, lambda _: False) as server:
         one = host()
         one.session()
         one.download(server.url, downloads / "a")
