@@ -96,8 +96,8 @@ def slow():
     record = Record(
         "slow", "A link falls to 3 KB/s and recovers",
         "The link is too slow, so the transfer is held. After each pause a slow probe measures the link for some "
-        "seconds. This scenario sets `slow_after_ms` to 3 s and `slow_pause_ms` to 8 s; the defaults are one minute and "
-        "five minutes.", "--minimum-rate 10k")
+        "seconds. This scenario sets `slow_after_ms` to 3 s and `slow_pause_ms` to 8 s; the defaults are one minute "
+        "and five minutes.", "--minimum-rate 10k")
     with Environment("slow") as env:
         host = env.host(minimum_bytes_per_second=10_000, slow_after_ms=3_000, slow_pause_ms=8_000, **QUICK)
         record.begin(env)
