@@ -122,10 +122,9 @@ public final class SessionClient: Sendable {
             if case .events(let events, let more) = reply {
                 application.state.change { $0.polled(handle, after: after, events, more: more, newest: newest) }
             }
-            ticket.complete(with: .reply(reply))
-            // The descriptor becomes readable only now: a woken host finds the outcome of this poll, and does not poll
-            // the same events again.
-            application.state.change { $0.pollEnded(handle) }
+            // The descriptor becomes readable only after the outcome is set. So a woken host finds the outcome of this
+            // poll, and does not poll the same events again.
+            ticket.complete(with: .reply(reply)) { application.state.change { $0.pollEnded(handle) } }
         }
         return ticket
     }

@@ -90,13 +90,15 @@ public final class Ticket: Sendable {
         if before.isAnnounced { withdrawn(self) }
     }
 
-    /// Sets the outcome. Only the first call has an effect.
-    func complete(with outcome: Outcome) {
+    /// Sets the outcome. Only the first call sets it. `finish`: is called after the outcome is set and the ticket is
+    /// announced.
+    func complete(with outcome: Outcome, finish: () -> Void = {}) {
         let (isUnread, orphan): (Bool, SessionClient?) = state.change { state in
+            // The announcement and `finish` happen under the lock. So when a wait for the outcome returns, both are
+            // done.
+            defer { finish() }
             guard state.outcome == nil else { return (false, nil) }
             state.outcome = outcome
-            // The announcement happens under the lock. So when a wait for the outcome returns, the ticket is already
-            // announced.
             if state.isAnnounced, !state.isReleased { announced(self) }
             return (state.isReleased, state.isReleased ? state.unclaimedSession : nil)
         }
