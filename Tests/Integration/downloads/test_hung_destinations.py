@@ -40,6 +40,10 @@ def fill(one, server, folder):
     return tasks
 
 
+def wait_until_no_part_file_is_left(disk):
+    until(lambda: [name for name in os.listdir(disk.folder) if name.startswith(".backhaul")], lambda left: not left)
+
+
 @pytest.mark.both_hostings
 def test_a_hung_disk_does_not_delay_downloads_to_other_disks(host, hosting, disk, server, downloads):
     one = host(hosting=hosting)
@@ -60,7 +64,7 @@ def test_a_hung_disk_does_not_delay_downloads_to_other_disks(host, hosting, disk
     events = [event for event in one.wait_for() if event.task_id]
     assert [event.state for event in events].count(TaskState.SUCCEEDED) >= 2
     # The part files of the cancelled tasks are removed after the events.
-    until(lambda: [name for name in os.listdir(disk.folder) if name.startswith(".backhaul")], lambda left: not left)
+    wait_until_no_part_file_is_left(disk)
     left = [path for path in disk.folder.iterdir() if path.is_file()]
     assert left and {sha256_of(path) for path in left} == {CONTENT.sha256}
 
@@ -83,7 +87,7 @@ def test_closing_an_application_does_not_wait_for_a_hung_disk_and_the_next_engin
     assert [event.state for event in events] == [TaskState.SUCCEEDED] * TASKS
     assert {sha256_of(disk.folder / f"{number}") for number in range(TASKS)} == {CONTENT.sha256}
     # The part files of the first engine are removed.
-    until(lambda: [name for name in os.listdir(disk.folder) if name.startswith(".backhaul")], lambda left: not left)
+    wait_until_no_part_file_is_left(disk)
 
 
 @pytest.mark.both_hostings

@@ -116,10 +116,8 @@ class Nginx:
             connection.request("GET", marker)
             connection.getresponse().read()
         deadline = time.monotonic() + 20
-        while marker not in [request.path for request in self._logged()]:
+        while f'["{marker}"' not in (text := (self.folder / "access.log").read_text()):
             assert time.monotonic() < deadline, "nginx has written no line for 20 s"
             time.sleep(0.001)
-        return [request for request in self._logged() if not request.path.startswith(_MARKER)]
-
-    def _logged(self):
-        return [LoggedRequest(*json.loads(line)) for line in (self.folder / "access.log").read_text().splitlines()]
+        requests = [LoggedRequest(*json.loads(line)) for line in text.splitlines()]
+        return [request for request in requests if not request.path.startswith(_MARKER)]
