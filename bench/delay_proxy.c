@@ -315,7 +315,7 @@ static void handle(struct source *source, uint32_t events) {
     if (link->has_failed) return;
     if (events & EPOLLIN) receive(link, number);
     if (events & EPOLLOUT && !link->has_failed && link->directions[1 - number].is_full) deliver(link, 1 - number);
-    /* Both sides have closed this socket. Epoll would report this repeatedly until the last bytes are due, so the
+    /* Both sides have closed this socket. Epoll would report the socket repeatedly until the last bytes are due, so the
      * socket is removed from epoll. */
     if (events & EPOLLHUP && !(events & EPOLLIN) && source->is_watched) {
         source->is_watched = 0;

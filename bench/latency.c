@@ -174,7 +174,7 @@ static void measure_syncs(const char *folder, int count) {
     free(times);
 }
 
-/* Measures wake-ups of this process. A child process sends a message, which has the time at which it is sent. */
+/* Measures wake-ups of this process. A child process sends messages. Each message has the time at which it is sent. */
 static void measure_wake_ups(int count) {
     int pair[2];
     int64_t *times = calloc((size_t)count, sizeof *times), sent;

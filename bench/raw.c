@@ -4,8 +4,8 @@
  *   raw discard|write|each|all LIST [CA_FILE]      LIST has one "URL<tab>destination" in each line
  *
  * discard: drops the bytes. write: writes the files without a sync. each: calls fdatasync(2) for each file and fsync(2)
- * for its directory before the next transfer. all: calls syncfs(2) one time at the end. Until then no file is durable,
- * and after it all files are durable.
+ * for its directory before the next transfer. all: calls syncfs(2) one time at the end. Before this call, no file is
+ * durable. After this call, all files are durable.
  */
 #define _GNU_SOURCE
 #include <curl/curl.h>

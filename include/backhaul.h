@@ -102,12 +102,12 @@
  *   An *activity* is work that repeats.
  *
  * The engine
- *   The process that holds the store's lock is the engine; all other processes send it commands over a socket in the
- *   store. The *hosting* is where the engine runs. With daemon hosting, the default, the engine is the program
- *   backhauld. The library starts backhauld when no process holds the lock. When no work is left, backhauld exits. With
- *   embedded hosting, the engine runs in a few threads of one process that has the store open. When that process ends,
- *   another process that has the store open becomes the engine. If there is no such process, transfers pause until a
- *   program opens the store again.
+ *   The process that holds the store's lock is the engine. All other processes send commands to the engine over a
+ *   socket in the store. The *hosting* is where the engine runs. With daemon hosting, the default, the engine is the
+ *   program backhauld. The library starts backhauld when no process holds the lock. When no work is left, backhauld
+ *   exits. With embedded hosting, the engine runs in a few threads of one process that has the store open. When that
+ *   process ends, another process that has the store open becomes the engine. If there is no such process, transfers
+ *   pause until a program opens the store again.
  *
  * Launches
  *   An application may register a launch command, which starts the host's program. If a session of the application
@@ -158,7 +158,7 @@
  * Errors
  *   A call that can fail returns a bh_status. If the caller passes a bh_error, the call also fills this struct. The
  *   library keeps no error per thread or per handle. Output parameters come last, before the error. They are set only
- *   if the call returns BH_OK, unless the comment of the function says otherwise. Output parameters that are documented
+ *   if the call returns BH_OK. The comment of a function states any exception. Output parameters that are documented
  *   as optional may be NULL. Each call can return BH_INVALID_ARGUMENT, BH_INVALID_HANDLE, BH_FORKED, BH_TOO_MANY,
  *   BH_OUT_OF_RESOURCES and BH_INTERNAL. Calls with timeout_ms can also return BH_TIMEOUT, BH_STORE_…, BH_ENGINE_… and
  *   BH_DAEMON_UNAVAILABLE. Calls on a session can also return BH_WRONG_ROLE, BH_INVALIDATED and BH_COMPLETED. In the
@@ -168,10 +168,10 @@
  *   `timeout_ms` is how long the call may wait for the engine: 0 to BH_WAIT_MAXIMUM milliseconds, or BH_WAIT_DEFAULT
  *   for 30 seconds. An endless wait is not possible: -1 is refused. A call that times out returns BH_TIMEOUT. If the
  *   engine's process is stopped (SIGSTOP), the call returns BH_ENGINE_UNRESPONSIVE instead, and error->detail is the id
- *   of the engine's process. In both cases, check error->ticket. If it is not NULL, the operation continues: do not
- *   repeat the call, because the ticket returns the outcome later. If it is NULL, the call may be repeated. If the host
- *   passed no bh_error, the operation continues, but the host gets no ticket. If such an operation attaches a session,
- *   the library closes this session.
+ *   of the engine's process. In both cases, check error->ticket. If there is a ticket, the operation continues: do not
+ *   repeat the call, because the ticket returns the outcome later. If error->ticket is NULL, the call may be repeated.
+ *   If the host passed no bh_error, the operation continues, but the host gets no ticket. If such an operation attaches
+ *   a session, the library closes this session.
  *
  *   With BH_START in place of a time-out, a call starts the operation and does not wait for the engine. Such a call
  *   returns BH_STARTED with a ticket, or an error without a ticket; it never returns BH_OK. It sets no output
@@ -281,13 +281,13 @@ BH_API const char *bh_abi_json(void);
     X(OK, 0, "success")                                                                                                \
     X(INVALID_ARGUMENT, 1, "an argument is missing, malformed or out of range")                                        \
     X(INVALID_HANDLE, 2, "the handle is closed or was never valid")                                                    \
-    X(FORKED, 3, "the handle belongs to the parent process; open the application again in this one")                   \
+    X(FORKED, 3, "the handle belongs to the parent process; open the application again in this process")               \
     X(NOT_FOUND, 4, "there is no such session, task, challenge or activity")                                           \
     X(ALREADY_EXISTS, 5, "an object with this name exists already")                                                    \
     X(KEY_CONFLICT, 6, "the idempotency key was used for another request")                                             \
     X(DESTINATION_IN_USE, 7, "another task has the same destination")                                                  \
     X(IN_USE, 8, "another consumer has the session")                                                                   \
-    X(TIMEOUT, 9, "the operation takes longer than the wait; the ticket returns its outcome later")                    \
+    X(TIMEOUT, 9, "the operation takes longer than the wait; the ticket returns the outcome later")                    \
     X(WRONG_STATE, 10, "the session or task is not in a state that allows this")                                       \
     X(WRONG_ROLE, 11, "the handle's role does not allow this")                                                         \
     X(INVALIDATED, 12, "the session was invalidated")                                                                  \
@@ -690,13 +690,15 @@ typedef struct bh_constraints {
     uint32_t maximum_cpu_pressure_percent;    /* 1 to 100: limit of the pressure, which is the percentage of the last
                                                  ten seconds in which a process waited for a processor (/proc/pressure);
                                                  default: no limit */
-    uint32_t maximum_io_pressure_percent;     /* the same limit, for processes that waited for a disk */
-    uint32_t maximum_memory_pressure_percent; /* the same limit, for processes that waited for memory */
+    uint32_t maximum_io_pressure_percent;     /* as maximum_cpu_pressure_percent, but for processes that waited for a
+                                                 disk */
+    uint32_t maximum_memory_pressure_percent; /* as maximum_cpu_pressure_percent, but for processes that waited for
+                                                 memory */
     uint32_t reserved_number;
-    uint64_t minimum_bytes_per_second;        /* if an origin or the network is slower than this for slow_after_ms,
-                                                 tasks are held. After slow_pause_ms, the engine starts one task to
-                                                 measure the throughput again: a slow probe. Both times are set in
-                                                 bh_session_configuration. Default: no minimum */
+    uint64_t minimum_bytes_per_second;        /* if an origin or the network is slower than this value for
+                                                 slow_after_ms, tasks are held. After slow_pause_ms, the engine starts
+                                                 one task to measure the throughput again: a slow probe. Both times are
+                                                 set in bh_session_configuration. Default: no minimum */
     const char *quiet_hours;                  /* hours of local time in which tasks are held: "22:00-06:30", or several
                                                  with days: "mon-fri 08:00-18:00, sat 10:00-14:00". Hours such as
                                                  22:00-06:30 end on the next day. Default: none */
@@ -779,10 +781,10 @@ BH_ENUM(bh_role) {
 
 /* Faults of servers that a session tolerates. */
 BH_FLAGS(bh_tolerances) {
-    BH_TOLERATE_MISSING_CLOSE_NOTIFY = 1, /* if the end of the TLS connection marks the end of a body, the body counts
-                                             as complete even if the server sent no close_notify (RFC 9112, section
-                                             9.8). Without this flag, the task then fails with BH_TLS_TRUNCATED, because
-                                             an attacker may have truncated the body */
+    BH_TOLERATE_MISSING_CLOSE_NOTIFY = 1, /* some bodies end at the end of the TLS connection. With this flag, such a
+                                             body counts as complete even if the server sent no close_notify (RFC 9112,
+                                             section 9.8). Without this flag, the task then fails with BH_TLS_TRUNCATED,
+                                             because an attacker may have truncated the body */
     BH_TOLERATE_EARLY_RESPONSE = 2        /* a successful response makes an upload succeed, even if the upload's body
                                              was not sent completely. Without this flag the whole body must be sent */
 };
@@ -872,9 +874,9 @@ BH_API BH_CHECK_RESULT bh_status bh_session_event_fd(bh_session *session, int *d
 BH_API BH_CHECK_RESULT bh_status bh_session_get_configuration(bh_session *session, int32_t timeout_ms,
                                                               bh_batch **configuration, bh_error *error);
 
-/* Replaces the stored configuration. The new identifier must be that of the session, or NULL. The new configuration
- * applies to attempts that start later. Some fields apply immediately: bytes_per_second, maximum_running_tasks,
- * connections_per_origin, history_limit, and shorter delays and time-outs. */
+/* Replaces the stored configuration. The new identifier must be the session's identifier, or NULL. The new
+ * configuration applies to attempts that start later. Some fields apply immediately: bytes_per_second,
+ * maximum_running_tasks, connections_per_origin, history_limit, and shorter delays and time-outs. */
 BH_API BH_CHECK_RESULT bh_status bh_session_set_configuration(bh_session *session,
                                                               const bh_session_configuration *configuration,
                                                               int32_t timeout_ms, bh_error *error);
@@ -1035,11 +1037,12 @@ typedef struct bh_request {
                                     file is kept in the store until the host claims it */
     const char *idempotency_key; /* 1 to 255 bytes. If an earlier request of the session has the same key, the new
                                     request makes no task: the call returns the earlier task, and does not check files.
-                                    Both requests must be the same, except for rate, constraints, priority, start times
-                                    and expiry, whose values in the earlier task stay. Otherwise the call fails with
-                                    BH_KEY_CONFLICT. If the task has failed or was cancelled, the key is free for
-                                    another request after the task's event is acknowledged. If the task has succeeded,
-                                    the key is free after the round's BH_EVENT_SESSION_FINISHED is acknowledged */
+                                    The two requests may differ only in rate, constraints, priority, start times and
+                                    expiry, and the earlier task keeps its values of these fields. If other fields
+                                    differ, the call fails with BH_KEY_CONFLICT. If the task has failed or was
+                                    cancelled, the key is free for another request after the task's event is
+                                    acknowledged. If the task has succeeded, the key is free after the round's
+                                    BH_EVENT_SESSION_FINISHED is acknowledged */
     const bh_header *headers;    /* sent only to the URL's origin; stored with mode 0600. At most
                                     BH_HEADER_COUNT_MAXIMUM headers. All names and values together have at most
                                     BH_HEADERS_SIZE_MAXIMUM bytes */
@@ -1074,8 +1077,8 @@ typedef struct bh_request {
     uint64_t expected_bytes_received; /* upper bound of the received bytes. While a budget has fewer bytes left, the
                                          task is held (Apple: countOfBytesClientExpectsToReceive). 0: expected_size, or
                                          not known */
-    uint64_t expected_bytes_sent; /* the same for the sent bytes (Apple: countOfBytesClientExpectsToSend); 0: the size
-                                     of the body */
+    uint64_t expected_bytes_sent; /* upper bound of the sent bytes. While a budget has fewer bytes left, the task is
+                                     held (Apple: countOfBytesClientExpectsToSend). 0: the size of the body */
     bh_request_flags flags;
     bh_if_exists if_exists;
     bh_body_source body_source;  /* for body_file and the files of parts */
@@ -1085,7 +1088,7 @@ typedef struct bh_request {
     uint32_t mode;               /* permission bits of the file; 0: 0666 without the bits of the host's umask */
 } bh_request;
 
-/* State of a task. The last three are final. */
+/* State of a task. The last three states are final. */
 BH_ENUM(bh_task_state) {
     BH_TASK_NONE = 0, /* no task */
     BH_TASK_WAITING = 1,
@@ -1279,7 +1282,7 @@ BH_ENUM(bh_challenge_response_kind) {
                                   unchanged */
     BH_RESPOND_URL = 5         /* for BH_CHALLENGE_REFRESH of a URL: the new URL, which must be https if the old URL was
                                   https. If the new URL has another origin, the headers of the request and of the
-                                  session are not sent to it */
+                                  session are not sent to the new URL */
 };
 
 /* Flags of a response to a challenge. */
@@ -1364,7 +1367,7 @@ typedef struct bh_task_info {
     bh_status status;         /* status of the ended task, or of the last failed attempt; else BH_OK */
     const char *reason_text;  /* one sentence; NULL with BH_REASON_NONE */
     const char *error_message; /* message about `status`, or NULL */
-    int64_t next_attempt_ms;  /* when the engine tries or checks again, or 0 */
+    int64_t next_attempt_ms;  /* when the engine starts an attempt or checks the condition again, or 0 */
     const char *url;
     const char *destination;  /* NULL: no destination */
     const char *path;         /* path of a successful download's file, or NULL */
@@ -1547,7 +1550,7 @@ BH_API BH_CHECK_RESULT bh_status bh_task_waits(bh_session *session, uint64_t tas
                                                bh_batch **waits, bh_error *error);
 
 /* ---------------------------------------------------------------------------------------------------------------
- * Progress: live readings of running tasks. They are not events: a newer reading replaces one that was not read.
+ * Progress: live readings of running tasks. Readings are not events: a new reading replaces an older unread reading.
  * ------------------------------------------------------------------------------------------------------------ */
 
 typedef struct bh_progress {
@@ -1651,7 +1654,7 @@ typedef struct bh_network {
     uint32_t month_starts_on;  /* day on which the budget's month begins: 1 to 28; 0 means 1 */
     bh_budget budget;          /* of all sessions together */
     bh_network_kinds kind;     /* read only: one kind, or 0 when this engine has not seen the network */
-    bool is_current;           /* read only: the default route uses it */
+    bool is_current;           /* read only: the default route uses the network */
     uint8_t reserved[3];
     uint64_t used_today;       /* read only: bytes. If an engine is killed, the bytes of its last seconds are not
                                   counted */

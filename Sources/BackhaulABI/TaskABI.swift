@@ -54,9 +54,10 @@ private func claim(
         throw Failure(.invalidArgument, "if_exists is BH_IF_EXISTS_SKIP, which is for requests only")
     }
     var checker = DestinationChecker()
-    // A claim moves a file, such as a finished download, from the store (the engine's directory) to the destination. If
-    // a file exists at the destination, this check accepts the claim, because an earlier claim of the same task may
-    // have moved the file there. The engine checks later whether this is so. If not, the engine applies `policy`.
+    // A claim moves a file, such as a finished download, from the store (the engine's directory) to the destination.
+    // This check accepts a file that exists at the destination: an earlier claim of the same task may have moved the
+    // file there. The engine checks later whether an earlier claim did so. If no earlier claim did, the engine applies
+    // `policy`.
     let destination = try checker.check(path: path, ifExists: .replace)
     return StartedVerb(session.client.claim(TaskID(hostValue: task), destination, policy), .empty, session.application)
 }

@@ -3,9 +3,9 @@ internal import Glibc
 
 /// The addresses of message buses (D-Bus specification, "Server Addresses").
 public enum BusAddress {
-    /// The address of the user's bus. The address comes from the environment. If the environment has none, it is the
-    /// address of the socket in the runtime directory. Nil if both are missing, or if the address in the environment
-    /// has no Unix socket. sd_bus_open_user(3) finds the address in the same way.
+    /// The address of the user's bus, from the environment. If the environment has no address, this property is the
+    /// address of the socket in the runtime directory. Nil if there is no runtime directory either, or if the address
+    /// in the environment has no Unix socket. sd_bus_open_user(3) finds the address in the same way.
     public static var user: String? { user(environment: variable) }
 
     static func user(environment: (String) -> String?) -> String? {
@@ -25,7 +25,7 @@ public enum BusAddress {
         variable("DBUS_SYSTEM_BUS_ADDRESS").flatMap(local) ?? "unix:path=/run/dbus/system_bus_socket"
     }
 
-    /// An address may list several alternatives. Returns those that are Unix sockets. Other alternatives would start a
+    /// An address may list several alternatives. Returns the Unix sockets among them. Other alternatives would start a
     /// child process ("unixexec:", "x-machine-unix:") or wait for a name server ("tcp:").
     public static func local(_ address: String) -> String? {
         let alternatives = address.split(separator: ";").filter { $0.hasPrefix("unix:") }

@@ -9,8 +9,8 @@ struct AttachedSession: Sendable {
     let role: Role
     let descriptor: EventFD
     var isAttached = false
-    /// Why the handle does not work any more; nil while it works. The next engine could not attach the session, or the
-    /// host has completed the session, which ended the handle.
+    /// Why the handle does not work any more; nil while the handle works. A handle stops working if the next engine
+    /// cannot attach the session, or if the host completes the session and thereby ends the handle.
     var failure: Failure?
     private(set) var newest = EventID.zero
     private(set) var returnedThrough = EventID.zero
@@ -23,7 +23,7 @@ struct AttachedSession: Sendable {
     var progressDescriptor: EventFD?
     /// Whether the descriptor is readable.
     private var isSignalled = false
-    /// The number of polls to which the engine has not replied yet. Their replies may have the unreported events.
+    /// The number of polls to which the engine has not replied yet. The replies may contain the new events.
     private var pendingPolls = 0
 
     init(identifier: String, role: Role, descriptor: EventFD) {

@@ -72,8 +72,8 @@ struct Attention: Sendable {
             }
         }
         for (name, newest) in gone {
-            // The listing does not have these sessions, so they were deleted. But if a session was created again after
-            // the listing was made, it stays known: it has newer events, or a handle waits for it.
+            // The listing does not have these sessions, so they were deleted. A session may have been created again
+            // after the listing was made. Such a session has newer events, or a handle waits for it, so it stays known.
             guard let now = known[name], now.newest == newest,
                 !now.isYieldRequested || unreported.yieldRequested.contains(name)
             else {

@@ -247,8 +247,8 @@ struct ClientState: Sendable {
         if !readings.isEmpty { sessions[handle]?.progressDescriptor?.set() }
     }
 
-    /// Sends the request for progress again, which the host (the program that embeds the library) made earlier. A new
-    /// engine does not know this request. The reply is ignored.
+    /// Repeats an earlier request for progress of the host (the program that embeds the library), because a new engine
+    /// does not know this request. The reply is ignored.
     private mutating func resumeWatching(_ handle: HandleID) {
         guard let milliseconds = sessions[handle]?.progressMilliseconds, milliseconds > 0 else { return }
         lastSequence += 1

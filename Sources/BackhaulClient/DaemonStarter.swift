@@ -12,8 +12,8 @@ struct DaemonStarter {
     private var pause = RestartPause()
     private var logError: Failure?
 
-    /// - path: the path of the daemon's program from the options of the host (the program that embeds the library); if
-    /// the path is nil, the program is searched.
+    /// - path: the path of the daemon's program, from the options of the host (the program that embeds the library). If
+    /// the path is nil, the starter searches for the program.
     init(path: String?) { self.path = path }
 
     /// Forgets earlier failures, because an engine has replied.

@@ -88,8 +88,8 @@ struct EngineConnector: Sendable {
     }
 
     /// Returns a lease of the store's engine in this process. The engine runs as long as at least one client has a
-    /// lease of it. Returns nil if another process runs the engine. If no engine runs, the result depends on the host's
-    /// request: for an embedded engine, the call starts one and returns its lease; for a daemon, it returns nil.
+    /// lease of it. Returns nil if another process runs the engine. If no engine runs, the options of the host decide:
+    /// for an embedded engine, the call starts an engine and returns its lease; for a daemon, the call returns nil.
     private func lease(_ directory: StoreDirectory) throws(Failure) -> EngineLease? {
         switch hosting {
         case .embedded: try LocalEngines.current.lease(directory)
@@ -142,8 +142,8 @@ struct EngineConnector: Sendable {
         var isEarly: Bool { !earlyEndDeadline.hasPassed }
 
         /// Whether waiting commands fail. Otherwise they are sent to the next engine. If the store is damaged, or if
-        /// this engine failed early, the next engine would probably fail in the same way. If the store is gone, the
-        /// next engine would serve another store.
+        /// this engine failed early, the next engine would probably fail in the same way. If the store was removed
+        /// or moved, the next engine would serve another store.
         func isPersistent(_ failure: Failure) -> Bool {
             failure.status == .storeDamaged || failure.status == .storeUnavailable || !earlyEndDeadline.hasPassed
         }

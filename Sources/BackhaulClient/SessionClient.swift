@@ -23,8 +23,8 @@ public final class SessionClient: Sendable {
         }
     }
 
-    /// The descriptor that is readable while the session has events that no poll of this handle has returned, and no
-    /// poll of this handle waits for the engine's reply.
+    /// A descriptor that is readable while the session has events that no poll of this handle has returned. While a
+    /// poll of this handle waits for the engine's reply, the descriptor is not readable.
     public var eventDescriptor: Int32 { descriptor.number }
 
     /// Gives up the handle's role in the session, such as the right to read events. The session's transfers continue.

@@ -54,7 +54,7 @@ extension ConditionsWatch {
         guard isWhole else { return }
         isBusSettled = true
         pendingNeeds.remove(.sleep)
-        // `network` is what the kernel says about the network. Until this is known, the network stays pending.
+        // `network` is what the kernel reports about the network. Until the kernel was read, the network stays pending.
         if network != nil { pendingNeeds.remove(.network) }
         settle()
     }

@@ -4,7 +4,7 @@ internal import BackhaulPlatform
 
 /// The kernel's triggers, which report pressure. *Pressure* is the share of time in which processes wait for a
 /// resource, such as memory. The kernel sends one notification when pressure begins. After the notification, the
-/// pressure is read at intervals until it is gone.
+/// pressure is read at intervals until the pressure has ended.
 extension ConditionsWatch {
     func arm(_ resource: PressureResource) {
         guard triggers[resource] == nil,

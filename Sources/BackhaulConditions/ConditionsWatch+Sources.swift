@@ -139,7 +139,7 @@ extension ConditionsWatch {
         if needs.contains(.heat), !areDevicesReported || heat?.hasZones ?? false { polledNeeds.insert(.heat) }
         if needs.contains(.network), routes == nil { polledNeeds.insert(.network) }
         for resource in PressureResource.allCases where needs.contains(resource.need) {
-            // If the kernel does not measure pressure now, it will not begin later. So such a pressure is not polled.
+            // A pressure that the kernel does not measure now is not measured later either. So it is not polled.
             if triggers[resource] == nil, pressure[resource]?.value != nil { polledNeeds.insert(resource.need) }
         }
         if isUnreadable { polledNeeds.formUnion(needs.intersection(ConditionsWatch.readNeeds)) }

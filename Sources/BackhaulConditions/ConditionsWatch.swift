@@ -8,7 +8,7 @@ internal import BackhaulPlatform
 /// A condition that is not in `needs` is not read, and uses no descriptor, timer or thread. If the kernel or a service
 /// reports the changes of a condition, the condition is read after each report. The other conditions are temperatures
 /// and the charge of a battery in use. They are read together every 30 seconds. When the kernel reports that pressure
-/// has begun, the pressure is read together with them until it has ended.
+/// has begun, the pressure is read together with these conditions until it has ended.
 public final class ConditionsWatch {
     /// The conditions to read. The readings of an added condition follow later, with a call of `onChange`. The readings
     /// of a removed condition are dropped immediately, without a call of `onChange`.

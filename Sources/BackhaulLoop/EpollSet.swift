@@ -2,15 +2,15 @@ internal import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// An epoll set that this library makes itself, without libuv: its functions return errors, but libuv would abort the
-/// process.
+/// An epoll set that this library makes itself, without libuv. The functions of this class return errors, but libuv
+/// would abort the process.
 ///
 /// The set contains a waker: a descriptor that is always ready, but registered without events. To wake the waiting
 /// thread, `wake` registers an event for the waker. The event occurs one time. The registration takes one system call,
 /// and nothing has to be read afterwards. `wake` never writes into a file of the host, the program that embeds the
-/// library: if the host has closed the waker and reused its number, the kernel refuses the call. If the waker were an
-/// eventfd, a write(2) into the host's file would succeed. The call in `wake` also proves that the set's number still
-/// belongs to this set.
+/// library. If the host has closed the waker and reused its number, the kernel refuses the call. If the waker were an
+/// eventfd, a write(2) into the host's file would succeed. The call in `wake` also proves that the descriptor number of
+/// the set still belongs to this set.
 final class EpollSet: Sendable {
     private let epoll: Descriptor
     // A socket that is never connected. It is always writable. It has its own inode. If another file gets the

@@ -26,7 +26,7 @@ public struct ControlGroup: Equatable, Sendable {
     }
 
     /// Reads /proc/PID/cgroup, whose lines have the form `number:controllers:path`. The line of version 2 has no
-    /// controllers. If systemd does not use version 2, it has a named hierarchy, `name=systemd`.
+    /// controllers. If systemd does not use version 2, systemd has a named hierarchy of version 1, `name=systemd`.
     init?(listing: String) {
         var unified: String?
         var named: String?
@@ -58,9 +58,9 @@ public struct ControlGroup: Equatable, Sendable {
     /// The last part of `unitPath`, such as `app.service`.
     public var unitName: String? { unitPath?.split(separator: "/").last.map(String.init) }
 
-    /// Whether a stop of this group's service or container stops the other group, too. This is the case if both groups
-    /// are in the same unit. If this group is in no unit, this is the case only if both are the same group, and this
-    /// group is not the root.
+    /// Whether a stop of this group's service or container stops the other group, too. The result is true if both
+    /// groups are in the same unit. If this group is in no unit, the result is true only if both are the same group,
+    /// and the group is not the root.
     public func isStoppedWith(_ other: ControlGroup) -> Bool {
         if let unitPath { return unitPath == other.unitPath }
         return path == other.path && path != "/"

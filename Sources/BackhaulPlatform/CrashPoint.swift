@@ -2,9 +2,9 @@
 internal import Glibc
 #endif
 
-/// The points between two durable steps at which tests kill the process, to simulate a crash. They have an effect in
-/// debug builds only. The environment variable BACKHAUL_CRASH_AT names one of the points. If ":N" follows the name, the
-/// process is killed when it reaches the point for the Nth time.
+/// Tests kill the process at these points, to simulate a crash. Each point is between two durable steps. The points
+/// have an effect in debug builds only. The environment variable BACKHAUL_CRASH_AT names one of the points. If ":N"
+/// follows the name, the process is killed when it reaches the point for the Nth time.
 public enum CrashPoint: String, Sendable, CaseIterable {
     case beforeCheckpoint
     case afterCheckpoint

@@ -55,7 +55,7 @@ public struct DetachedProcess: Sendable {
     /// are compared.
     public var hasEnded: Bool { waitForEnd(until: .after(milliseconds: 0)) }
 
-    /// Returns true if the process ended before the deadline.
+    /// Returns true if the process ended before the deadline. Without a pidfd, this function does not wait.
     public func waitForEnd(until deadline: Deadline) -> Bool {
         guard let descriptor, descriptor.isOurs else { return identity.map { !$0.isAlive } ?? true }
         var item = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)

@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// An eventfd. After `set`, it is readable for all threads that poll it, until `clear`.
+/// An eventfd. Its descriptor is readable from `set` until `clear`, for all threads that poll the descriptor.
 public final class EventFD: Sendable {
     private let descriptor: Descriptor
     public var number: Int32 { descriptor.number }

@@ -113,8 +113,8 @@ public enum ForkGuard {
         return other.map { $0 + Int(number % chunkSize) }
     }
 
-    /// Closes all registered descriptors. It runs in the child, where only async-signal-safe functions may be called
-    /// (fork(2)).
+    /// Closes all registered descriptors. This function runs in the child, where only async-signal-safe functions may
+    /// be called (fork(2)).
     private static func closeAll() {
         for index in 0..<chunkCount {
             guard let chunk = chunks[Int(index)].load(ordering: .acquiring) else { continue }

@@ -7,8 +7,9 @@ public enum ProcessMemory {
     /// arenas keep less free memory than an arena for each thread, and threads rarely allocate at the same time.
     public static func prepare() { bhl_limit_arenas(2) }
 
-    /// Returns malloc's free memory to the system (malloc_trim(3)). Also returns the memory of the code of the program
-    /// and its libraries. Most of this code is needed only while the process starts and loads its libraries.
+    /// Returns malloc's free memory to the system (malloc_trim(3)). Also returns the memory that contains the code of
+    /// the program and its libraries. Most of this code is needed only while the process starts and loads its
+    /// libraries.
     public static func trim() {
         bhl_trim()
         bhl_unmap_unused_code()

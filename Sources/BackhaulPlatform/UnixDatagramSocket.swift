@@ -25,7 +25,7 @@ public final class UnixDatagramSocket: Sendable {
     /// Sends one datagram.
     ///
     /// - milliseconds: how long to wait for space in the receiver's queue.
-    /// - Returns: false if the datagram is too large, the receiver is gone, or its queue stays full.
+    /// - Returns: false if the datagram is too large, the receiver has closed its socket, or the queue stays full.
     public func send(_ bytes: [UInt8], waitingMilliseconds milliseconds: Int32 = 0) -> Bool {
         let deadline = Deadline.after(milliseconds: Int64(milliseconds))
         while true {

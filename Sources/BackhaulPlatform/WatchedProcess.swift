@@ -26,9 +26,9 @@ public final class WatchedProcess: Sendable {
         return poll(&item, 1, 0) > 0
     }
 
-    /// Sends SIGTERM to the process. The whole process group gets the signal in this case: the group's id is also the
-    /// id of the process's session (setsid(2)), and the calling process is in another group. A stopped process gets the
-    /// signal when it continues.
+    /// Sends SIGTERM to the process. The whole process group gets the signal under two conditions: the group's id is
+    /// also the id of the process's session (setsid(2)), and the calling process is in another group. A stopped process
+    /// gets the signal when it continues.
     public func terminate() { signal(SIGTERM) }
 
     /// Sends SIGKILL to the same processes to which `terminate` sends SIGTERM.
@@ -36,8 +36,9 @@ public final class WatchedProcess: Sendable {
 
     private func signal(_ number: Int32) {
         guard !hasEnded, identity.isAlive else { return }
-        // A detached program and the processes that it starts are in the group with the id of its session, until one of
-        // them changes its own group. The id of a group is not reused while one of its processes exists.
+        // A detached program is in the group that has the id of the program's session. The processes that the program
+        // starts are also in this group, until they change their group. The id of a group is not reused while one of
+        // its processes exists.
         let group = getpgid(identity.processID)
         if group > 1, group == getsid(identity.processID), group != getpgrp() { Glibc.kill(-group, number) }
         guard let descriptor, descriptor.isOurs else {

@@ -14,7 +14,7 @@ final class GroupCommit {
     /// Only a huge transaction makes a log of this many frames. The checkpoint of such a log also truncates the file.
     static let truncatingFrames: Int32 = 32_768
     /// A transaction ends after this many changed rows, even if more bodies are queued. Replies are sent after the
-    /// commit, so a longer transaction would delay the reply for its first body.
+    /// commit, so a longer transaction would delay the reply for the transaction's first body.
     static let changesOfOneTransaction: Int64 = 16_384
 
     private let database: Database

@@ -16,8 +16,8 @@ enum ResponseFraming: Equatable {
         if head.hasInvalidFraming {
             self = .invalid("wrote Content-Length or Transfer-Encoding over two lines or with a blank before the colon")
         } else if let codings, codings != ["chunked"] {
-            // All other codings are refused, because libcurl may decode them without a size limit. For example, libcurl
-            // 7.88.1 decodes gzip although the request did not permit gzip.
+            // All codings except chunked are refused, because libcurl may decode them without a size limit. For
+            // example, libcurl 7.88.1 decodes gzip although the request did not permit gzip.
             let names = codings.isEmpty ? "none" : codings.joined(separator: ", ")
             self = .invalid("sent a Transfer-Encoding that was not asked for: \(names.prefix(100))")
         } else if method == "HEAD" || [204, 304].contains(head.status) {

@@ -1,8 +1,8 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// Times and facts of one request that the transport records itself. libcurl never reports some of them, and reports
-/// the others only until the request ends.
+/// Times and facts of one request that the transport records itself. libcurl never reports some of these values. After
+/// the request has ended, libcurl no longer reports the remaining values.
 struct HopTiming {
     private(set) var startedMilliseconds: Int64 = 0
     private var started: Int64 = 0

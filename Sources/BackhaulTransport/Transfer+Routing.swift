@@ -18,7 +18,7 @@ extension Transfer {
         return (route, authExchange.credentials)
     }
 
-    /// The words with which messages name the server or proxy that should send the next response.
+    /// The name that messages use for the server or proxy that should send the next response.
     var respondent: String {
         guard timing.isProxied, origin.scheme == "https", !authExchange.isRequestSent, let proxy = stack?.identity.proxy
         else { return origin.text }
@@ -38,8 +38,8 @@ extension Transfer {
         return "\(respondent) sent nothing for \(limit) ms; try again later"
     }
 
-    /// Records which credentials the response accepts. If the response came through a tunnel, or if there is no proxy,
-    /// the server has sent the response.
+    /// Records which credentials the response accepts. A response over https is always from the server, because a proxy
+    /// only forwards the bytes of the tunnel.
     func noteAccepted(_ status: Int32) {
         let isTunnelled = origin.scheme == "https"
         if status != 401, status != 407, let serverCredentialNumber {

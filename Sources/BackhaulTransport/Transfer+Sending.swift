@@ -5,10 +5,11 @@ internal import CCurl
 extension Transfer {
     /// Rewinds the body of a request, such as a POST, that must not be repeated after the server has acted on it.
     /// libcurl rewinds the body before it repeats a request. If the server may have acted on the request, this function
-    /// returns false and does not rewind the body. In two cases the server has not acted on the request: it has refused
-    /// the request (REFUSED_STREAM, RFC 9113, section 8.7), or it has responded with 401 or 407. This function returns
-    /// true if the head of a 401 or 407 response is buffered. It also returns true if the request was the first on its
-    /// connection and no response has arrived, because libcurl then repeats the request only in these two cases.
+    /// returns false and does not rewind the body. In two cases the server has not acted on the request: the server has
+    /// refused the stream (REFUSED_STREAM, RFC 9113, section 8.7), or has responded with 401 or 407. This function
+    /// returns true if the head of a 401 or 407 response is buffered. It also returns true if the request was the first
+    /// on its connection and no response has arrived. libcurl repeats such a request only if the server has refused the
+    /// stream or has responded with 401 or 407.
     func rewindWhatWasRefused() -> Bool {
         guard timing.isFirstOnConnection || isHoldingHead, !headIsWhole else { return false }
         wasNotProcessed()

@@ -81,7 +81,7 @@ public final class Transfer {
     private(set) var head = HeadCollector()
     /// The header fields of a proxy's 407 response to CONNECT; nil if there was none.
     private(set) var tunnelRefusal: [ResponseField]?
-    /// The origin of this hop's HTTP proxy, as its demands for a password name it; nil if there is no HTTP proxy.
+    /// The origin of this hop's HTTP proxy, in the form of `ProxyRoute.origin`; nil if there is no HTTP proxy.
     var proxy: String?
     var timing = HopTiming()
     var authExchange = AuthExchange()
@@ -369,9 +369,9 @@ public final class Transfer {
         bodyEnd = .withCloseNotify
     }
 
-    /// Whether a body without a length ended with its HTTP/2 connection, before its end was marked. After a violation
-    /// of HTTP/2, libcurl 7.88.1 treats the end of the connection as the end of each such body (lib/http2.c,
-    /// h2_process_pending_input). When a stream ends properly, the connection stays open.
+    /// Whether a body without a length ended with its HTTP/2 connection, before the server marked the end of the body
+    /// (END_STREAM). After a violation of HTTP/2, libcurl 7.88.1 treats the end of the connection as the end of each
+    /// such body (lib/http2.c, h2_process_pending_input). When a stream ends properly, the connection stays open.
     var hasUnmarkedEnd: Bool {
         if case .endsWithStream = bodyEnd { headIsWhole && socket?.isClosed == true } else { false }
     }

@@ -3,8 +3,8 @@ public import BackhaulModel
 /// Receives the results of a transfer. All calls are on the thread of the event loop. Each method may start and cancel
 /// transfers, and resume other transfers.
 public protocol TransferDelegate: AnyObject {
-    /// Receives the head of the final response. The transport calls this exactly one time, before the first byte of the
-    /// body. This call is also made if there is no body.
+    /// Receives the head of the final response. If this head arrives, the transport calls this exactly one time, before
+    /// the first byte of the body. This call is also made if there is no body.
     func transfer(_ transfer: Transfer, received head: ResponseHead) -> BodyPlan
     /// Receives bytes of the body in order. Content codings are not decoded. If the method returns `pause`, the bytes
     /// do not count as taken: they are passed again after `resume`, perhaps in chunks of other sizes.

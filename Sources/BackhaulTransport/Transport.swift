@@ -110,8 +110,8 @@ public final class Transport {
 
     func resume(_ transfer: Transfer) {
         transfer.lastActivityAt = loop.now
-        // The operation is deferred: a method of the delegate may be running, and the delegate must not be called
-        // meanwhile.
+        // The operation is deferred, because a method of the delegate may be running. The delegate must not be called
+        // again before this method has returned.
         deferredCalls.append(.unpause(transfer))
         scheduleProcessing()
     }

@@ -4,7 +4,7 @@ internal import Glibc
 /// user manager (the user's systemd) and all its services end with the user's last login session.
 public enum Lingering: String, Sendable {
     case on, off
-    /// systemd does not run this machine (sd_booted(3)), so a user's programs are not ended at logout.
+    /// This machine was not booted with systemd (sd_booted(3)), so a user's programs are not ended at logout.
     case absent
 
     public static var current: Lingering {

@@ -13,9 +13,10 @@ struct Malformed: Error {
 }
 
 /// Writes values into a frame, or reads them from the payload of a frame. One type does both, so that the description
-/// of a record is compiled only one time. This type uses no library for binary formats: the known libraries trap on bad
-/// input, need Foundation, or set no bound on the memory that a hostile peer makes them allocate. A reader of this type
-/// does not trap on any input. The memory that it allocates is bounded by the size of the input. A writer never throws.
+/// of a record is compiled only one time. This type uses no library for binary formats. Some of the known libraries
+/// trap on bad input, and some need Foundation. Others set no bound on the memory that a hostile peer makes them
+/// allocate. A reader of this type does not trap on any input. The size of the input limits the memory that the reader
+/// allocates. A writer never throws.
 struct Coder {
     let isReading: Bool
     /// The bytes that were written.
@@ -57,12 +58,12 @@ struct Coder {
         try field(&code, as: { UInt8(truncatingIfNeeded: $0.rawValue) }, from: { Code(rawValue: Int32($0)) ?? other })
     }
 
-    /// Writes or reads an optional flag: one byte that states whether the flag is present, then four bytes if it is.
+    /// Writes or reads an optional flag: one byte states whether the flag is present. If so, four bytes follow.
     mutating func wide(_ flag: inout Bool?) throws(Malformed) {
         try field(&flag, as: { flag in flag.map { $0 ? 1 : 0 as UInt32 } }, from: { number in number.map { $0 != 0 } })
     }
 
-    /// Writes or reads an optional code: one byte that states whether the code is present, then four bytes if it is.
+    /// Writes or reads an optional code: one byte states whether the code is present. If so, four bytes follow.
     mutating func wide<Code: RawRepresentable>(_ code: inout Code?) throws(Malformed) where Code.RawValue == Int32 {
         try field(&code, as: { $0?.rawValue }) { (raw: Int32?) throws(Malformed) in
             guard let raw else { return nil }

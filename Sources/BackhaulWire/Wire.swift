@@ -29,8 +29,7 @@ public enum Wire {
         return Wire.frame(EngineMessage.reply(sequence: sequence, .failed(failure)))
     }
 
-    /// Returns a reply without a frame. In this form, the database keeps the reply, together with the id of the
-    /// command.
+    /// Returns a reply without a frame. The database stores the reply in this form, together with the command's id.
     public static func encodeReply(_ reply: Reply) -> [UInt8] {
         var coder = Coder()
         version.write(to: &coder)

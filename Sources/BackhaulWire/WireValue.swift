@@ -4,8 +4,8 @@
 /// A struct is a `WireRecord`. It lists its fields only one time, for both directions (writing and reading). An enum
 /// whose cases have fields has an exhaustive `switch` for each direction. The declaration of a case determines the
 /// order and the types of its fields. In the frame, one byte identifies the case. Its value is the raw value of the
-/// case in the nested enum `Form`. Because each `switch` is exhaustive, a new case does not compile until both `switch`
-/// statements have it.
+/// case in the nested enum `Form`. Because each `switch` is exhaustive, the compiler reports each `switch` that lacks a
+/// new case.
 protocol WireValue {
     func write(to coder: inout Coder)
     static func read(from coder: inout Coder) throws(Malformed) -> Self

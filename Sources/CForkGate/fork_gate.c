@@ -1,11 +1,11 @@
 // Keeps the locks of the Swift runtime free in forked children.
 //
 // The Swift runtime computes types and global values when they are first used, and holds locks meanwhile. If a thread
-// of the parent computes a value during a fork, these locks are locked in the child, but the child does not have the
-// thread that would release them. In the child, the next use of such a lock would wait for ever. So options of the
-// linker in the Makefile replace the functions of the runtime that compute values. Each replacement calls the original
-// function between `bhl_computation_begins` and `bhl_computation_ends`. Before a fork, a handler of pthread_atfork
-// waits until no computation runs.
+// of the parent computes a value during a fork, these locks are also locked in the child. But the child does not have
+// the thread that would release the locks. In the child, the next use of such a lock would wait for ever. So options of
+// the linker in the Makefile replace the functions of the runtime that compute values. Each replacement calls the
+// original function between `bhl_computation_begins` and `bhl_computation_ends`. Before a fork, a handler of
+// pthread_atfork waits until no computation runs.
 //
 // Most computations take microseconds. But at the first use of libcurl or libsystemd, a computation loads files, which
 // may take longer. And a fork handler of the host (the program that embeds the library) may hold a lock during the
@@ -40,7 +40,7 @@ static atomic_llong longest_wait = 200 * 1000 * 1000;
 // variables in the child still have the numbers of the parent.
 static atomic_int process;
 
-// The number of nested computations in which this thread is. While this number is not 0, the thread may hold locks of
+// The number of nested computations that this thread performs. While this number is not 0, the thread may hold locks of
 // the runtime, so it must not wait for a fork.
 static _Thread_local int depth;
 // Whether `computing` counts this thread.
@@ -114,8 +114,9 @@ static void after_fork_in_child(void) {
 }
 
 // The constructor runs before any other code of the library registers handlers. After a fork, handlers run in the order
-// of their registration; before a fork, they run in the reverse order. So of all handlers of the library, `before_fork`
-// is the last one before a fork, and the handlers of this file are the first ones after a fork.
+// of their registration; before a fork, they run in the reverse order. So before a fork, `before_fork` runs after
+// all other handlers of the library. After a fork, the handlers of this file run before all other handlers of the
+// library.
 __attribute__((constructor)) static void register_handlers(void) {
     atomic_store(&process, getpid());
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);

@@ -61,8 +61,8 @@ static inline int bhl_lock_exclusive(int descriptor) {
     lock.l_whence = SEEK_SET;
     return fcntl(descriptor, F_OFD_SETLK, &lock);
 }
-// If another open file description has the lock, returns 1. If no other has the lock, returns 0. If this cannot be
-// determined, returns -1 and sets errno. Does not take the lock.
+// If another open file description has the lock, returns 1. If no other description has the lock, returns 0. If
+// this cannot be determined, returns -1 and sets errno. Does not take the lock.
 static inline int bhl_is_locked(int descriptor) {
     struct flock lock;
     memset(&lock, 0, sizeof lock);

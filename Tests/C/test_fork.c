@@ -172,7 +172,7 @@ static void be_process_1(void *argument) {
      * closes no handles: the handles are freed when this process exits. */
 }
 
-static void a_child_with_the_process_id_of_its_parent_is_recognized(void) {
+static void handles_of_the_parent_are_refused_in_a_child_that_has_the_same_process_id(void) {
     /* Only root may create a namespace of process ids. Without such a namespace, a child never has the process id of
      * its parent. */
     if (unshare(CLONE_NEWPID) != 0) return;
@@ -184,4 +184,4 @@ MAIN(TEST(handles_of_the_parent_are_refused_in_a_child), TEST(handles_of_the_par
      TEST(a_child_made_while_other_threads_use_the_library_does_not_hang),
      TEST(a_child_of_a_busy_parent_may_open_the_application_again),
      TEST(a_child_made_while_other_threads_open_and_close_applications_does_not_hang),
-     TEST(a_child_with_the_process_id_of_its_parent_is_recognized))
+     TEST(handles_of_the_parent_are_refused_in_a_child_that_has_the_same_process_id))

@@ -112,7 +112,7 @@ static void an_unknown_field_of_a_response_to_a_challenge_must_be_0(void) {
     bh_application_close(application);
 }
 
-static void a_longer_error_is_filled_without_its_unknown_fields(void) {
+static void a_call_fills_an_error_struct_of_a_later_header_and_keeps_its_unknown_fields(void) {
     LATER(bh_error) longer = {BH_INIT(bh_error), 7};
     longer.known.struct_size = sizeof longer;
     CHECK_STATUS(BH_INVALID_HANDLE, bh_ticket_wait(NULL, 0, &longer.known));
@@ -388,7 +388,8 @@ static void an_item_of_another_kind_or_past_the_end_of_the_list_is_null(void) {
 MAIN(TEST(bh_init_and_the_initializer_macro_give_the_same_struct), TEST(an_unknown_field_of_an_argument_must_be_0),
      TEST(an_unknown_field_of_a_struct_that_a_field_points_to_must_be_0),
      TEST(an_unknown_field_of_a_response_to_a_challenge_must_be_0),
-     TEST(a_longer_error_is_filled_without_its_unknown_fields), TEST(reserved_fields_of_a_session_must_be_0),
+     TEST(a_call_fills_an_error_struct_of_a_later_header_and_keeps_its_unknown_fields),
+     TEST(reserved_fields_of_a_session_must_be_0),
      TEST(reserved_fields_of_a_policy_must_be_0), TEST(reserved_fields_of_limits_must_be_0),
      TEST(reserved_fields_of_a_network_must_be_0), TEST(reserved_fields_of_a_selection_must_be_0),
      TEST(the_struct_size_of_the_first_request_is_the_stride_of_the_array),

@@ -119,7 +119,7 @@ static void an_error_struct_of_a_wrong_size_is_not_changed(void) {
     }
 }
 
-static void a_success_clears_status_and_ticket_of_a_reused_error_and_leaves_the_rest(void) {
+static void a_success_resets_only_the_status_and_the_ticket_of_a_reused_error_struct(void) {
     bh_application *application = open_application();
     bh_error used, expected;
     bh_batch *batch = NULL;
@@ -145,4 +145,4 @@ MAIN(TEST(null_is_refused_as_a_handle), TEST(a_pointer_that_was_never_a_handle_i
      TEST(closing_an_application_ends_its_sessions_and_tickets_but_no_batches),
      TEST(handles_may_be_closed_in_any_order_and_more_than_once), TEST(a_call_without_an_error_struct_is_valid),
      TEST(an_error_struct_of_a_wrong_size_is_not_changed),
-     TEST(a_success_clears_status_and_ticket_of_a_reused_error_and_leaves_the_rest))
+     TEST(a_success_resets_only_the_status_and_the_ticket_of_a_reused_error_struct))

@@ -90,7 +90,7 @@ static void a_timeout_of_minus_1_is_refused_because_there_is_no_endless_wait(voi
     bh_application_close(all.application);
 }
 
-static void a_timeout_outside_0_to_one_day_is_refused_unless_it_is_a_constant_of_the_header(void) {
+static void only_timeouts_from_0_to_one_day_and_constants_of_the_header_are_accepted(void) {
     static const int32_t refused[] = {-2, -1000, INT32_MIN, BH_WAIT_MAXIMUM + 1, INT32_MAX};
     struct handles all = open_all();
     for (size_t i = 0; i < CALL_COUNT; i++) {
@@ -155,7 +155,7 @@ MAIN(TEST(each_started_operation_returns_a_ticket_and_sets_no_output),
      TEST(bh_start_without_an_error_struct_is_refused_and_starts_nothing),
      TEST(a_function_that_cannot_start_an_operation_refuses_bh_start),
      TEST(a_timeout_of_minus_1_is_refused_because_there_is_no_endless_wait),
-     TEST(a_timeout_outside_0_to_one_day_is_refused_unless_it_is_a_constant_of_the_header),
+     TEST(only_timeouts_from_0_to_one_day_and_constants_of_the_header_are_accepted),
      TEST(a_started_operation_has_copies_of_its_arguments),
      TEST(a_started_enqueue_checks_its_requests_and_has_no_ticket_if_one_is_refused),
      TEST(releasing_the_ticket_of_an_attach_that_waits_for_the_consumer_role_ends_the_wait))

@@ -80,7 +80,7 @@ static void next_ticket_never_returns_a_released_ticket(void) {
 #define START_CREATE()                                                                                                 \
     bh_session_create(application, &configuration, BH_ROLE_CONSUME, BH_START, NULL, NULL, &error)
 
-static void a_session_is_taken_from_its_ticket_once(void) {
+static void a_session_can_be_taken_from_its_ticket_only_one_time(void) {
     bh_application *application = open_application();
     bh_session_configuration configuration = BH_INIT(bh_session_configuration);
     bh_session *session = NULL, *again = NULL;
@@ -128,7 +128,7 @@ static void a_session_that_was_not_taken_is_closed_with_its_ticket(void) {
     bh_application_close(application);
 }
 
-static void a_batch_is_taken_from_its_ticket_once(void) {
+static void a_batch_can_be_taken_from_its_ticket_only_one_time(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
     bh_batch *batch = NULL, *again = NULL;
@@ -166,7 +166,7 @@ static bh_ticket *start_enqueue(bh_session *session, const bh_request *requests,
     return ticket_of(bh_session_enqueue(session, requests, count, BH_START, NULL, &error), &error);
 }
 
-static void the_results_of_a_started_enqueue_are_taken_from_its_ticket_once(void) {
+static void the_results_of_a_started_enqueue_can_be_taken_from_its_ticket_only_one_time(void) {
     enum { COUNT = 5 };
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
@@ -388,7 +388,7 @@ static void the_event_descriptor_of_a_session_is_not_readable_while_a_poll_waits
     bh_batch_release(events);
     CHECK(is_readable(descriptor, 20000));
     stop(engine);
-    /* A poll from the first event gets its reply from the engine, because an earlier poll has returned that event. */
+    /* An earlier poll has returned the first event. A second poll for the same event needs a reply from the engine. */
     bh_ticket *ticket = ticket_of(bh_session_poll(session, 0, 1, BH_START, NULL, &error), &error);
     CHECK(!is_readable(descriptor, 0));
     kill(engine, SIGCONT);
@@ -440,10 +440,11 @@ static void closing_does_not_wait_for_an_engine_that_is_stopped(void) {
 MAIN(TEST(the_end_of_an_operation_makes_the_event_descriptor_of_the_application_readable),
      TEST(next_ticket_returns_a_ticket_as_soon_as_a_wait_has_returned_its_result),
      TEST(next_ticket_never_returns_a_released_ticket),
-     TEST(a_session_is_taken_from_its_ticket_once), TEST(a_session_that_was_not_taken_is_closed_with_its_ticket),
-     TEST(a_batch_is_taken_from_its_ticket_once),
+     TEST(a_session_can_be_taken_from_its_ticket_only_one_time),
+     TEST(a_session_that_was_not_taken_is_closed_with_its_ticket),
+     TEST(a_batch_can_be_taken_from_its_ticket_only_one_time),
      TEST(each_function_of_a_ticket_returns_the_error_of_its_operation),
-     TEST(the_results_of_a_started_enqueue_are_taken_from_its_ticket_once),
+     TEST(the_results_of_a_started_enqueue_can_be_taken_from_its_ticket_only_one_time),
      TEST(the_ticket_of_a_started_cancel_has_the_number_of_cancelled_tasks),
      TEST(a_ticket_of_an_enqueue_distinguishes_live_tasks_from_ended_ones),
      TEST(only_requests_with_the_key_of_a_task_have_the_disposition_existing),

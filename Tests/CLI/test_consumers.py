@@ -18,7 +18,7 @@ def hosting():
     return "daemon"
 
 
-def test_wait_with_the_option_when_free_waits_until_the_stopped_consumer_has_ended(backhaul, serve):
+def test_the_wait_command_with_the_when_free_option_waits_until_the_stopped_consumer_has_ended(backhaul, serve):
     server = serve({"/slow": CONTENT * 100}, speed=200_000)
     holder = backhaul.start("get", "-s", "one", f"{server.url}/slow")
     until(lambda: [one["consumer"] for one in backhaul.json("sessions")] == [holder.pid], "the reader")

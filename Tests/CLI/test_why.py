@@ -89,7 +89,7 @@ def wait_for_hold(backhaul, reason):
 
 
 def run_advice(backhaul, advice):
-    """Runs the command of an advice as a user would type it."""
+    """Runs the command that the advice contains, as a user would type it."""
     words = shlex.split(advice["command"])
     assert words[0] == "backhaul"
     subprocess.run([COMMAND, *words[1:]], env={**backhaul.environment, "TZ": "UTC"}, check=True, timeout=60,

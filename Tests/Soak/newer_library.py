@@ -1,9 +1,9 @@
 """Runs hosts (programs that use the library) that were compiled with the current header. The hosts use a library whose
 structs have more fields.
 
-The script copies the project, appends a field to every struct that may grow, uses a reserved field of each embedded
-struct, and builds that library. Then the script runs the project's C tests with that library. The tests are compiled
-with the unchanged header.
+The script copies the project. In the copy, the script appends a field to every struct that may grow, and uses a
+reserved field of each embedded struct. Then the script builds the changed library, and runs the project's C tests with
+this library. The tests are compiled with the unchanged header.
 """
 
 import os
@@ -20,8 +20,8 @@ SKIPPED_TESTS = "not language and not example and not version"
 
 
 def append_fields(header):
-    """Adds one field to the structs of the header: at the end of a struct that may grow, or in place of a reserved
-    number of an embedded struct."""
+    """Adds one field at the end of each struct of the header that may grow. In each embedded struct, the new field
+    replaces a reserved number."""
     text, grown, taken = header.read_text(encoding="utf-8"), 0, 0
 
     def one(match):

@@ -22,7 +22,7 @@ ADDED = {
     "bh_enqueued.destination": "instead of `request`",
 }
 
-#: Keys that are not fields, with the reason. They are in lines that have only some of a struct's fields.
+#: Keys that are not fields, with the reason. These keys are in lines that have only some of a struct's fields.
 ADDED_TO_EXCERPTS = {
     "bh_event.error_body_encoding": "`get`, `put` and `wait` print `error_body` as text where it is one",
     "bh_hold.first_tasks": "`why` knows the tasks of its session",

@@ -42,9 +42,9 @@ class PausingServer(Server):
 
     def wait_until_idle(self):
         """Waits until the log has all requests of the clients that have ended. A client may end before the server has
-        read its request."""
-        # The server accepts connections in order. So when this connection ends, the server has counted all earlier
-        # connections.
+        read the client's request."""
+        # The server accepts connections in order. So when the connection `last` ends, the server has counted all
+        # earlier connections.
         with socket.create_connection(self.server_address) as last:
             last.sendall(b"GET /none HTTP/1.0\r\n\r\n")
             while last.recv(1 << 12):

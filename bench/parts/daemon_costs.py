@@ -19,7 +19,7 @@ from .transfers import show_progress
 QUEUES = {"full": (1_000_000, 5), "quick": (50_000, 2), "ci": (20_000, 2)}
 SHORT_QUEUE = 10
 QUEUE_AT_ONCE = "32"
-#: The measured numbers of running transfers. The other numbers are compared with the first one.
+#: How many transfers run in each measurement. The other measurements are compared with the first measurement.
 RUNNING = (0, 100, 1_000)
 MIB = 1 << 20
 ESTABLISHED = "01"

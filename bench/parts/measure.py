@@ -70,9 +70,9 @@ def prepare(row, files, server, tls, folder):
 def run(contender, job, files, server, environment):
     """Times one run from fork to exit. wait4(2) waits for the exit without polling, and returns the processor times."""
     command = [os.fspath(word) for word in contender.command(job)]
-    # A sync may take seconds, and meanwhile the balloon driver could take touched memory again. So the sync comes
-    # first. The sync is short if the previous contender has synced its files itself. In the opposite order, the memory
-    # would therefore be ready for some contenders, and not ready for others.
+    # The sync comes before `touch_memory`: during a long sync, the balloon driver could take the touched memory again.
+    # If the previous contender has synced its own files, the sync is short. So with the opposite order, the memory
+    # would be ready for some contenders, and not ready for others.
     os.sync()
     touch_memory(min(files.bytes, 2 << 30))
     log = job.scratch / "output"

@@ -38,7 +38,8 @@ def cpu(limit, reference=CURL):
 
 
 def large(limit):
-    """Returns the bar of a large file. The slower of network and disk limits the throughput of such a file."""
+    """Returns the bar of a large file. The network or the disk, whichever is slower, limits the throughput of such a
+    file."""
     return Bar("wall", ((CURL, limit), ("dd, fdatasync", 1.1)))
 
 

@@ -94,8 +94,8 @@ class Images:
             self.report(f"{event.key} is there, {event.size} bytes")
         elif event.is_task_ended:
             self.report(f"{event.key} does not come: {event.error_message}")
-        # The event is acknowledged after it was handled. If this program is killed before that, it gets the event
-        # again.
+        # The event is acknowledged after it was handled. If this program is killed before the acknowledgement, the next
+        # run gets the event again.
         event.acknowledge()
 
     def handle_events(self, timeout=0):

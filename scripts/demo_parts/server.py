@@ -26,7 +26,8 @@ class Request:
 
 
 class SpeedLimit:
-    """One limit for all connections: each sender waits until the time for the earlier bytes has passed."""
+    """One limit for all connections. Before a sender sends, it waits for the time that all earlier bytes need at the
+    limited speed."""
 
     def __init__(self, bytes_per_second):
         self.bytes_per_second = bytes_per_second
@@ -142,7 +143,7 @@ class Server(ThreadingHTTPServer):
 
     def is_in_the_middle(self):
         """Whether a third of all bytes was sent, and a large file was sent in part. For such a file, the daemon has
-        recorded how many bytes it has stored."""
+        recorded the number of stored bytes."""
         if self.bytes_sent() < self.total / 3:
             return False
         return any(request.open and 2 << 20 <= request.sent <= request.size - (1 << 20) for request in self.requests())

@@ -44,7 +44,7 @@ SWIFT_PROPERTIES = {
     "discretionary_if_launched": "isDiscretionaryIfLaunched",
 }
 
-#: Secret fields: the description of a value as text leaves them out.
+#: Secret fields. A text that describes a value does not show them.
 SECRETS = {"headers", "password"}
 
 _ACRONYMS = {"cpu": "CPU", "http": "HTTP", "io": "IO", "tls": "TLS"}

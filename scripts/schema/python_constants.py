@@ -17,11 +17,11 @@ def constants(header: Header) -> str:
     classes = [(names.python_class(enumeration), enumeration) for enumeration in header.enumerations]
     table = "".join(f'    ("{enumeration.prefix}", {name}),\n' for name, enumeration in classes)
     return module(
-        "The constants of include/backhaul.h, as enumerations. The import compares them with the loaded library's.",
+        "The constants of include/backhaul.h, as enumerations. The package compares them with the loaded library's.",
         ["from enum import IntEnum, IntFlag", "from ._open_enum import FinalStates, OpenEnum"],
         [
             *(_class(name, enumeration, words) for name, enumeration in classes),
-            "#: Each enumeration with what the names of its members begin with in the header.\n"
+            "#: The prefix of the members of each enumeration in the header, and the enumeration.\n"
             f"PREFIXES: tuple[tuple[str, type[IntEnum] | type[IntFlag]], ...] = (\n{table})\n",
         ],
     )
@@ -47,7 +47,7 @@ def numbers(header: Header) -> str:
         for constant in plain
     )
     return module(
-        "The plain numbers of include/backhaul.h, by its names without the prefix: limits and special values.",
+        "The numeric constants of include/backhaul.h: limits and special values. Their names have no prefix here.",
         [],
         [lines],
         separator="\n",

@@ -49,7 +49,7 @@ def structs(header: Header) -> str:
     declared = [_struct(struct, types, words) for struct in ordered]
     body = "\n".join([*opaque, *declared])
     return module(
-        "The structs of include/backhaul.h, one to one, with its names. No logic, and no library is loaded.",
+        "The structs of include/backhaul.h, with the same names and fields. This module loads no library.",
         [_import(body, ["POINTER", "Structure"])],
         [
             *opaque,
@@ -103,7 +103,7 @@ def functions(header: Header) -> str:
     entries = "".join(_function(function, types) for function in header.functions)
     used = sorted(set(re.findall(r"\bbh_\w+\b(?!\":)", entries)))
     return module(
-        "The functions of include/backhaul.h with their results and parameters. No logic, and no library is loaded.",
+        "The functions of include/backhaul.h with their results and parameters. This module loads no library.",
         [
             _import(entries, ["POINTER"]) + "\nfrom typing import Any",
             "from ._ctypes import (\n" + "".join(f"    {name},\n" for name in used) + ")",

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterable
 
 WIDTH = 120
-_NOTE = "# Generated from include/backhaul.h by scripts/generate-bindings; change the header, then run it.\n"
+_NOTE = "# Generated from include/backhaul.h by scripts/generate-bindings. Edit the header, not this file.\n"
 
 
 def module(documentation: str, imports: Iterable[str], blocks: Iterable[str], separator: str = "\n\n") -> str:

@@ -101,7 +101,7 @@ def _initializer(fields: list[Field]) -> str:
 def _reading(struct: Struct, fields: list[tuple[Field, str]]) -> str:
     lines = "".join(f"        {names.swift_property(field.name)} = {_code(read, field)}\n" for field, read in fields)
     return (
-        "    // Unsafe: pointers into a batch, which lives while its items are copied.\n"
+        "    // Unsafe: the pointers are valid, because their batch is released only after its items are copied.\n"
         f"    init(_ value: {struct.name}) {{\n{lines}    }}\n"
     )
 

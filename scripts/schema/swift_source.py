@@ -3,4 +3,4 @@
 from __future__ import annotations
 
 WIDTH = 120
-NOTE = "// Generated from include/backhaul.h by scripts/generate-bindings; change the header, then run it.\n"
+NOTE = "// Generated from include/backhaul.h by scripts/generate-bindings. Edit the header, not this file.\n"

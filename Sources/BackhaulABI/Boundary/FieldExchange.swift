@@ -6,9 +6,9 @@ internal import CBackhaul
 // that the host owns.
 
 /// Copies fields between a struct of the header and a Swift value. One list of fields serves both directions
-/// (`ConfigurationFields.swift`). In the header, 0 and NULL mean the default. So if a field that is read has 0 or NULL,
-/// the Swift value gets its default: if the default is nil, the value becomes nil. Otherwise the value does not change,
-/// because the caller passes a value that has the default already. Writing never throws.
+/// (`ConfigurationFields.swift`). In the header, 0 and NULL mean the default. If a field that is read has 0 or NULL,
+/// the Swift value gets its default. A default of nil is assigned here. For any other default, the value stays
+/// unchanged, because the caller has already set the value to its default. Writing never throws.
 struct FieldExchange: ~Copyable {
     private let isReading: Bool
     private var arena = Arena()

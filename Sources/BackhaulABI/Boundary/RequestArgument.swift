@@ -111,7 +111,7 @@ private struct RequestReader {
         if let path {
             // If a file exists at the destination, a request with an idempotency key (a text that marks repeated
             // requests) is not refused here. The file may belong to an earlier task with the same key. The engine,
-            // which runs the tasks, checks this later.
+            // which runs the tasks, checks later whether such a task exists.
             let policy = request.idempotencyKey == nil ? request.ifExists : .replace
             request.destination =
                 isDirectory

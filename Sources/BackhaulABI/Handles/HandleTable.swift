@@ -68,7 +68,7 @@ final class HandleTable: Sendable {
         }
         if let target = state.withLock({ $0.targets[number] }) { return (number, target) }
         if number.rawValue < firstNumber {
-            throw Failure(.forked, "\(name) belongs to the parent process; open the application again in this one")
+            throw Failure(.forked, "\(name) belongs to the parent process; open the application again in this process")
         }
         throw Failure(.invalidHandle, "\(name) is closed, or its application is")
     }

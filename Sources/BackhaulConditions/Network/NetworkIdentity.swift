@@ -24,8 +24,8 @@ struct NetworkIdentity {
     private var beganAt: Int64?
     /// NetworkManager's last readings for this interface.
     private var lastReport: BusReadings?
-    /// The time from which on NetworkManager has reported no network, and whether NetworkManager is running. Nil if
-    /// NetworkManager reports a network.
+    /// Since when NetworkManager has reported no network, and whether NetworkManager is running. Nil if NetworkManager
+    /// reports a network.
     private var missingReport: (since: Int64, isManaged: Bool)?
 
     mutating func take(_ kernel: NetworkState?, _ bus: BusReadings?, now: Int64) -> Decision {

@@ -2,8 +2,8 @@ internal import BackhaulModel
 
 /// The services on the system bus that report conditions, such as the network. Tests use a fake.
 protocol SystemBus: Sendable {
-    /// A descriptor that becomes readable when there are the first readings, and when a reading has changed. It stays
-    /// readable until `takeReadings` is called.
+    /// A descriptor that becomes readable when the first readings are available, and when a reading has changed. The
+    /// descriptor stays readable until `takeReadings` is called.
     var number: Int32 { get }
     func takeReadings() -> BusReadings
     /// Sets the conditions to watch.

@@ -32,8 +32,8 @@ final class SystemReader {
     private let wakeUp: EventFD
     private var watch: Watch?
 
-    /// Calls `then` on the thread of the event loop when all kinds of a `read` were read. If `detach` is called before
-    /// that, `then` gets only the kind that the thread was reading at that time.
+    /// After each call of `read`, calls `then` on the thread of the event loop when all requested kinds were read. If
+    /// `detach` is called earlier, `then` gets only the kind that the thread was reading at that time.
     init(
         _ loop: Loop, _ roots: ConditionRoots, _ readSystem: @escaping ReadSystem,
         then: @escaping (SystemReadings) -> Void
@@ -73,7 +73,7 @@ final class SystemReader {
         }
     }
 
-    /// Stops the calls of `then`. The thread ends after its current reading. No other thread waits for this.
+    /// Stops the calls of `then`. The thread ends after its current reading. This call does not wait for it.
     func close() {
         watch?.cancel()
         watch = nil

@@ -31,7 +31,8 @@ final class SystemReaders {
     private var stuckReaders: [ConditionSet: Stuck] = [:]
     private lazy var timer = loop.timer { [unowned self] in readingIsLate() }
 
-    /// Calls `then` in later iterations of the loop. If the readings arrive in several parts, each part is one call.
+    /// Calls `then` in later iterations of the loop. If the readings arrive in several parts, `then` gets each part in
+    /// a separate call.
     init(
         _ loop: Loop, _ roots: ConditionRoots, _ readSystem: @escaping ReadSystem,
         heatLevels: @escaping () -> [String: ThermalState], then: @escaping (SystemReadings) -> Void

@@ -7,9 +7,8 @@ internal import Glibc
 public enum BodyCheck {
     /// Returns the file's present identity. Throws `invalidArgument` for a path that is not absolute, and
     /// `bodyUnavailable` for a file that cannot be read. With `orAbsent`, returns an identity of zeros for a missing
-    /// file. The engine, which runs the uploads, then decides whether it accepts the request without the file: if the
-    /// engine already has an upload with the same idempotency key (a text that marks repeated requests), it needs no
-    /// file.
+    /// file. The engine, which runs the uploads, then decides whether it accepts the request without the file. It does
+    /// so if it already has an upload with the same idempotency key (a text that marks repeated requests).
     public static func check(path: String, orAbsent: Bool = false) throws(Failure) -> BodyFile {
         guard path.utf8.first == UInt8(ascii: "/") else {
             throw Failure(.invalidArgument, "the body's file \(path) is not an absolute path")

@@ -58,7 +58,8 @@ final class KeptFileMove {
         let name = target.destination.name
         let final = try files.status(in: to.number, name)
         guard let status = try files.status(in: from.number, kept.name), status.isRegular else {
-            // If a file of the same size is at the new path, the kept file was moved to this path before a crash.
+            // The kept file is missing. A file of the same size at the new path counts as the kept file: it was
+            // probably moved there before a crash.
             guard let final, final.isRegular, final.size == size else { return .gone }
             try files.syncDirectory(to.number)
             return .moved

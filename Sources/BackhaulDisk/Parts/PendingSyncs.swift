@@ -72,8 +72,8 @@ struct PendingSyncs {
         finish(names, syncedDevice: synced)
     }
 
-    /// Syncs the new files with one call of syncfs(2), if this is cheaper. If the call succeeds, returns its device:
-    /// all new files and names on this device are durable now. Returns nil if syncfs(2) was not called or has failed.
+    /// Syncs the new files with one call of syncfs(2), if this is cheaper. If the call succeeds, all new files and
+    /// names on one device are durable, and the result is this device. Returns nil if there was no call or it failed.
     /// In this case, each file is synced by its own descriptor, which reports the errors of that file.
     private mutating func syncNewFilesTogether(_ files: [File]) -> UInt64? {
         let new = files.compactMap(\.new)

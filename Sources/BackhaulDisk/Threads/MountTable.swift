@@ -3,8 +3,8 @@ internal import CLinux
 internal import Glibc
 
 /// Finds the file system of a path from the list of mounts. It does not access the path, because the file system may
-/// not respond. For a path with symbolic links, the result may be wrong. The only effect of this is that the work on
-/// the path uses the threads of another file system.
+/// not respond. For a path with symbolic links, the result may be wrong. In this case, the work on the path uses the
+/// threads of another file system. A wrong result has no other effect.
 struct MountTable {
     private var mounts: [(point: [UInt8], device: UInt64)] = []
     private var readAt: Int64 = 0

@@ -73,8 +73,8 @@ final class ActivityController {
         })
     }
 
-    /// Checks which activities are due, after a command has set an activity. The cause of a failed start may be gone,
-    /// so failed starts are repeated without a delay.
+    /// Checks which activities are due, after a command has set an activity. The command may have removed the cause of
+    /// a failed start, so failed starts are repeated without a delay.
     func activityChanged() {
         retryTimes = retryTimes.mapValues { _ in .min }
         check()

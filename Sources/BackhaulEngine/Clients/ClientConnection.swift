@@ -25,7 +25,7 @@ final class ClientConnection {
     var introductionAttempts = 0
     private var queuedMessages: [ClientMessage] = []
     /// Whether a disk thread is copying or linking the body files of an enqueue (the data of uploads) into the store.
-    /// This may take long. So later enqueues wait for its end, and other commands do not wait.
+    /// This work may take long. Later enqueues wait until it ends. Other commands do not wait.
     var isIngestingBodies = false
     private var queuedEnqueues: [ClientMessage] = []
 

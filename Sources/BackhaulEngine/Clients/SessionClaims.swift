@@ -44,8 +44,8 @@ struct SessionOpening {
 /// Each engine has one object of this type. The queues are not durable: a client sends its command again to the next
 /// engine.
 final class SessionClaims {
-    /// The delay between two attempts to open a session whose consumer is not connected. Such a consumer has no
-    /// connection, so no end of a connection can show that the session is free.
+    /// The delay between two attempts to open a session whose consumer is not connected. The engine is not notified
+    /// when such a consumer ends and the session becomes free, so the engine retries.
     private static let retryMilliseconds: Int64 = 1_000
     /// How long clients of an earlier engine may take to connect to this engine. A client searches for the next engine
     /// immediately. If a process is stopped for a longer time, it loses its right to read the events of its sessions.

@@ -6,8 +6,8 @@ internal import BackhaulWire
 
 /// A client's command that the engine is handling. This class has the functions that all commands use.
 final class CommandCall {
-    // The reference is unowned, because the engine retains closures that wait for a result, and these closures retain
-    // the call.
+    // The reference is unowned, to avoid a reference cycle: the engine retains closures that wait for a result, and
+    // these closures retain the call.
     unowned let engine: EngineLoop
     let connection: ClientConnection
     let sequence: UInt64

@@ -47,8 +47,8 @@ final class BudgetAdmission {
         self.journal = journal
     }
 
-    /// Whether this engine has delayed tasks. If it has, the engine must observe the network for them, even after the
-    /// engine has forgotten the groups to which they belong (tasks with the same constraints).
+    /// Whether this engine has delayed tasks. For delayed tasks, the engine must observe the network, even after it has
+    /// forgotten the groups of these tasks. A group is tasks with the same constraints.
     var hasDelayed: Bool { delayed == .some }
 
     /// Returns the tasks whose expected bytes fit the budgets, and delays the other tasks. The tasks belong to one

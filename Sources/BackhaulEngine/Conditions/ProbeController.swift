@@ -77,8 +77,8 @@ final class ProbeController {
         if let key = candidates[origin] { load(key, .uplink) }
     }
 
-    /// Each lane of the session in which tasks are held only because the uplink does not work. For each lane, the
-    /// result has the constraints (demands on the system) of these tasks.
+    /// Finds the session's tasks that are held only because the uplink does not work. For each lane with such tasks,
+    /// the result has their constraints (demands on the system).
     func heldByUplink(of session: SessionID) -> [LaneID: Set<ConstraintsID>] {
         guard uplink.isHeld else { return [:] }
         var held: [LaneID: Set<ConstraintsID>] = [:]

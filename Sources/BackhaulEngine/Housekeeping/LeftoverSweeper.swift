@@ -46,7 +46,8 @@ final class LeftoverSweeper {
             isSweeping = false
             return [.mayBeIdle]
         }
-        // A file that cannot be removed is forgotten, too, because its directory cannot be reached any more.
+        // A file that cannot be removed is forgotten, too: probably its directory cannot be reached any more, so a
+        // retry would fail as well.
         disk.remove(removable.map(path), then: runtime.returning { [unowned self] in
             forget(removable)
             return []

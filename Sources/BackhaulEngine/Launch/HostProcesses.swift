@@ -20,12 +20,12 @@ extension WatchedProcess: HostProcess {
 /// The known living processes of one launched host. The program that the engine has started can start further
 /// processes.
 ///
-/// Each application with a launch command has one object of this type. It owns the processes and the watches of their
-/// ends.
+/// Each application with a launch command has one object of this type. It owns the processes, and the watches that
+/// notice when a process ends.
 final class HostProcesses {
     private struct Watched {
         var process: any HostProcess
-        /// The watch of the process's end; nil if the process has no descriptor and is polled.
+        /// The watch that notices the end of the process; nil if the process cannot be watched. It is then polled.
         var watch: (any RuntimeWatch)?
     }
 
@@ -44,7 +44,8 @@ final class HostProcesses {
     var isEmpty: Bool { watched.isEmpty }
     var needPolling: Bool { watched.values.contains { $0.watch == nil } }
 
-    /// Calls `ended` when the process ends. Does nothing if the process has ended already.
+    /// Adds the process, and calls `ended` when the process ends. If the process cannot be watched, `ended` is never
+    /// called. Does nothing if the process has ended already.
     func watch(_ identity: ProcessIdentity, ended: @escaping () -> Void) {
         guard watched[identity] == nil, let process = find(identity) else { return }
         let watch = process.endDescriptor.flatMap { number in

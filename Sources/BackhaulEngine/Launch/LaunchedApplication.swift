@@ -18,8 +18,8 @@ final class LaunchedApplication {
     var check = CheckState.idle
     /// The time of the next check, by the boot clock.
     var wakeAt: Int64?
-    /// Whether the host has completed a session that was in the launch only for a new credential, because a server had
-    /// rejected the host's earlier credential. To complete a session is to state that all its events are processed.
+    /// Whether the host has completed a session that needed the host only for a new credential. A server had rejected
+    /// the host's earlier credential. To complete a session is to state that all its events are processed.
     private var onlyRepeatedChallenges = false
     /// Whether the launch command was removed. With this command, the engine starts the program. A host that was
     /// launched before may still live.

@@ -36,7 +36,7 @@ enum EngineEffect {
     /// There is a new event. The client of this connection reads events of a session, but its process may be stopped
     /// (SIGSTOP). So the engine checks whether to launch the program.
     case eventFor(ConnectionID)
-    /// A client waited for the right to read the events of a session, and has this right now.
+    /// A client waited for the right to read the events of a session, and now has this right.
     indirect case opened(OpenedSession, SessionOpening, ConsumerIdentity)
 
     // MARK: Tasks
@@ -55,7 +55,8 @@ enum EngineEffect {
     case preempt(at: Origin?)
     /// The store could not change the tasks of these lanes for now. The lanes are loaded again after a second.
     case reloadLater(Set<LaneID>)
-    /// These lanes became held (delayed) because there is no route to their servers, or were released.
+    /// There is no route to the servers of these lanes, so the lanes became held (delayed). Or there is a route again,
+    /// and the lanes were released.
     case holdChanged(Set<LaneID>)
     /// The ends of these tasks, which all belong to one session, are in the store. The change is nil if all tasks had
     /// ended before or were removed.
@@ -79,7 +80,7 @@ enum EngineEffect {
     /// After this time, in Unix milliseconds, the preset of a task does not delay the task any more. A preset is a
     /// named set of constraints, which are demands on the system such as external power.
     case latestStart(at: Int64?)
-    /// The calendar clock was set. The times of rows moved by this many milliseconds.
+    /// The calendar clock was set. The times in the store's rows were changed by this many milliseconds.
     case calendarStepped(by: Int64)
     /// These transfers may continue.
     case resume([TaskID])

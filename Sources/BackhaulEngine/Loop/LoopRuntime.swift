@@ -59,8 +59,8 @@ final class LoopRuntime: Runtime {
         })
     }
 
-    /// Only the body's number goes to the other thread. The body itself stays on the loop's thread, because it uses
-    /// objects that belong to this thread.
+    /// The body gets a number, and only this number goes to the other thread. The body itself stays on the loop's
+    /// thread, because it uses objects that belong to the loop's thread.
     func returning<Value: Sendable>(_ body: @escaping (Value) -> [EngineEffect]) -> @Sendable (Value) -> Void {
         let number = add { value in (value as? Value).map(body) ?? [] }
         return { [mailbox = services.mailbox] value in

@@ -19,10 +19,11 @@ final class DeadlineController {
     private let calendar: CalendarWatch
     private var lastCheck: Int64 = 0
     /// For each session with held tasks (which wait for a condition): the next end of a resource time-out. It is a time
-    /// of the *age calendar*, a clock by which the age of a task does not change when the machine's clock is set
-    /// (`CalendarWatch`).
+    /// of the *age calendar* (`CalendarWatch`). By this clock, the age of a task stays the same when the machine's
+    /// clock is set.
     private var nextEnds: [SessionID: Int64] = [:]
-    /// Sessions whose next end of a resource time-out is read at the end of this iteration of the loop.
+    /// At the end of this iteration of the loop, the engine reads when the next resource time-out in each of these
+    /// sessions ends.
     private var sessionsWithUnknownEnd: Set<SessionID> = []
     /// The next latest start, in Unix milliseconds.
     private var latestStart: Int64?

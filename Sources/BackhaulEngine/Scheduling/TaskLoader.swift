@@ -11,14 +11,14 @@ final class TaskLoader {
     /// The result of a load.
     struct Loaded: Sendable {
         var tasks: [StoredTask]
-        /// Whether no further task waits in the lane, apart from held tasks, which the load leaves out.
+        /// Whether the load has found all waiting tasks of the lane. The load does not search for held tasks.
         var isAll: Bool
         /// The constraints of all tasks that wait in the lane, held or not.
         var constraints: Set<ConstraintsID>
         /// The members of `constraints` that were not in memory, with their contents.
         var stated: [StoredConstraints]
-        /// When the next delayed task is due, by the boot clock. Nil if no task was left out because of its earliest
-        /// start (the time before which the task must not start).
+        /// The load leaves out tasks that must not start before a later time (their earliest start). If there are such
+        /// tasks, this is when the next delayed task is due, by the boot clock. Otherwise, it is nil.
         var nextDue: Int64?
     }
 
@@ -104,7 +104,7 @@ final class TaskLoader {
         let held = parts.holds.setWaiting(constraints, in: lane, isAll: isAll)
         if !held.isEmpty {
             effects.append(.tasksHeld(of: lane.session))
-            // One of the held tasks may be the next to start as a probe, which tests whether the others may start.
+            // One of the held tasks may start next as a probe. The probe tests whether the other held tasks may start.
             if parts.uplink.isHeld || parts.holds.slow.keys.contains(where: { $0.lane == id }) {
                 conditions.scheduleReconsideration()
             }

@@ -55,10 +55,11 @@ final class EndingWriter {
         }, then: { result in
             switch result {
             case .success(let change):
-                // A test may choose the Nth end, and one transaction may have several ends.
+                // A test may choose the end after which it kills the process. So each end of the transaction is
+                // counted.
                 for _ in endings { CrashPoint.afterEnd.reach() }
                 return [.ended(endings, change)]
-            // Each end is then written alone. So an end that cannot be written does not delay the other ends.
+            // After a failure, each end is written alone. So an end that cannot be written delays no other end.
             case .failure(let failure): return endings.map { .notEnded($0, failure) }
             }
         })

@@ -100,7 +100,7 @@ final class RunningAttempt {
 
     /// Continues a paused transfer.
     func resumeTransfer() {
-        // The engine caused the pause, so the server was not silent.
+        // The engine caused the pause, so the pause does not count as silence of the server.
         exchange.lastByte = context.runtime.now
         transfer?.resume()
         transfer?.resumeSending()

@@ -54,9 +54,9 @@ extension TransferRunner {
             record.attempts = task.attempts
             let (millisecondsUntilCheck, effects) = context.reachability.hold(task)
             context.apply(effects)
-            // After `millisecondsUntilCheck` at the latest, the engine lets all tasks without a route try again. This
-            // task gets a due time one second later than that. So in most cases, it is tried together with the others,
-            // and its own due time causes no extra attempt.
+            // After `millisecondsUntilCheck` at the latest, the engine retries all tasks without a route. The due time
+            // of this task is one second later. So in most cases, the engine retries this task together with the other
+            // tasks, and the due time causes no extra attempt.
             record.wait(min(millisecondsUntilCheck + 1_000, max(0, attempt.remainingMilliseconds)), for: .connectivity)
             return commit(record)
         }

@@ -10,8 +10,8 @@ public enum VersionNegotiation {
 
     /// The action of the client (the library in a process) after the engine's welcome, its first message.
     /// - mayRequestExit: whether the client has found the program of a daemon, and has not requested an exit too often.
-    /// The number of requests is limited, because the found program may be older than the client, like the daemon that
-    /// runs now.
+    /// The found program may be older than the client, too. Then each new daemon would be too old again, so the number
+    /// of requests is limited.
     public static func action(own: Versions, engine: Welcome, mayRequestExit: Bool) -> Action {
         if mustExit(engine, requestedBy: own), mayRequestExit { return .requestExit }
         return own.wire == engine.versions.wire ? .proceed : .refuse(failure(own: own, engine: engine))

@@ -28,7 +28,8 @@ public struct EnqueuedList: Sequence, Equatable, Sendable {
         for item in items { append(item) }
     }
 
-    /// The number of requests before the first request that the engine, which runs the tasks, has not applied.
+    /// The number of applied requests at the start of the list. The count ends before the first request that the
+    /// engine, which runs the tasks, has not applied.
     public var appliedPrefix: Int {
         runs.prefix { $0.first.disposition != .notApplied }.reduce(0) { $0 + $1.count }
     }

@@ -17,7 +17,8 @@ public struct LaunchCommand: Equatable, Sendable {
     /// the next launch is delayed by this time. The delay doubles with each further failed launch.
     public var firstDelayMilliseconds: UInt32 = 60_000
     public var longestDelayMilliseconds: UInt32 = 3_600_000
-    /// The most failed launches in a row. After these launches, the engine does not launch the application any more.
+    /// The most failed launches in a row. After these launches, the engine stops launching the application. The
+    /// launches resume when a host connects that the engine did not launch.
     public var maximumLaunches: UInt32 = 8
 
     public init(program: String) { self.program = program }

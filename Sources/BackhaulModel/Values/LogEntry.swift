@@ -45,7 +45,7 @@ public struct LogEntry: Equatable, Sendable {
 
     private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
-        // Some format characters change the direction in which a line is shown.
+        // Format characters are replaced, because some of them change the direction in which a line is shown.
         case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: false
         default: true
         }

@@ -18,7 +18,7 @@ public struct Validator: Equatable, Sendable {
 /// Properties by which the engine, which runs the downloads, recognizes a part file. A download writes to the part file
 /// until all bytes have arrived.
 public struct PartFingerprint: Equatable, Sendable {
-    /// The number of the device. If it is 0, the device is not compared, because its number may have changed.
+    /// The number of the device; 0: the device is not compared, because the number may have changed.
     public var device: UInt64
     public var inode: UInt64
     /// The number of bytes that the checksum covers. The file may have more bytes.
@@ -60,8 +60,8 @@ public struct Checkpoint: Equatable, Sendable {
     /// file are trusted. After a reboot, only the synced bytes are trusted.
     public var bootID: String
     public var facts = RepresentationMetadata()
-    /// The fingerprint of the part file when the checkpoint was made. It covers all bytes, synced or not. Nil if an
-    /// earlier version of the library made the checkpoint.
+    /// The fingerprint of the part file when the checkpoint was made. The fingerprint covers all written bytes, synced
+    /// or not. Nil if an earlier version of the library made the checkpoint.
     public var part: PartFingerprint?
     /// The checksum of the synced bytes.
     public var syncedChecksum: UInt32?
@@ -81,9 +81,9 @@ public struct Checkpoint: Equatable, Sendable {
         self.facts = facts
     }
 
-    /// The fingerprints that the part file must have. The first one covers the synced bytes. If the machine has not
-    /// rebooted, a second one covers all written bytes. The list is empty if an earlier version of the library made the
-    /// checkpoint.
+    /// The fingerprints that the part file must have. The first fingerprint covers the synced bytes. If the machine has
+    /// not rebooted, a second fingerprint covers all written bytes. The list is empty if an earlier version of the
+    /// library made the checkpoint.
     public func fingerprints(isSameBoot: Bool) -> [PartFingerprint] {
         guard let part else { return [] }
         let synced = PartFingerprint(
@@ -99,8 +99,9 @@ extension Checkpoint {
             validator: validator, finalURL: finalURL, size: size, syncedOffset: 0, bootID: "", facts: facts)
     }
 
-    /// Whether the checkpoint covers no bytes. If so, the download starts over, and the checkpoint is only compared
-    /// with the next response: if both have the same strong entity tag, they must also have the same size.
+    /// Whether the checkpoint covers no bytes. If so, the download starts over. The checkpoint is then used only for
+    /// one check of the next response: if the response has the checkpoint's strong entity tag, it must also have the
+    /// checkpoint's size.
     var isMetadataOnly: Bool { syncedOffset == 0 && bootID.isEmpty }
 }
 

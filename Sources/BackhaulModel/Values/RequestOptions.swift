@@ -47,8 +47,8 @@ public enum BodySource: Int32, Sendable, CaseIterable {
     case consume = 2
 }
 
-/// A body file, with the properties that it had when the request was stored as a task (at the enqueue). If they differ
-/// later, the file was changed.
+/// A body file, with the properties that it had when the request was stored as a task (at the enqueue). If the
+/// properties differ later, the file was changed.
 public struct BodyFile: Equatable, Sendable {
     /// An absolute path.
     public var path: String
@@ -137,7 +137,7 @@ public struct RequestOptions: Equatable, Sendable {
     public var refresh = RefreshKind.none
     /// When the headers or the URL expire, in Unix milliseconds.
     public var expiresMilliseconds: Int64?
-    /// Whether the task downloads the file only if it has changed: `BH_REQUEST_IF_CHANGED`.
+    /// Whether the task downloads the file only if the server's file has changed: `BH_REQUEST_IF_CHANGED`.
     public var isOnlyIfChanged = false
     /// Whether the server chooses the file's name: `BH_REQUEST_NAMED_BY_SERVER`.
     public var isNamedByServer = false

@@ -60,8 +60,8 @@ extension StoreDirectory {
     }
 
     /// Tries to write a small file in the store. Returns why the write fails, or nil. The caller uses the result to
-    /// explain a failure that could not be logged. The thread must block SIGXFSZ, or the process must ignore this
-    /// signal, because the kernel sends it if the file exceeds the limit of a file's size.
+    /// explain a failure that could not be logged. Before the call, the thread must block SIGXFSZ, or the process must
+    /// ignore this signal. The kernel sends SIGXFSZ if a write exceeds the limit on the size of files.
     public func writeFailure() -> Failure? {
         let name = ".space-\(getpid())"
         let number = bhl_openat(descriptor.number, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)

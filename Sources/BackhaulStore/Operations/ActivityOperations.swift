@@ -12,9 +12,9 @@ public struct ActivityOperations {
     private var tasks: TaskOperations { TaskOperations(tables: tables, directory: directory) }
 
     /// Adds the activity, or replaces the one with the same identifier. `firstMilliseconds` of an activity is the time
-    /// at which its first window opens. If the interval stays the same, and the new `firstMilliseconds` is nil or the
-    /// same as before, the new activity keeps the next window of the replaced one. `origin` is the origin (scheme, host
-    /// name and port) of the activity's request. Throws tooMany, invalidated or notFound.
+    /// at which its first window opens. The new activity keeps the next window of the replaced activity under two
+    /// conditions: the interval is the same, and the new `firstMilliseconds` is nil or the same as before. `origin` is
+    /// the origin (scheme, host name and port) of the activity's request. Throws tooMany, invalidated or notFound.
     public func set(
         _ activity: Activity, origin: Origin?, in session: SessionID, now: Int64
     ) throws(Failure) {

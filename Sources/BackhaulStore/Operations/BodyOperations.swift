@@ -36,7 +36,7 @@ public struct BodyOperations {
     }
 
     /// Checks each name. If no task uses the name, adds the name to the *leftovers*, which are files to remove. Such
-    /// files exist if an engine (the process that makes tasks) has ended before it made their tasks.
+    /// files exist if an engine (the process that makes tasks) has ended before it made the tasks for these files.
     public func addLeftovers(among names: [String]) throws(Failure) {
         for name in names { try tables.bodies.insertLeftoverIfUnused(name) }
     }

@@ -17,8 +17,8 @@ public struct ChallengeOperations {
     ///
     /// - known: the challenge that was open when the caller decided to park the task. If that challenge is closed now,
     ///   the call changes nothing.
-    /// - replacing: a closed challenge whose credential did not work. The tasks that this challenge had released wait
-    ///   again.
+    /// - replacing: a closed challenge whose credential did not work. If this challenge has released other tasks, these
+    ///   tasks wait again.
     public func park(
         _ task: TaskID, _ record: AttemptRecord, for authChallenge: AuthenticationChallenge, failures: UInt32 = 0,
         known: ChallengeID? = nil, replacing: ChallengeID? = nil, bootMilliseconds: Int64, now: Int64

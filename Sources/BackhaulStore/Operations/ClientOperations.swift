@@ -20,7 +20,7 @@ public struct ClientOperations {
         return try tables.sessions.names(of: session)?.identifier
     }
 
-    /// Releases all claims of a client that will not connect again, and removes its stored replies.
+    /// Releases all claims of a client that will not connect again, and removes the stored replies for the client.
     public func release(_ client: ClientID) throws(Failure) {
         try tables.clients.remove(client)
         try tables.commands.removeAll(of: client)

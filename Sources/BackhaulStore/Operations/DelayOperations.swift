@@ -44,7 +44,7 @@ public struct DelayOperations {
         try tables.waits.delaysBegan(for: reason)
     }
 
-    /// Ends the delays whose due time on the boot clock has come. Returns the lanes of their tasks.
+    /// Ends the delays whose due time on the boot clock has come. Returns the lanes of the released tasks.
     public func releaseDue(bootMilliseconds: Int64) throws(Failure) -> Set<LaneID> {
         try tables.delays.releaseDue(bootMilliseconds: bootMilliseconds)
     }
@@ -59,8 +59,8 @@ public struct DelayOperations {
         return found
     }
 
-    /// Shortens the retry delays of the session's tasks to the longest delay that the session's new configuration
-    /// allows.
+    /// Shortens the retry delays of the session's tasks to the longest permitted delay. This is the value of the task's
+    /// request or, if the request has none, the value of the session's new configuration.
     public func rescheduleRetries(of session: SessionID, bootMilliseconds: Int64, now: Int64) throws(Failure) {
         try tables.delays.shortenRetries(of: session, DelayMoment(boot: bootMilliseconds, calendar: now))
     }
@@ -68,9 +68,9 @@ public struct DelayOperations {
     /// Returns when the next delayed task is due, in milliseconds of the boot clock.
     public func nextDue() throws(Failure) -> Int64? { try tables.delays.nextDue() }
 
-    /// Detects whether the wall clock was set since the last call. If it was, adds the same amount (the *step*) to the
-    /// times of all tasks that have not ended, so that the ages of these tasks do not change. Returns the step in
-    /// milliseconds, or 0.
+    /// Detects whether the wall clock was set since the last call. If the clock was set, adds the same amount (the
+    /// *step*) to the times of all tasks that have not ended. So the ages of these tasks do not change. Returns the
+    /// step in milliseconds, or 0.
     @discardableResult
     public func adopt(_ now: ClockReading) throws(Failure) -> Int64 {
         let step = try tables.meta.clock().map { ClockStep.between($0, now) } ?? 0

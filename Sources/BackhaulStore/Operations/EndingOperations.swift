@@ -12,8 +12,8 @@ public struct EndingOperations {
     private var rounds: RoundOperations { RoundOperations(tables: tables) }
 
     /// Ends one task. Returns nil when the task has ended already or does not exist. `attempt` is the task's last
-    /// attempt (run). It is nil if that attempt was recorded already, in the same transaction as the *finish intent*: a
-    /// record that is written before the file of the task gets its final name.
+    /// attempt (run). It is nil if that attempt was recorded already, in the same transaction as the *finish intent*.
+    /// The finish intent is a record that is written before the file of the task gets its final name.
     public func record(
         _ task: TaskID, _ outcome: Outcome, now: Int64, readsEvents: Bool = false, attempt: Attempt? = nil
     ) throws(Failure) -> Change? {

@@ -68,8 +68,8 @@ public struct EventOperations {
         return change
     }
 
-    /// Removes the tasks of the selected events, and the rows that describe these tasks. The events, the history, and
-    /// the files that must still be removed or returned stay.
+    /// Removes the tasks of the selected events, and the rows that describe these tasks. Does not remove the events,
+    /// the history, or the lists of files that must still be deleted or moved back.
     private func removeTasksOfSelected() throws(Failure) {
         try tables.selection.fillAcknowledged()
         try tables.requests.removeOfAcknowledged()

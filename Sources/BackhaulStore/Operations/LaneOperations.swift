@@ -42,8 +42,8 @@ public struct LaneOperations {
         return try options.task(found)
     }
 
-    /// Returns the ids of the tasks for `waitingTasks`. The index is sorted by constraints first, so it is read one
-    /// time for each id of constraints, and the results are merged.
+    /// Returns the ids of the tasks for `waitingTasks`. The index is sorted by constraints first. So this function
+    /// reads the index one time for each id of constraints, and merges the results.
     private func readyTasks(
         of lane: LaneID, limit: Int, afterKnown known: Set<TaskID>, notOf held: Set<ConstraintsID>
     ) throws(Failure) -> [TaskID] {

@@ -13,9 +13,9 @@ public struct LeftoverOperations {
         for leftover in leftovers { try tables.leftovers.remove(leftover) }
     }
 
-    /// Returns eight hexadecimal digits, which never change. The store is the directory with the database. The names of
-    /// its part files (unfinished downloads) contain the digits, so they differ from the names of other stores' part
-    /// files.
+    /// Returns the tag of the store (the directory with the database): eight hexadecimal digits, which never change.
+    /// The names of the store's part files (unfinished downloads) contain the tag. So these names differ from the names
+    /// of other stores' part files.
     public func storeTag() throws(Failure) -> String { try tables.meta.storeTag() }
 
     func addPartFilesOfSelected() throws(Failure) {

@@ -63,8 +63,8 @@ public struct SessionOperations {
     }
 
     /// Marks the session as invalidated, so that it refuses further tasks. If `cancelTasks` is true, the session's
-    /// tasks end as cancelled. Otherwise they continue. The session is removed when all tasks have ended and all events
-    /// are acknowledged. If this is already the case, the session is removed immediately.
+    /// tasks end as cancelled. Otherwise the tasks continue. The session is removed when all tasks have ended and all
+    /// events are acknowledged. If this is already the case, the session is removed immediately.
     public func invalidate(_ session: SessionID, cancelTasks: Bool, now: Int64) throws(Failure) -> Change {
         var change = try tables.sessions.change(in: session)
         try tables.sessions.invalidate(session)

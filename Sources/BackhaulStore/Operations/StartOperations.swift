@@ -2,9 +2,10 @@ public import BackhaulModel
 
 /// Operations on the earliest and latest starts of tasks (uploads and downloads). A task does not start before its
 /// *earliest start*. After its *latest start*, a preset such as `discretionary`, which demands external power among
-/// other things, does not delay the task any more. Both are times of the wall clock, and do not change when that clock
-/// is set. A task that waits for its earliest start is a delayed task. The *due time* of this task is the time that the
-/// boot clock (the time since the boot) shows at the earliest start. So if the wall clock is set, the due time changes.
+/// other things, does not delay the task any more. Both starts are times of the wall clock, and do not change when the
+/// wall clock is set. A task that waits for its earliest start is a delayed task. The *due time* of this task is the
+/// time that the boot clock (the time since the boot) shows at the earliest start. So if the wall clock is set, the due
+/// time changes.
 public struct StartOperations {
     let tables: Tables
     private var constraints: ConstraintOperations { ConstraintOperations(tables: tables) }
@@ -67,9 +68,10 @@ public struct StartOperations {
 
     // MARK: Rescheduling
 
-    // The column `start_delayed_ms` is set for *rescheduled* tasks: tasks whose earliest or latest start was changed
-    // after the enqueue. The column has the time at which the task began to wait for its earliest start. If the task
-    // has not begun to wait for it, the column has the earliest start itself.
+    // The column `start_delayed_ms` is set for tasks whose earliest start was changed after the enqueue. The column has
+    // the time at which the task began to wait for its earliest start. If the task has not begun to wait, the column
+    // has the earliest start itself. If the change removed the earliest start or ended the wait, the column has the
+    // time of the change.
 
     /// Changes the earliest and latest starts of the selected tasks. Afterwards the selection has only the changed
     /// tasks. If one of the tasks could never start, throws and writes nothing.
@@ -123,8 +125,8 @@ public struct StartOperations {
         rescheduled.restated.tasks[id] = stated
     }
 
-    /// Returns the tasks that may start now. Delays the other tasks: they were rescheduled, and their earliest start is
-    /// in the future.
+    /// Returns the tasks that may start now. Delays the other tasks: their earliest start was changed after the
+    /// enqueue, and is in the future.
     public func startable(_ tasks: [StoredTask], _ clock: StartClock) throws(Failure) -> [StoredTask] {
         var startable: [StoredTask] = []
         for task in tasks {

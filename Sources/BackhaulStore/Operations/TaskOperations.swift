@@ -11,8 +11,9 @@ public struct TaskOperations {
 
     /// Makes one task for each request, or throws and makes no task. If a task with a request's idempotency key exists,
     /// that task is returned instead. The key of a succeeded task is valid until the event about the end of the task's
-    /// round is acknowledged, even if the event about the task itself was acknowledged before. A *round* is the period
-    /// in which a session has unfinished tasks. The first enqueue after the end of a round begins the next round.
+    /// round is acknowledged. An earlier acknowledgement of the event about the task itself does not matter. A *round*
+    /// is the period in which a session has unfinished tasks. The first enqueue after the end of a round begins the
+    /// next round.
     ///
     /// `now` is the present time as in `StartClock.calendar`; `clock` is used for earliest and latest starts.
     /// `isLaunched` is true if the caller is a launched host (a program that the engine has started), and the session
@@ -72,7 +73,8 @@ public struct TaskOperations {
         }
         if added > 0 { try tables.sessions.count(enqueued: added, in: session, round: round) }
         for (group, added) in groups.added { try tables.groups.count(enqueued: added, in: group) }
-        // These groups were made for requests whose tasks already existed, so no new task uses them.
+        // These groups got no new task, because the tasks of their requests already existed. A group without any task
+        // is removed.
         try tables.groups.removeEmpty(among: groups.found.values.lazy.filter { groups.added[$0] == nil })
         return EnqueuedTasks(
             results: results, lanes: lanesOfWaiting, nextDue: terms.hasDelayed ? try tables.delays.nextDue() : nil,

@@ -60,7 +60,8 @@ public struct WaitOperations {
     /// may be in the session's history (its list of ended tasks). Returns nil when neither the session nor its history
     /// has the task. The result lacks waits that are known only to the engine (the process that runs the tasks) and not
     /// to the store. If suspensions, challenges or rescheduled starts ended for more than `suspensionLimit` tasks in
-    /// one call, the result lacks these waits as well. The end of an attempt is taken from its last measured time.
+    /// one call, the result lacks these waits as well. The last time that was measured for an attempt counts as the
+    /// attempt's end.
     public func all(of task: TaskID, in session: SessionID, now: Int64) throws(Failure) -> [WaitRecord]? {
         guard let timeline = try timeline(of: task, session) else { return nil }
         var waits = WaitMerger(begin: timeline.enqueued, end: timeline.ended, now: now)

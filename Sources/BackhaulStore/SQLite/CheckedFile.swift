@@ -113,8 +113,8 @@ private struct Page {
         bhl_crc32c(UInt32(truncatingIfNeeded: number), bytes.baseAddress, bytes.count - 4)
     }
 
-    /// Whether the checksum matches. A page of zeros is also valid. If SQLite allocates a page and frees it again, it
-    /// does not write the page, so the file may have a hole there.
+    /// Whether the checksum matches. A page of zeros is also valid. If SQLite allocates a page and frees it again,
+    /// SQLite does not write the page. So the file may have a hole there.
     var isValid: Bool { word(end + 4) == sum && word(end) == mark || bytes.allSatisfy { $0 == 0 } }
 
     func seal() {

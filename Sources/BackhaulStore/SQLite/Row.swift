@@ -42,8 +42,8 @@ struct Row {
 
     // MARK: Columns
 
-    // In these functions, the name is a column or an expression of SQL. It may be omitted if the statement has only one
-    // column.
+    // In these functions, the name is a column or an expression of SQL. The name may be omitted if the statement has
+    // only one column.
 
     mutating func integer(_ name: String = "") -> Int64 {
         let index = next(name)

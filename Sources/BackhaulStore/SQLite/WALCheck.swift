@@ -29,7 +29,7 @@ struct WALCheck {
     }
 
     /// Returns the number of the first damaged frame. The first frame of the log has the number 1, and the header of
-    /// the log has 0. Returns nil when no frame is damaged.
+    /// the log has the number 0. Returns nil when no frame is damaged.
     static func damagedFrame(_ file: Descriptor) -> Int? {
         var status = stat()
         var head = [UInt8](repeating: 0, count: headerSize)

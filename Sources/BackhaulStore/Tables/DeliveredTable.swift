@@ -7,8 +7,7 @@ internal import BackhaulModel
 struct DeliveredTable {
     let connection: Connection
 
-    /// For each event in the temporary table `selected` whose task has succeeded, inserts the task's idempotency key if
-    /// it has one.
+    /// Inserts the idempotency keys of the succeeded tasks whose events are in the temporary table `selected`.
     func insertSelected() throws(Failure) { try connection.run(Self.insertSelected) }
 
     /// Removes the keys of all rounds up to the last round whose end is among the selected events.

@@ -12,8 +12,8 @@ struct LeftoverTable {
     /// Inserts the kept file of the task.
     func insertKept(_ task: TaskID) throws(Failure) { try connection.run(Self.insertKept, .id(task)) }
 
-    /// Inserts the part file of the task. Does nothing and returns false in two cases: the task has ended, or it has a
-    /// *finish intent*, which means that its file is getting its final name.
+    /// Inserts the part file of the task. Does nothing and returns false in two cases: the task has ended, or the task
+    /// has a *finish intent*, which means that the engine is giving the task's file its final name.
     func insertPart(of task: TaskID) throws(Failure) -> Bool {
         try connection.run(Self.insertPart, .id(task))
         return connection.changes == 1

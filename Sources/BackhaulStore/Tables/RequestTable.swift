@@ -50,7 +50,7 @@ struct RequestTable {
     // MARK: -
 
     /// An SQL expression for queries of the table `challenges`, whose rows are demands to hosts, for example for a
-    /// credential. For each row, its value is the URL in the request of the row's task.
+    /// credential. The value of the expression is the URL in the request for the challenge's task.
     static let urlOfChallenge = "(SELECT url FROM requests WHERE requests.task_id = challenges.task_id)"
 
     private static func response(_ row: inout Row) throws(Failure) -> (finalURL: String?, headers: [HeaderField]) {

@@ -25,7 +25,7 @@ public struct DelayedTask: Equatable, Sendable {
 public struct EvaluatedDelays: Equatable, Sendable {
     /// The lanes of the tasks whose delay ended.
     public var lanes: Set<LaneID> = []
-    /// When the first of the tasks that are still delayed is due, in milliseconds of the boot clock.
+    /// The earliest due time of the tasks that are still delayed, in milliseconds of the boot clock.
     public var next: Int64?
     /// The last evaluated task, after which the next batch begins. Nil if no batch follows.
     public var last: DelayedTask?

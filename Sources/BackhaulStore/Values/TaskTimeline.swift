@@ -13,7 +13,7 @@ struct TaskTimeline {
     /// The reason of the task's current delay; nil if the task is not delayed.
     var dueReason: WaitReason?
     var challengeOpened: Int64?
-    /// When the task began to wait for an earliest start that was set after the enqueue; nil if the start times (the
-    /// earliest and the latest start) were not changed after the enqueue.
+    /// When the task began to wait for an earliest start that was set after the enqueue; nil if the earliest start was
+    /// not changed after the enqueue.
     var startDelayed: Int64?
 }

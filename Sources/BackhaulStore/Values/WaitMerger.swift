@@ -52,8 +52,8 @@ struct WaitMerger {
             ? left.beganMilliseconds < right.beganMilliseconds : left.reason.rawValue < right.reason.rawValue
     }
 
-    /// Returns whether the waits touch or overlap. If the gap between two waits is at most a second, they count as
-    /// touching, because there may be a short gap between two records that follow each other.
+    /// Returns whether the waits touch or overlap. Two waits with a gap of at most a second count as touching, because
+    /// consecutive records may have a short gap between them.
     private static func areAdjacent(_ earlier: WaitRecord, _ later: WaitRecord) -> Bool {
         earlier.endedMilliseconds.map { later.beganMilliseconds <= $0 &+ 1_000 } ?? true
     }

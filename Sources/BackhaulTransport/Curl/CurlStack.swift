@@ -55,7 +55,8 @@ final class CurlStack {
     }
 
     /// Leaks the stack deliberately, because the host has closed a socket of the stack or a descriptor of the event
-    /// loop. libcurl would write TLS's close_notify to a descriptor that may now belong to another file of the host.
+    /// loop. If the stack were freed, libcurl would write TLS's close_notify to a descriptor that may now belong to
+    /// another file of the host.
     private func abandon(_ used: [EasyHandle]) {
         multi.forget()
         // Unsafe: this code only adds references, which are never released.

@@ -49,10 +49,10 @@ private let rewindBody: curl_seek_callback = { receiver, offset, origin in
     return CURL_SEEKFUNC_OK
 }
 
-/// Rewinds the body only if the server has not processed the request. libcurl rewinds the body before it repeats a
-/// request. If a reused connection is closed, libcurl repeats the request on a new connection, even if the method is
-/// not idempotent. A failed rewind prevents this repetition. The repetition must be prevented, because the server may
-/// have acted on the first request.
+/// libcurl calls this closure before it repeats a request. If a reused connection is closed, libcurl repeats the
+/// request on a new connection, even if the method is not idempotent. But the server may have acted on the first
+/// request. So the closure rewinds the body only if the server has not processed the request. Otherwise the rewind
+/// fails, and the failed rewind prevents the repetition.
 private let refuseToRewind: curl_seek_callback = { receiver, offset, origin in
     guard let receiver, offset == 0, origin == SEEK_SET else { return CURL_SEEKFUNC_CANTSEEK }
     let transfer = Unmanaged<Transfer>.fromOpaque(receiver).takeUnretainedValue()

@@ -13,7 +13,7 @@ struct FailureReport {
     /// The status of the proxy's response to CONNECT, or 0.
     var connectStatus: Int32 = 0
     var proxy: String?
-    /// The words with which messages name the server or proxy that should have responded; nil stands for the server.
+    /// The name that messages use for the server or proxy that should have responded. Nil stands for the server.
     var respondent: String?
     /// Whether libcurl closed the request's HTTP/2 connection.
     var hasEndedHTTP2 = false
@@ -56,7 +56,7 @@ struct FailureReport {
         }
     }
 
-    /// The name of the proxy if the connection to it failed; otherwise nil.
+    /// The name of the proxy if the connection to the proxy failed; otherwise nil.
     var refused: String? {
         switch code {
         case CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_CONNECT: proxy.map { "the proxy \($0)" }

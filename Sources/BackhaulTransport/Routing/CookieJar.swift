@@ -68,8 +68,8 @@ public final class CookieJar {
         return lines
     }
 
-    /// The largest size of a line, in bytes. The line of a server's cookie is shorter: libcurl accepts a name and value
-    /// of 4,096 bytes together, and the domain and path of the cookie are not longer than a URL.
+    /// The largest size of a line, in bytes. The line of a server's cookie is shorter. libcurl accepts at most 4,096
+    /// bytes for the name and value together. The domain and path of the cookie are not longer than a URL.
     private static let lineLimit = 64 * 1024
 }
 
@@ -98,7 +98,8 @@ public enum CookieLine {
     }
 }
 
-/// The limits on a session's cookies. Each limit is at least as high as RFC 6265, section 6.1, recommends.
+/// The limits on a session's cookies. The limits on the number of cookies are at least as high as RFC 6265, section
+/// 6.1, recommends.
 enum CookieLimits {
     static let perDomain = 180
     static let all = 3_000

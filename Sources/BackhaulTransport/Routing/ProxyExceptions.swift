@@ -4,7 +4,7 @@ internal import Glibc
 /// name, an address, a network such as "10.0.0.0/8", or "*" for all servers. A name includes its subdomains. Commas,
 /// spaces or tabs separate entries.
 ///
-/// This type reads the list itself, because libcurl does not report which proxy it chooses.
+/// This type reads the list itself, because libcurl before version 8.7 does not report which proxy it has chosen.
 struct ProxyExceptions {
     private let entries: [Substring]
 

@@ -56,7 +56,7 @@ public enum URLParser {
         let code = (text.map(CChar.init(bitPattern:)) + [0]).withUnsafeBufferPointer {
             curl_url_set(handle, CURLUPART_URL, $0.baseAddress, flags)
         }
-        // The message has the scheme of the URL, which libcurl's message "unsupported scheme" does not have.
+        // This message names the scheme of the URL. libcurl's own message is only "unsupported scheme".
         if code == CURLUE_UNSUPPORTED_SCHEME {
             throw unsupported(String(decoding: text.prefix { $0 != UInt8(ascii: ":") }, as: UTF8.self))
         }

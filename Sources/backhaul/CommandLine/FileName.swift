@@ -55,7 +55,8 @@ enum FileName {
         }
     }
 
-    /// Shortens a long name. The removed characters are before the extension, so the extension is kept.
+    /// Shortens a long name. An extension of up to 16 bytes (with its dot) is kept, because the characters before the
+    /// extension are removed.
     private static func shortened(_ name: String) -> String {
         guard name.utf8.count > longestName else { return name }
         let dot = name.lastIndex(of: ".")

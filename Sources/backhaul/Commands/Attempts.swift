@@ -65,7 +65,7 @@ struct Attempts: Command {
 
     /// A phrase about the next attempt, such as "next attempt in 4 s" or "retried after 2 s". Nil if no retry follows,
     /// or if the next attempt is due now. Also nil if the next attempt has already started, but this attempt got no
-    /// complete response: the end of this attempt was then not measured, so the pause after it is not known.
+    /// complete response. Then the end of this attempt was not measured, so the pause after this attempt is not known.
     private static func retry(_ attempt: AttemptRecord, isLast: Bool) -> String? {
         guard attempt.nextAttempt > 0, Int(attempt.next) == BH_NEXT_RETRY else { return nil }
         if isLast {

@@ -107,7 +107,7 @@ struct Service: Command {
         return .done
     }
 
-    /// Whether systemd runs this machine (sd_booted(3)).
+    /// Whether this machine was booted with systemd (sd_booted(3)).
     static var hasSystemd: Bool { access("/run/systemd/system", F_OK) == 0 }
 
     private static func manage(_ words: [String], _ context: Context) throws(CommandError) {

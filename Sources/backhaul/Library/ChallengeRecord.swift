@@ -1,7 +1,7 @@
 import CBackhaul
 
-/// A copy of a challenge: a server or proxy demands a credential, or the engine, which runs the transfers, demands new
-/// headers or a new URL.
+/// A copy of a challenge. In a challenge, a server or proxy demands a credential, or the engine (the process that runs
+/// the transfers) demands new headers or a new URL.
 struct ChallengeRecord {
     let id: UInt64
     let kind: Int32

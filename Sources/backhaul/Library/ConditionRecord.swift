@@ -46,8 +46,8 @@ struct ConditionRecord {
     }
 }
 
-/// A copy of a hold: one reason for which tasks wait, such as missing power, and the number of tasks that wait for this
-/// reason in one session (a named collection of tasks).
+/// A copy of a hold. A *hold* has a reason for which tasks wait, such as missing power. It also has the number of tasks
+/// that wait for this reason in one session (a named collection of tasks).
 struct HoldRecord {
     let application: String
     let session: String

@@ -75,8 +75,8 @@ struct DownloadOptions {
     }
 
     /// The transfers to enqueue. With `--skip-existing`, a transfer is left out if its file exists. There is one
-    /// exception: if an earlier transfer to this file has not ended, or the event about its end is not acknowledged,
-    /// the transfer is enqueued.
+    /// exception: if an earlier transfer to this file has not ended, or the event about its success is not
+    /// acknowledged, the transfer is enqueued.
     func wanted(_ session: Session, _ output: Output) throws(CommandError) -> [Transfer] {
         guard skipsExisting else { return transfers }
         let isThere = transfers.map { $0.destination.map(Paths.exists) ?? false }

@@ -46,8 +46,8 @@ extension Watch {
         if shown.count < visible {
             let waiting = try session.tasks(
                 TaskSelection(ids: ids, states: [BH_TASK_WAITING, BH_TASK_SUSPENDED]), maximum: 32).tasks
-            // A waiting task is shown if something delays it. A task that is suspended, or waits for a free slot (the
-            // right to run), is shown only if there is no other task to show.
+            // A waiting task is shown if something delays it. If there is no such task and no running task, the tasks
+            // that are suspended or wait for a free slot (the right to run) are shown.
             let notable = waiting.filter { Int($0.reason) != BH_REASON_SLOT && Int($0.reason) != BH_REASON_SUSPENDED }
             shown += (shown.isEmpty && notable.isEmpty ? Array(waiting.prefix(3)) : notable)
                 .prefix(visible - shown.count)

@@ -91,7 +91,7 @@ def _send_early(connection, reader, seen, early, scripts):
     match "close" if isinstance(connection, ssl.SSLSocket) and early.then == "reset" else early.then:
         case "read":
             try:
-                # `read` returns less than the rest if the client ends the connection.
+                # If the client ends the connection, `read` returns only a part of the remaining body.
                 seen.body += reader.read(size - len(seen.body))
             finally:
                 seen.is_arriving = False

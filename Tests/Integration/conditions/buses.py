@@ -9,8 +9,8 @@
         logind.prepare_for_sleep(True)
         assert logind.inhibitors() == [Inhibitor(what="sleep", who="Backhaul", …)]
 
-A call returns when its change is on the bus. This module needs dbus-daemon, busctl and python3-dbusmock. dbusmock runs
-in the Python of the system, and the tests run in the Python of the test environment.
+Each of these calls returns after its change has reached the bus. This module needs dbus-daemon, busctl and
+python3-dbusmock. dbusmock runs in the Python of the system, and the tests run in the Python of the test environment.
 """
 
 import contextlib
@@ -227,8 +227,8 @@ class Service:
 
     def update(self, path=None, interface=None, **properties):
         """Sets properties and sends their signals. Each property is a pair of a signature and a value."""
-        # Each property is set by its own call, because dbusmock 0.28 cannot update several properties in one call if
-        # one of them is the path of an object.
+        # A separate call sets each property. dbusmock 0.28 cannot update several properties in one call if one of them
+        # is the path of an object.
         for name, value in properties.items():
             self.bus.call(self.name, path or self.path, "org.freedesktop.DBus.Properties", "Set", "ssv",
                           interface or self.interface, name, *value)

@@ -31,14 +31,14 @@ IN_FLIGHT = 262_144
 Unavailable = (NoBus, NoNetwork)
 
 
-#: Returns a content of the given size. It takes time to make a content, so all calls with the same size share one
+#: Returns a content of the given size. The creation of a content takes time, so all calls with the same size share one
 #: object.
 content_of = functools.cache(Content)
 
 
 class Calendar:
-    """The calendar: the date and time that the engine sees. A test can set it if the hosts use a debug build of the
-    library (BACKHAUL_CLOCK)."""
+    """The calendar: the date and time that the engine sees. If the hosts use a debug build of the library, a test can
+    set the calendar (BACKHAUL_CLOCK)."""
 
     def __init__(self, path):
         self._path = path
@@ -153,11 +153,11 @@ class Download:
         return self.env.server.log(self.path)
 
     def assert_no_bytes_fetched_twice(self, *offsets):
-        """Checks that the first request begins at byte 0, and that each later request begins at the next of `offsets`.
-        Each of these offsets is the length of the unfinished file after the transfer has stopped.
+        """Checks that the first request begins at byte 0, and that each later request begins at the next offset in
+        `offsets`. Each of these offsets is the length of the unfinished file after the transfer has stopped.
 
-        Also checks the number of bytes that the link passed. The highest permitted number is the sum of the file, the
-        heads of the messages, and the bytes that were in flight at each stop.
+        Also checks the number of bytes that the link passed. The limit is the sum of three numbers: the bytes of the
+        file, the bytes of the messages' heads, and the bytes that were in flight at each stop.
         """
         assert [asked.offset for asked in self.requests()] == [0, *offsets]
         most = self.content.size + (len(offsets) + 1) * 1_000 + len(offsets) * IN_FLIGHT

@@ -88,7 +88,7 @@ ROWS = [
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of one task: what it waited for while the condition was bad, and its state at the end."""
+    """The outcome of one task: why the task waited while the condition was bad, and the task's state at the end."""
 
     waited_for: Optional[Reason]
     ended: Optional[TaskState]

@@ -54,8 +54,8 @@ def loosened_configuration():
 
 @simulation
 def control_while_held():
-    """Of three held tasks, the first is suspended, the second is cancelled, and the third reaches its resource time-out
-    (the longest permitted time from its enqueue to its end). Then the power returns."""
+    """One of three held tasks is suspended, and one is cancelled. The third task reaches its resource time-out: the
+    longest permitted time from its enqueue to its end. Then the power returns."""
     with Environment("control") as env:
         env.machine.laptop()
         env.machine.unplug(63)

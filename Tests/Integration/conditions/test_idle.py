@@ -18,11 +18,11 @@ from conditions.simulations import simulation
 from conditions.table import around_now
 
 #: The number of seconds before the test begins to watch the engine. In this time, the engine syncs the row of the
-#: database that records the last wait. Also, ten seconds after the engine's start, it releases the sessions of
-#: processes that did not reconnect.
+#: database that records the last wait. Ten seconds after its start, the engine also releases the sessions of processes
+#: that did not reconnect.
 SETTLING = 12
-#: A burst is a series of system calls without a pause of more than this number of seconds. The engine reads conditions
-#: every 30 seconds. On a busy machine, one reading may be interrupted for a while.
+#: In a burst of system calls, no pause is longer than this number of seconds. The engine reads conditions every 30
+#: seconds. On a busy machine, one reading may be interrupted for a while.
 PAUSE = 5
 #: A reading needs about 120 calls. An event loop that polls without a pause needs many more.
 MOST_CALLS = 1_000

@@ -15,10 +15,11 @@ MANY = 40
 
 
 def killed(hosting):
-    """A download waits for a condition after some bytes have arrived; then the engine is killed, and a new one starts.
+    """A download waits for a condition after some bytes have arrived. Then the engine is killed, and a new engine
+    starts.
 
-    Returns the offsets of all requests, the offset at which the download stopped, and the wait records of the download
-    (the times in which it waited, with the reasons).
+    Returns the offsets of all requests, the offset at which the download stopped, and the wait records of the download.
+    A wait record has the begin, the end and the reason of a time in which the download waited.
     """
     with Environment("killed") as env:
         env.machine.laptop()
@@ -70,5 +71,5 @@ def test_a_transfer_still_waits_for_power_after_a_kill_of_the_engine(simulation)
 @pytest.mark.parametrize("simulation", ["many"], indirect=True)
 def test_many_transfers_stop_within_a_second_after_the_loss_of_power(simulation):
     print(f"the last of their bytes came {simulation * 1000:.0f} ms after the change")
-    # The engine has one second. The rest is for the test itself, which has 40 threads that send.
+    # The engine has one second. The other four seconds are for the test itself, which has 40 threads that send.
     assert simulation < 5

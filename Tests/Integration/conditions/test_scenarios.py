@@ -22,5 +22,5 @@ def test_the_steps_and_wait_records_of_a_scenario_match_its_stored_record(simula
 
 @pytest.mark.parametrize("simulation", STOPS, indirect=True)
 def test_a_transfer_stops_within_a_second_after_a_condition_has_changed(simulation):
-    # The engine has one second. The second one is for a busy machine.
+    # The engine has one second. The other second is for delays on a busy machine.
     assert simulation.seconds < 2

@@ -1,2 +1,2 @@
-"""Tests of the daemon: its work after its hosts have ended, after it was killed, and while it is idle. A host is a
+"""Tests of the daemon after its hosts have ended, after a kill of the daemon, and while the daemon is idle. A host is a
 process that embeds the library, and the daemon runs the host's transfers."""

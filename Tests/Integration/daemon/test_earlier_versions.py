@@ -20,8 +20,8 @@ from servers.content import Content
 #: The two protocol versions of 0.4. Protocol 4 has no checksums of unfinished downloads. Protocol 5 has them, and is
 #: also the current protocol.
 PROTOCOLS = (4, 5)
-#: What engines of 0.4 send after the hello of a program of version 1.0: a welcome. With protocol version 4, a goodbye
-#: follows.
+#: The bytes that engines of 0.4 send in reply to the hello of a program of version 1.0. The bytes are a welcome. With
+#: protocol version 4, a goodbye follows.
 WELCOME = {
     4: "10000000416268756c040000040000{hosting}e1170000"
        "b600000044011f000500000000000000a500000054686520636c69656e742069732076657273696f6e20312e302e302077697468207072"

@@ -1,4 +1,4 @@
-"""Compares the files that each thread of the daemon opens with the list in docs/waiting.md. The daemon runs the
+"""Each thread of the daemon may use only the files that docs/waiting.md lists for this thread. The daemon runs the
 transfers of other programs."""
 
 import re

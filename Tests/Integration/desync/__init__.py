@@ -7,7 +7,7 @@ proxy) of a run and records what it does. ``worker`` enqueues the tasks. ``check
 the server's own response to the task's request.
 
 Tasks are enqueued only after the client's kernel has acknowledged all bytes that the server sent (SIOCOUTQ). But some
-junk may arrive after a request was sent: junk at accept, junk after a TLS 1.3 handshake, and junk in its own send call
-while another task is running. No client can distinguish such junk from a response, so a task that ends with such junk
-is no violation (``Record.tasks_in_race``).
+junk may arrive after a request was sent. The server sends such junk when it accepts a connection, after a TLS 1.3
+handshake, or in a separate send call while another task is running. No client can distinguish this junk from a
+response. So a task that ends with this junk is no violation (``Record.tasks_in_race``).
 """

@@ -1,5 +1,5 @@
-"""Performs generated runs, or repeats one of them. A run is a list of tasks, and a server that responds to them and
-sends bytes that belong to no request.
+"""Performs generated runs, or repeats one of them. A run is a list of tasks, and a server. The server responds to the
+tasks, and also sends bytes that belong to no request.
 
 Usage: scripts/in-venv python -m desync [--runs 10000] [--seed N] [--run NUMBER]
 The exit status is 1 if a task ended with bytes that were no response to its request.

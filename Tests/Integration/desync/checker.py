@@ -69,8 +69,8 @@ def _is_outcome(run, step, response, outcome, record):
 
 
 def _earlier(run, step, record):
-    """Returns the contents that a file may have after a task with a conditional request: the files that other tasks
-    stored at the same destination."""
+    """Returns the contents that a file may have after a task with a conditional request. Each content is a file that
+    another task stored at the same destination."""
     tasks = [run.task(number) for number, other in enumerate(run.steps)
              if number == step.of or other.of == step.of and other is not step]
     return [record.outcomes[task].data for task in tasks if task in record.outcomes]

@@ -105,14 +105,14 @@ class PeerConnection:
         self.send(self._outgoing.read())
 
     def settle(self):
-        """Waits until the peer's kernel has all sent bytes. On loopback the peer's process can then read all of
-        them."""
+        """Waits until the peer's kernel has all sent bytes. On loopback the peer's process can then read all these
+        bytes."""
         deadline = time.monotonic() + _LIMIT
         while _unacknowledged(self.socket) and time.monotonic() < deadline:
             time.sleep(0.0005)
 
     def close(self):
-        """Closes the connection without a reset."""
+        """Closes the connection. If the connection has unread bytes, the kernel sends a reset (RFC 9293, 3.6.1)."""
         self.is_open = False
         self.socket.close()
 

@@ -27,11 +27,11 @@ class ResponseSent:
 
 @dataclass(frozen=True)
 class BytesInjected:
-    """Entry of a record: the server sent junk.
+    """Entry of a record: the server sent junk, or a TLS record that requests a client certificate.
 
     `is_atomic` means: no request can have been in flight when the junk was sent. For example, one call sent the junk
     together with the end of a response. The client cannot send its next request on this connection before it has
-    received that end.
+    received the end of this response.
     """
 
     connection: int
@@ -87,8 +87,8 @@ class Record:
                         found.add(entry.task)
                 case ResponseSent():
                     asking.pop(entry.connection, None)
-                    # If a task may have taken junk as its response, or ended before its response was sent, then this
-                    # response is junk for the tasks that run now.
+                    # If a task has ended before its response was sent, the response is junk for the tasks that run now.
+                    # The same applies if the task may have taken junk as its response.
                     if entry.task in found or entry.task not in entry.live:
                         at |= entry.live
                 case BytesInjected(is_atomic=False):

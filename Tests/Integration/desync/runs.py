@@ -11,12 +11,12 @@ from desync import junk
 #: tunnel of a proxy.
 PLAIN, TLS12, TLS13, FORWARD, TUNNEL = TRANSPORTS = ("plain", "tls12", "tls13", "forward", "tunnel")
 
-#: The kinds of tasks: downloads; a download that resumes after the server has closed its connection; a download with a
-#: conditional request; uploads.
+#: The kinds of tasks. RESUME is a download that resumes after the server has closed its connection. CHANGED is a
+#: download with a conditional request. GET and HEAD are other downloads, and PUT and POST are uploads.
 GET, HEAD, RESUME, CHANGED, PUT, POST = METHODS = ("GET", "HEAD", "RESUME", "CHANGED", "PUT", "POST")
 UPLOADS = (PUT, POST)
 
-#: How a response marks the end of its body, for each kind of task.
+#: The possible responses for each kind of task. A name states how the body ends, or which status the response has.
 FRAMINGS = {
     GET: ("length", "empty", "chunked", "trailers", "no-content", "missing", "missing-chunked", "unavailable"),
     HEAD: ("length", "empty", "chunked"),
@@ -26,16 +26,17 @@ FRAMINGS = {
     POST: ("length", "empty", "chunked", "no-content", "missing"),
 }
 
-#: The points at which junk is sent: in the send call that ends the response; in its own call after the response;
-#: after the task has ended.
+#: The points at which junk is sent. WITH: in the send call that ends the response. BEHIND: in a separate call after the
+#: response. IDLE: after the task has ended.
 WITH, BEHIND, IDLE = POINTS = ("with", "behind", "idle")
 
 #: The kind of an injection (see `Injection`) that is no junk. Between two responses, the server sends a TLS 1.3 record
 #: that requests a client certificate. The protocol allows this record.
 CERTIFICATE_REQUEST = "question"
 
-#: The points at which junk is sent on a new connection: when the server accepts the connection; with the server's last
-#: message of a TLS handshake; before or after the response to CONNECT, in the same send call.
+#: The points at which junk is sent on a new connection. ACCEPT: when the server accepts the connection. HANDSHAKE: with
+#: the server's last message of a TLS handshake. BEFORE_TUNNEL and BEHIND_TUNNEL: before or after the response to
+#: CONNECT, in the same send call.
 ACCEPT, HANDSHAKE, BEFORE_TUNNEL, BEHIND_TUNNEL = ("accept", "handshake", "before-tunnel", "behind-tunnel")
 EARLY_POINTS = {
     PLAIN: (ACCEPT,), FORWARD: (ACCEPT,), TLS12: (HANDSHAKE,), TLS13: (HANDSHAKE,),
@@ -98,7 +99,7 @@ class Run:
     steps: tuple
     connections: int = 1
     early: Early | None = None
-    #: Whether ALPN chooses HTTP/1.1. Otherwise the session's http_version chooses it.
+    #: Whether ALPN chooses HTTP/1.1. Otherwise the session's http_version chooses HTTP/1.1.
     alpn: bool = False
     #: Whether the session tickets of TLS 1.3 are sent with the first response instead of after the handshake.
     late_tickets: bool = False

@@ -29,8 +29,8 @@ from desync.runs import (
 
 _CONNECTED = b"HTTP/1.1 200 Connected\r\n\r\n"
 _INTERIM = b"HTTP/1.1 103 Early Hints\r\nLink: </a>; rel=preload\r\n\r\n"
-#: Tasks that are enqueued together get their responses when the requests of all these tasks have arrived, or after this
-#: time in seconds.
+#: Tasks that are enqueued together get their responses when the requests of all these tasks have arrived. After this
+#: time in seconds, the server does not wait for missing requests any more.
 _TOGETHER = 0.5
 _LIMIT = 10
 

@@ -63,7 +63,7 @@ def test_a_hung_disk_does_not_delay_downloads_to_other_disks(host, hosting, disk
     disk.thaw()
     events = [event for event in one.wait_for() if event.task_id]
     assert [event.state for event in events].count(TaskState.SUCCEEDED) >= 2
-    # The part files of the cancelled tasks are removed after the events.
+    # The engine removes the part files of the cancelled tasks after it has sent the events of these tasks.
     wait_until_no_part_file_is_left(disk)
     left = [path for path in disk.folder.iterdir() if path.is_file()]
     assert left and {sha256_of(path) for path in left} == {CONTENT.sha256}

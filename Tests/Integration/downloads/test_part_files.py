@@ -1,5 +1,5 @@
-"""A part file is the unfinished file of a download. The engine is the process that runs the downloads. These tests
-change a part file at a time when the engine does not write it, as another program could. A download never continues
+"""A part file is the unfinished file of a download. The engine is the process that runs the downloads. As another
+program could, these tests change a part file while the engine does not write to the file. A download never continues
 from a changed part file. A store is the directory with all data of an engine."""
 
 import os

@@ -38,8 +38,8 @@ def traced(process, file):
 
 
 def calls(trace):
-    """Yields the name, the path of the descriptor and the arguments of each system call that succeeded, in the order in
-    which the calls returned."""
+    """Yields each system call that succeeded: its name, the path of its descriptor, and its arguments. The calls are in
+    the order in which they returned."""
     started = {}
     with open(trace) as lines:
         for line in lines:
@@ -108,8 +108,8 @@ def test_the_end_of_a_task_is_committed_only_after_its_file_and_its_name_are_syn
         if path is None or not path.startswith(f"{store}/"):
             files.note(call, path, arguments)
         elif call == "pwrite64" and path.endswith("-wal"):
-            # The kernel may write these bytes to the disk before the sync. So only files count that were durable before
-            # the first of these writes.
+            # The kernel may write these bytes to the disk before the sync. So the test counts only files that were
+            # durable before the first of these writes.
             before = set(files.durable) if before is None else before
             data, _, offset = arguments.split(", ", 1)[1].rsplit(", ", 2)
             database.write(int(offset), unescaped(data.strip('"')))

@@ -204,9 +204,9 @@ def test_every_listed_field_of_a_launch_command_is_stored(hosts):
     assert values(back, LAUNCH) == expected
 
 
-# If a request has the idempotency key (an identifying text) of a stored request, the engine compares both requests.
-# If another value of a field is a conflict, the first value was stored. The engine does not compare fields that a
-# function of the library can change later.
+# If a request has the idempotency key (an identifying text) of a stored request, the engine compares both requests. If
+# the engine reports a conflict for a changed field, the engine has stored the field's first value. The engine does not
+# compare fields that a function of the library can change later.
 
 POLICY = {**PARTS, "bytes_per_second": 4_321}
 DATA = b"any\0bytes"
@@ -258,7 +258,7 @@ def request_with(changes, policy):
 
 @pytest.fixture
 def enqueued(hosts):
-    """Stores a request with all values of REQUEST and POLICY. Returns a host whose engine was started after that."""
+    """Stores a request with all values of REQUEST and POLICY. Then starts a new engine, and returns its host."""
     assert set(field_paths(_ctypes.bh_request)) == set(REQUEST)
     assert set(field_paths(_ctypes.bh_policy)) == set(POLICY)
     first, session = hosts(), _ctypes.bh_session()

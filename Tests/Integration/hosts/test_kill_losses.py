@@ -5,7 +5,7 @@ A kill during a write may also lose the bytes of this write. The test stops the 
 the number of received bytes does not change while the test reads this number from the kernel (tcp(7)).
 
 While the engine's threads wait for a processor, they cannot write. So the test subtracts the bytes that the server
-could send during the waits shortly before the kill. On an idle machine, they are few.
+could send during the waits shortly before the kill. On an idle machine, these bytes are few.
 """
 
 import os
@@ -31,7 +31,7 @@ HELD, HELD_SECONDS = 32 << 10, 0.01
 AT_ONCE = 16 << 10
 #: An allowance for bytes between libcurl and the disk.
 ALLOWANCE = 64 << 10
-#: The test measures the waits for a processor while the server sends this number of bytes, the last before a kill.
+#: Before each kill, the server sends this number of bytes while the test measures the engine's waits for a processor.
 WINDOW = 300_000
 #: The largest number of bytes that the engine and libcurl have in memory, even if the thread that writes runs late.
 MEMORY = 1 << 20
@@ -57,8 +57,8 @@ class Killer:
         #: Process ids of the engines.
         self.engines = queue.SimpleQueue()
         self.received = []
-        #: For each kill: how long the threads of the engine waited for a processor, in seconds, while the server sent
-        #: the last WINDOW bytes.
+        #: For each kill: how many seconds the engine's threads waited for a processor while the server sent the last
+        #: WINDOW bytes.
         self.waits = []
         self._engine, self._earlier_wait = None, 0
 
@@ -83,8 +83,8 @@ class Killer:
 
 
 def download_with_kills(host, downloads, hosting, content, rate, points):
-    """Returns for each kill how many of the received bytes had to be sent again, and how many bytes the server could
-    send while the engine waited for a processor."""
+    """Returns two lists with a number for each kill. The first list has the received bytes that the server sent again.
+    The second list has the bytes that the server could send while the engine waited for a processor."""
     killer = Killer(points)
     with PacedServer(content, rate, killer) as server:
         for number in range(len(points) + 1):
@@ -114,9 +114,9 @@ def is_kept(losses, waited, promised, rate):
     """Whether the losses are within the limits. `waited`: the bytes that the server could send while the engine waited
     for a processor.
 
-    A loss may be negative: the engine may read bytes of the server's last write before the kernel acknowledges these
-    bytes, and the test counts only acknowledged bytes as received. One of five kills may lose up to MEMORY bytes,
-    because the disk may delay a write.
+    A loss may be negative. The test counts only acknowledged bytes as received, but the engine may read bytes before
+    the kernel acknowledges these bytes. One of five kills may lose up to MEMORY bytes, because the disk may delay a
+    write.
     """
     unexplained = sorted(loss - bytes_of_wait for loss, bytes_of_wait in zip(losses, waited))
     return (min(losses) > -rate * WRITE and statistics.median(unexplained) <= promised + AT_ONCE

@@ -24,7 +24,7 @@ def test_no_kill_in_a_short_soak_run_loses_or_repeats_an_event_or_damages_a_file
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_kill_during_an_enqueue_leaves_whole_chunks_and_a_repetition_adds_only_the_other_tasks(host, place, seed):
+def test_a_kill_during_an_enqueue_leaves_whole_chunks_and_a_repetition_adds_only_the_missing_tasks(host, place, seed):
     generator = random.Random(seed)
     folder = place / "many"
     folder.mkdir()
@@ -77,8 +77,8 @@ def test_a_confirmed_acknowledgement_is_kept_after_an_immediate_kill(host, misbe
 
 
 def test_a_finished_file_is_not_fetched_again_after_a_kill(host, misbehaving, downloads):
-    """The process of the host also runs the transfers. It is killed after the end of the task is committed to the
-    database, and before the host reads the event about this end."""
+    """The process of the host also runs the transfers. The test kills this process after the end of the task is
+    committed to the database, and before the host reads the event about this end."""
     one = host()
     one.session()
     one.download(misbehaving.serve("/a", Content(100_000)), downloads / "a")

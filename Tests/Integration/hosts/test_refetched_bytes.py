@@ -1,5 +1,5 @@
 """A large download by an engine that is killed several times. The server cuts every connection, moves to other
-addresses, and replaces the resource one time. Only after a kill may the engine fetch bytes of the same content twice.
+addresses, and replaces the resource one time. The engine may fetch bytes of the same content twice only after a kill.
 
 In the suite soak-refetch of `make soak`, the test downloads 1 GiB. In other suites, it downloads 160 MiB. A host is a
 process that embeds the library. The engine, which runs the downloads, is in the host or in a daemon.
@@ -41,8 +41,8 @@ def server(place, size):
     script = Script(
         seed=20_251, shortest=20 * MEGABYTE // scale, longest=60 * MEGABYTE // scale,
         contents=[LargeContent(size, 1), LargeContent(size, 2)], replaced_at=[int(size * 0.4)],
-        # The engine is killed twice while it downloads each of the two contents: soon after the first bytes, before the
-        # first sync, and later in the middle.
+        # The engine is killed twice during the download of each content. The first kill comes soon after the first
+        # bytes, before the first sync. The second kill comes later, in the middle of the content.
         kills=[(0, 3 << 19), (0, int(size * 0.3)), (1, 3 << 19), (1, int(size * 0.7))])
     with MovingServer(script, place) as running:
         yield running
@@ -58,8 +58,9 @@ def start(host, server):
 
 
 def seams(deliveries):
-    """Yields two values for each response: how the previous response with the same content ended, and how many bytes of
-    this response had been read before. Fails if a response leaves out bytes."""
+    """Yields two values for each response. The first value shows how the previous response with the same content ended.
+    The second value is the number of this response's bytes that the client had already read from earlier responses.
+    Fails if a response omits bytes."""
     furthest, before = {}, {}
     for delivery in deliveries:
         reached = furthest.get(delivery.etag, 0)

@@ -31,7 +31,7 @@ def requests(misbehaving, downloads):
 
 @pytest.fixture
 def ends(session, requests):
-    """Enqueues the requests. Returns for each key the event that its task has ended. No event is acknowledged."""
+    """Enqueues the requests. Returns for each key the event about the end of its task. No event is acknowledged."""
     session.enqueue(requests)
     stream = session.events(timeout=60)
     return {event.key: event for event in (next(stream) for _ in requests)}
@@ -44,8 +44,8 @@ def test_the_result_of_an_enqueue_shows_whether_the_end_of_a_task_is_acknowledge
     assert {one.state for one in found} == {TaskState.SUCCEEDED} and all(one.has_ended for one in found)
     assert [one.event_id for one in found] == [None, ends["1"].id, ends["2"].id, None, ends["4"].id]
     assert [one.is_acknowledged for one in found] == [True, False, False, True, False]
-    # Each task has one end event. The result of the enqueue shows whether this event is acknowledged. If it is not
-    # acknowledged, the session still delivers it. So the sum counts each task one time.
+    # Each task has one end event. The result of the enqueue shows whether this event is acknowledged. The session still
+    # delivers each event that is not acknowledged. So the sum counts each task one time.
     assert sum(one.is_acknowledged for one in found) + len(list(session.events(timeout=0))) == COUNT
 
 

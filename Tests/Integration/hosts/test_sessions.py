@@ -293,7 +293,7 @@ def test_cancelled_tasks_end_as_cancelled_without_a_file(host, misbehaving, down
     assert one.cancel() == 2
     events = one.wait_for()
     assert [(event.state, event.status.name) for event in events[:-1]] == [(TaskState.CANCELLED, "CANCELLED")] * 3
-    # The part files are removed after the event.
+    # The engine removes the part files after it has sent the events.
     until(lambda: os.listdir(downloads), lambda names: names == [])
 
 
@@ -350,7 +350,7 @@ def test_invalidating_a_session_can_also_cancel_its_tasks(host, misbehaving, dow
     one.invalidate(cancel=True)
     events = one.wait_for()
     assert events[0].state is TaskState.CANCELLED
-    # The part files are removed after the event.
+    # The engine removes the part files after it has sent the events.
     until(lambda: os.listdir(downloads), lambda names: names == [])
 
 

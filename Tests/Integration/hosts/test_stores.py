@@ -106,7 +106,7 @@ def test_a_destination_that_the_user_cannot_write_is_refused(host, unprivileged,
 def test_a_damaged_store_is_reported_and_not_changed(used_store, host, damage):
     database = used_store / DATABASE
     for sidecar in (f"{DATABASE}-wal", f"{DATABASE}-shm"):
-        # Otherwise SQLite could read the content of the damaged file from its log.
+        # With a WAL file, SQLite could read the lost content of the damaged database.
         assert not (used_store / sidecar).exists()
     content = database.read_bytes()
     if damage == "header":
@@ -213,9 +213,9 @@ def test_a_store_on_a_full_disk_refuses_new_tasks_and_loses_no_task(small_disk, 
 
 
 def fill_store(one, disk, folder):
-    """Fills the disk of the host's store, and returns the file that fills it."""
+    """Fills the disk of the host's store. Returns the file that occupies the space."""
     filler = fill(disk)
-    # The files of the database have unused space, so the disk is full for the store only after more tasks.
+    # The database files still have unused space. So the store accepts some more tasks before an enqueue fails.
     with pytest.raises(StoreError):
         for number in range(10_000):
             one.enqueue([Request("http://127.0.0.1:9/", folder / f"unused-{number}", suspended=True,
@@ -256,7 +256,8 @@ def test_a_download_that_finishes_after_its_store_was_full_does_not_report_a_ful
             filler = fill_store(one, small_disk, tmp_path)
             sends_rest.set()
             until(lambda: seen(one, task), lambda info: info and info.reason is Reason.DISK_FULL)
-            # All bytes have arrived. Only the rename to the file's final name is missing. The frozen disk blocks it.
+            # All bytes have arrived. Only the rename to the file's final name is missing. The frozen disk blocks this
+            # rename.
             disk.freeze()
             filler.unlink()
             info = until(lambda: seen(one, task), lambda info: info and info.reason is not Reason.DISK_FULL)

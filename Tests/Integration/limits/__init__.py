@@ -1,1 +1,1 @@
-"""Tests of the limits of engine, session and task, of priorities, and of groups."""
+"""Tests of priorities, of groups, and of the limits of engine, session and task."""

@@ -2,7 +2,7 @@
 that runs the tasks) sends an event. Hosts (processes that embed the library) list and control the tasks of a group by
 its name. A session is a named collection of tasks. A round begins when a task is added to a session without unfinished
 tasks, and ends when all tasks of the session have ended. The end of a round has an event, too. To invalidate a session
-is to end and delete it. """
+is to end and delete it."""
 
 import pytest
 

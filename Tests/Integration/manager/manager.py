@@ -111,8 +111,8 @@ class UserManager:
         return ["nsenter", "--target", str(self.first_process()), "--mount", "--pid", "--cgroup", *map(str, words)]
 
     def __call__(self, *words, check=True, timeout=LIMIT, **variables):
-        """Runs a command in the namespaces, but in no control group of the manager's units. It is like a command that a
-        user types in a terminal."""
+        """Runs a command in the namespaces, but in no control group of the manager's units. The command runs like a
+        command that a user types in a terminal."""
         ended = subprocess.run(
             self.words(*words), env={**self.environment, **variables}, stdin=subprocess.DEVNULL, capture_output=True,
             text=True, timeout=timeout, check=False)

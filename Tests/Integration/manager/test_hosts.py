@@ -10,8 +10,8 @@ from manager.manager import COMMAND, until
 SPEED = 3 << 20
 SIZE = 2 * SPEED
 
-# The value of the environment variable BACKHAUL_DAEMON: the path of the daemon, if it is not in its usual place. The
-# variable is set only in runs without scripts/in-venv.
+# The value of the environment variable BACKHAUL_DAEMON: the path of the daemon, if the daemon is not in its usual
+# place. The variable is set only in runs without scripts/in-venv.
 DAEMON = os.environ.get("BACKHAUL_DAEMON")
 
 

@@ -1,5 +1,6 @@
 """Under a user manager (systemd), a program that the daemon has launched has its own unit. The daemon runs the
-transfers of hosts, which are processes that embed the library. It launches a host when a session needs this host."""
+transfers of hosts, which are processes that embed the library. The daemon launches a host when a session needs this
+host."""
 
 import json
 

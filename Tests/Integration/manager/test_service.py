@@ -67,7 +67,7 @@ def test_special_characters_in_the_store_path_reach_the_daemon_unchanged(manager
     backhaul("service", "uninstall", "--store", folder / name)
 
 
-def test_two_paths_of_one_store_name_the_same_service(backhaul, store, tmp_path):
+def test_paths_that_lead_to_the_same_store_result_in_the_same_service_name(backhaul, store, tmp_path):
     store.mkdir()
     (tmp_path / "link").symlink_to(store)
     units = [backhaul.json("service", "status", "--store", path, code=3)["unit"]

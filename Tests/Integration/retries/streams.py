@@ -1,6 +1,6 @@
 """An HTTP/2 server that refuses streams before it processes them (RFC 9113, section 8.7).
 
-It writes frames as bytes. It uses only the parts of HPACK (RFC 7541) that a response needs: fields without
+The server writes frames as bytes. It uses only the parts of HPACK (RFC 7541) that a response needs: fields without
 compression.
 """
 

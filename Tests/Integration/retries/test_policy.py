@@ -1,5 +1,5 @@
-"""Which errors are retried, how often and when. The session has a policy for this, and a task's own policy overrides
-the session's policy.
+"""Which errors are retried, how often and when. The session has a policy for retries. A task's own policy overrides the
+session's policy.
 
 An attempt is one run of a task. A slot is the right of a task to run. The resource time-out is the longest permitted
 time from the enqueue of a task to its end. A host is a process that embeds the library.

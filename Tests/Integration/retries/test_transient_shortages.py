@@ -19,8 +19,8 @@ QUICK = {"first_delay_ms": 1, "longest_delay_ms": 2, "maximum_attempts": 0}
 CONTENT = Content(300_000)
 #: The number of consecutive calls that fail.
 IN_A_ROW = 2
-#: About how many runs a test makes for each library. In each run, the failures begin at another call. Calls are counted
-#: from the enqueue of a download to the event of its end.
+#: The approximate number of runs that a test makes for each library. In each run, the failures begin at another call.
+#: The test counts the calls from the enqueue of a download to the event of its end.
 POINTS = 20
 
 

@@ -1,5 +1,5 @@
-"""Fixtures for the transport tests: the fixtures of the tests in Tests/Integration/hosts, a certificate authority,
-servers whose certificate can have a fault, and hosts that many tests share. A host is a process that embeds the
+"""Fixtures for the transport tests: a certificate authority, servers whose certificate can have a fault, and hosts that
+many tests share. The tests also use the fixtures of Tests/Integration/hosts. A host is a process that embeds the
 library."""
 
 import contextlib

@@ -1,5 +1,5 @@
-"""Whatever a server sends, the engine, which runs the transfers, needs no more memory than its buffers have. The
-servers of these tests send decompression bombs, and responses without an end."""
+"""Whatever a server sends, the engine, which runs the transfers, needs only the memory of its buffers. The servers of
+these tests send decompression bombs, and responses without an end."""
 
 import itertools
 import os

@@ -1,4 +1,4 @@
-"""If a certificate file hangs (a read of the file does not return), is invalid, or changes, this affects only the
+"""A certificate file hangs (a read of the file does not return), is invalid, or changes. This fault affects only the
 sessions that name the file. A session is a named collection of tasks. The engine is the process that runs the tasks."""
 
 import os

@@ -12,7 +12,8 @@ from transport.dripping import DrippingServer
 
 
 class Refused:
-    """A task that fails because of a dripping error page, and a second task that waits for the slot of the first."""
+    """A task that fails because of an endless slow error page, and a second task that waits for the first task's
+    slot."""
 
     def __init__(self, one, name, dripping, misbehaving, downloads):
         self.one, self.name, self.reasons = one, name, set()

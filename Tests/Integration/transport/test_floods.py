@@ -140,8 +140,8 @@ def survive(shared_hosts, misbehaving, downloads):
         try:
             return survived(server, options)
         except AssertionError:
-            # The host and the engine are ended, because no other test may get a host with an outstanding reply or an
-            # engine with a flooded task.
+            # No other test may get a host with an outstanding reply, or an engine with a flooded task. So the host and
+            # the engine are ended.
             engine.end()
             raise
 

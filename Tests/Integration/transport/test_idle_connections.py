@@ -1,4 +1,5 @@
-"""If a server closes an idle connection, the engine (the process that runs the transfers) closes it, too."""
+"""If a server closes an idle connection, the engine (the process that runs the transfers) closes this connection,
+too."""
 
 import threading
 from contextlib import suppress

@@ -1,5 +1,5 @@
 """Downloads from nginx, Apache httpd and Caddy: complete downloads, and downloads that resume after a kill of the
-engine, which is the process that runs the downloads."""
+engine. The engine is the process that runs the downloads."""
 
 import os
 

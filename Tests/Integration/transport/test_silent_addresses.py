@@ -110,7 +110,8 @@ NAMES = {
 
 def test_a_file_arrives_if_one_address_of_the_host_name_responds(network, place, library, server, downloads):
     """All cases run at the same time, but each case has its own engine. An engine with the sockets of several transfers
-    would run libcurl more often than an engine with one transfer, so it would not show how one transfer behaves."""
+    runs libcurl more often than an engine with one transfer. So a shared engine would not show how one transfer
+    behaves."""
     network.name(NAMES)
     cases = {f"{size}.{name}": content for name in NAMES for size, content in (("short", SHORT), ("long", LONG))}
     with ExitStack() as stack:

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The open descriptors of this process, without the standard streams.
+/// The open descriptors of this process below 1024, without the standard streams.
 public func openDescriptors() -> Set<Int32> { Set((3...1023).filter { fcntl($0, F_GETFD) >= 0 }) }
 
 /// The descriptors of the test runner and of libdispatch, which were open before the test began. If a descriptor of
@@ -15,7 +15,7 @@ public struct InheritedDescriptors: Sendable {
         numbers = openDescriptors()
     }
 
-    /// Closes all other descriptors, as some daemons do when they start.
+    /// Closes all other descriptors below 1024, as some daemons do when they start.
     public func closeOthers() {
         for number in Int32(3)...1023 where !numbers.contains(number) { close(number) }
     }

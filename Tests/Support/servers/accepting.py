@@ -5,8 +5,9 @@ import threading
 from contextlib import closing, suppress
 
 _BACKLOG = 256
-#: The ports of all servers so far. The engine (the process that runs the transfers) remembers facts about an origin
-#: (scheme, host name and port), even after the server of the origin has ended. So no port is used twice.
+#: The ports of all servers so far. No port is used twice, because the engine (the process that runs the transfers)
+#: remembers facts about an origin. An origin is a scheme, a host name and a port. The engine remembers these facts even
+#: after the server of the origin has ended.
 _ports = set()
 
 

@@ -52,7 +52,7 @@ class HangingMount:
     _ATTRIBUTES = struct.pack("=QII6Q3I7I", 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0,
                               stat.S_IFDIR | 0o700, 2, 0, 0, 0, 4096, 0)
     _SPACE = struct.pack("=5Q4I24x", 1 << 20, 1 << 20, 1 << 20, 1 << 20, 1 << 20, 4096, 255, 4096, 0)
-    #: The number of a request (FUSE_INIT, FUSE_GETATTR, FUSE_STATFS, FUSE_OPENDIR, FUSE_RELEASEDIR) -> the reply.
+    #: Maps the number of a request (FUSE_INIT, FUSE_GETATTR, FUSE_STATFS, FUSE_OPENDIR, FUSE_RELEASEDIR) to the reply.
     _REPLIES = {26: _INIT, 3: _ATTRIBUTES, 17: _SPACE, 27: bytes(16), 29: b""}
     _LOOKUP, _WITHOUT_REPLY = 1, (2, 42)
 
@@ -88,8 +88,8 @@ class HangingMount:
 
 
 class FreezingDisk:
-    """A separate ext4 file system that a test can freeze (fsfreeze(8)). While it is frozen, writes block and reads
-    work."""
+    """A separate ext4 file system that a test can freeze (fsfreeze(8)). While the file system is frozen, writes block
+    and reads work."""
 
     def __init__(self, folder, megabytes=64):
         self.folder = folder

@@ -47,8 +47,8 @@ class Script:
     #: Each connection ends after a random number of bytes: at least `shortest`, and at most `longest`.
     shortest: int
     longest: int
-    #: The representations. Each of them, except the last one, has an offset in `replaced_at`. When the server has sent
-    #: the byte at this offset, it replaces the representation with the next one.
+    #: The representations. Each representation except the last one has an offset in `replaced_at`. When the server has
+    #: sent the byte at this offset, the server changes to the next representation.
     contents: list
     replaced_at: list = field(default_factory=list)
     #: Pairs: the number of a representation, and an offset. When the server has sent the byte at this offset, it kills

@@ -9,7 +9,7 @@ from http.client import HTTPConnection
 
 from servers import child, listening
 
-#: How the paths of requests begin that only `Nginx.log` sends.
+#: `Nginx.log` requests paths with this prefix. No test requests such a path.
 _MARKER = "/logged/"
 
 _CONFIGURATION = """

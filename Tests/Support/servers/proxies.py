@@ -42,7 +42,8 @@ class Proxied:
 
 
 class Squid(Proxied):
-    """A squid that caches nothing. If a user and a password are given, it refuses all clients that do not send them."""
+    """A squid that caches nothing. If `user` and `password` are given, squid refuses all clients that do not send
+    them."""
 
     def __init__(self, folder, user=None, password=None):
         self.folder, self.user, self.password = folder, user, password
@@ -75,7 +76,7 @@ class Squid(Proxied):
                 os.chown(place, user.pw_uid, user.pw_gid)
             for place in list(self.folder.parents)[:3]:
                 place.chmod(place.stat().st_mode | 0o011)
-        # squid runs as one process. Its name is unique, because squids with the same name share memory.
+        # squid runs as one process (-N) with a unique name (-n), because squids with the same name share memory.
         return [listening.find("squid"), "-N", "-n", f"transport{port}", "-f", configuration]
 
 

@@ -11,8 +11,8 @@ from servers.accepting import AcceptingServer
 
 #: How often the link passes on bytes: the number of steps per second.
 _STEPS = 50
-#: The size of the link's socket buffers, in bytes. Because they are small, clients have received nearly all bytes that
-#: the link has passed on.
+#: The size of the link's socket buffers, in bytes. Because these buffers are small, clients have received nearly all
+#: bytes that the link has passed on.
 _BUFFER = 4_096
 
 

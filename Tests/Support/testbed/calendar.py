@@ -6,7 +6,7 @@ import time
 
 
 class Calendar:
-    """The difference between the calendar clock of the hosts and that of the machine, in milliseconds."""
+    """The difference between the calendar clocks of the hosts and of the machine, in milliseconds."""
 
     def __init__(self, path):
         self.path = path

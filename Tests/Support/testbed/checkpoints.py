@@ -1,5 +1,5 @@
-"""Reads checkpoints from the database of a store while an engine runs. An engine is the process that runs downloads,
-and a store is the directory with all its data. A checkpoint states how many bytes of an unfinished download are
+"""Reads checkpoints from the database of a store while an engine runs. An engine is the process that runs downloads. A
+store is the directory with all data of an engine. A checkpoint states how many bytes of an unfinished download are
 synced."""
 
 import shutil

@@ -83,8 +83,8 @@ def fork_server():
 
 
 def serve(connection):
-    """Serves requests. In the server, it returns None when the test's process has ended. In each host, it returns the
-    environment variables."""
+    """Serves requests. In the server, this function returns None when the test's process has ended. In each host, this
+    function returns the environment variables."""
     server = os.getpid()
     while message := socket.recv_fds(connection, _MESSAGE, 2):
         data, descriptors, _, _ = message

@@ -56,7 +56,7 @@ class LaunchedHost:
 
     def finish_session(self, identifier):
         """Does the work of a launched host: attaches to the session, reads and acknowledges its events, and completes
-        it (states that all events are processed). Returns the events."""
+        the session (states that all events are processed). Returns the events."""
         self.attach(identifier)
         events = self.wait_for()
         self.acknowledge(events)

@@ -22,7 +22,7 @@ from servers.misbehaving import MisbehavingServer
 from servers.nginx import Nginx
 from testbed.journal import Journal, violations
 
-#: Temporary faults. After each of them, the file must be correct in the end.
+#: Temporary faults. The downloaded file must be correct in spite of these faults.
 FAULTS = [
     Behaviour(drop_after=1),
     Behaviour(drop_after=40_000),

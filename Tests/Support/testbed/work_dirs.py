@@ -7,8 +7,8 @@ from pathlib import Path
 
 from daemons import end_daemons
 
-# The system's temporary directory is not used, because it may be in memory. There a sync costs nothing, and the disk is
-# never full.
+# The system's temporary directory is not used, because it may be in memory. In memory, a sync costs nothing, and the
+# disk is never full.
 PLACES = Path(__file__).resolve().parents[3] / "build" / "places"
 
 

@@ -6,8 +6,8 @@ import Testing
 /// An *explanation* is the output of `backhaul why` for one transfer. A *session* is a named collection of transfers. A
 /// *constraint* is a demand of a session or a transfer on the system, such as external power. A *preset* is a
 /// predefined set of constraints, such as *overnight*. In *quiet hours*, transfers wait. A *budget* limits the bytes
-/// that may be moved in a day or month. A *challenge* is a server's demand for a password. A *launched program* is one
-/// that the library has started because a session needs it.
+/// that may be moved in a day or month. A *challenge* is a server's demand for a password. A *launched program* is a
+/// program that the library has started because a session needs the program.
 @Suite("An explanation")
 struct ExplanationTests {
     init() { #expect(isInBerlin) }
@@ -185,7 +185,7 @@ struct ExplanationTests {
         #expect(sentence(lines).contains("by a program that was launched (--discretionary-if-launched)"))
     }
 
-    @Test("if a session has quiet hours and the overnight preset, one advised command removes the hours of both")
+    @Test("if a session and its overnight preset have quiet hours, one advised command removes both quiet hours")
     func hiddenHours() {
         var facts = WaitFacts()
         facts.requirements.preset = Int32(BH_PRESET_OVERNIGHT)
@@ -275,7 +275,7 @@ struct ExplanationTests {
         #expect(stalledText(5).contains("from where it is if the server can do that"))
     }
 
-    @Test("if a transfer waits for its earliest start, an explanation shows the command that starts it now")
+    @Test("if a transfer waits for its earliest start, an explanation shows the command that starts the transfer now")
     func earliestStart() {
         let lines = explanation(task(BH_REASON_EARLIEST_START, next: evening + hour)).lines
         #expect(lines.contains("      backhaul reschedule 12 --earliest-start now --session photos"))

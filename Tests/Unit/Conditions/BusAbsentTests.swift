@@ -64,7 +64,7 @@ import Testing
         #expect(readings.network.source.contains("configured"))
     }
 
-    @Test("if the bus accepts connections but never replies, conditions from it are unknown, and no caller blocks")
+    @Test("if the bus accepts connections but never replies, conditions from the bus are unknown, and no caller blocks")
     func hangs() throws {
         let number = listen()
         defer {

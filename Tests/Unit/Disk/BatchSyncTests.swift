@@ -88,7 +88,7 @@ struct BatchSyncTests {
         #expect((count(.syncFileSystem), count(.sync)) == (1, 1))
     }
 
-    @Test("many dirty pages of other files stop the common sync; it is used again only when few dirty pages are left")
+    @Test("many dirty pages of other files stop the common sync until the number of dirty pages falls to a lower limit")
     func hysteresis() {
         var decision = BatchSyncDecision()
         let (lower, upper) = (BatchSyncDecision.lowerLimit, BatchSyncDecision.upperLimit)

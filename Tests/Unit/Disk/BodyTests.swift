@@ -183,7 +183,7 @@ struct BodyTests {
     }
     #endif
 
-    /// Waits until the condition is true. Files may be removed after the call has returned its result.
+    /// Waits until the condition is true. Returns false if the condition is still false after 20 seconds.
     private func eventually(_ condition: () -> Bool) -> Bool {
         let deadline = Deadline.after(milliseconds: 20_000)
         while !deadline.hasPassed {

@@ -180,7 +180,7 @@ struct NetworkTests {
         #expect(store.bytes(of: store.files + "/a") == bytes)
     }
 
-    @Test("a task that is larger than the rest of a budget waits, and smaller tasks run")
+    @Test("a task that is larger than the remaining budget waits, and smaller tasks run")
     func sizeHint() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
         origin.serve("/b", .init(bytes: pattern(1_000)))
@@ -262,7 +262,7 @@ struct NetworkTests {
         let first = try host.waits(task, for: .budget)
         #expect(first.offset > 0 && first.offset < 2_000_000)
         #expect(first.reasonText?.hasPrefix("the transfer expects") == false)
-        // The rest of this budget is less than the bytes that the download still needs. The same can happen with the
+        // The remaining budget is less than the bytes that the download still needs. The same can happen with the
         // budget of a new day.
         configuration.budget.daily = first.offset + 700_000
         _ = try reply(host.session.update(configuration))

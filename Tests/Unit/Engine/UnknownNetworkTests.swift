@@ -3,7 +3,8 @@ import BackhaulEngine
 import BackhaulModel
 import Testing
 
-/// The kernel reports a new network first. Such a network is *unknown* until NetworkManager has identified it, too.
+/// The kernel reports a new network earlier than NetworkManager does. The network is *unknown* until NetworkManager has
+/// identified the network.
 @Suite("An unknown network", .enabled(if: TestOrigin.address != nil, "the machine has another address"))
 struct UnknownNetworkTests {
     let store: TestStore

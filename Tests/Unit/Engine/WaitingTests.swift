@@ -111,7 +111,7 @@ struct WaitingTests {
         guard case .session(_, isNew: false) = try outcome(ticket) else { throw Unexpected() }
     }
 
-    @Test("when a session is removed, a command that waits to attach fails, and one that waits to create succeeds")
+    @Test("when a session is removed, a waiting attach command fails, and a waiting create command succeeds")
     func removed() throws {
         defer { close() }
         let held = try session(holder.createSession(SessionConfiguration(identifier: "s"), .consume))

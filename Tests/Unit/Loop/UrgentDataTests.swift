@@ -5,7 +5,7 @@ import Testing
 @Suite("Urgent data on descriptors")
 struct UrgentDataTests {
     /// Returns both ends of a TCP connection. The loop watches triggers in /proc/pressure by the event EPOLLPRI of
-    /// epoll. Urgent data of TCP (RFC 9293, section 3.8.5) causes the same event, and a test can send it.
+    /// epoll. Urgent data of TCP (RFC 9293, section 3.8.5) causes the same event, and a test can send such data.
     private static func connection() -> (near: Int32, far: Int32)? {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(listener) }

@@ -74,7 +74,7 @@ private func openNull() throws -> Int32 {
         close(number)
     }
 
-    @Test("one of our descriptors is still closed in a forked child after `add` and `remove`")
+    @Test("after `add` and `remove` with the number of our descriptor, a forked child still closes this descriptor")
     func takenForLibrarys() throws {
         let descriptor = Descriptor(owning: try openNull())
         let number = descriptor.number

@@ -8,7 +8,7 @@ import Testing
 /// which is the program that uses the library. A host *acknowledges* an event when it has processed the event. The
 /// event is then deleted. A *round* is a session's tasks in one period, which ends when all tasks of the session have
 /// ended. To *invalidate* a session is to end and delete it. A *kept file* is a downloaded file that stays in the
-/// store. The host *claims* the file when it moves it out.
+/// store. To *claim* a kept file is to move the file out of the store.
 @Suite("Ends, events and acknowledgement")
 struct EventTests {
     let scratch = Scratch()
@@ -170,7 +170,7 @@ struct EventTests {
         #expect(try store.events(of: theirs).count == 2)
     }
 
-    @Test("an acknowledgement returns the kept files to remove; a file that the host has claimed is not one of them")
+    @Test("an acknowledgement returns the kept files to remove, except files that the host has claimed")
     func kept() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

@@ -155,7 +155,7 @@ struct GroupTests {
         #expect(try groups(of: store) == 0)
     }
 
-    @Test("when the end of its last task is acknowledged, a group is removed")
+    @Test("a group is removed when the end of its last task is acknowledged")
     func removed() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

@@ -155,7 +155,7 @@ struct MigrationTests {
         #expect(ended.outcome.response.finalURL == "https://mirror.example.org/d")
         #expect(credentials == [.credential(user: "ann", password: "secret")])
         #expect(sessions.map(\.openChallenges) == [1])
-        // A session with a challenge that the host has not seen would need the host.
+        // If the host had not seen the challenge, the session would need the host.
         #expect(needing.isEmpty)
     }
 

@@ -4,9 +4,9 @@ import Testing
 @testable import BackhaulStore
 
 /// A *refresh* is a demand to the host (the program that uses the library): the headers or the URL of a request have
-/// expired, and the host must give new ones. Until then, tasks wait; afterwards, they are *released*. A *challenge* is
-/// the record of such a demand. A *checkpoint* is the record of a partial download. If a request has the *idempotency
-/// key* of an earlier request, the engine makes no new task.
+/// expired, and the host must give new ones. The tasks wait for them. When the host has given them, the tasks are
+/// *released*. A *challenge* is the record of such a demand. A *checkpoint* is the record of a partial download. If a
+/// request has the *idempotency key* of an earlier request, the engine makes no new task.
 @Suite("Refreshes of requests")
 struct RefreshTests {
     let scratch = Scratch()

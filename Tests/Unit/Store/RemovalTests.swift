@@ -15,7 +15,7 @@ struct RemovalTests {
         "attempts", "bodies_to_return", "challenges", "delivered", "history", "leftovers", "waits",
     ]
 
-    @Test("the acknowledgement of a task's end removes the task's rows in all tables, and no rows of other tasks")
+    @Test("after a task's end is acknowledged, only lasting rows of this task stay, and all rows of other tasks stay")
     func acknowledgement() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -44,7 +44,7 @@ struct RemovalTests {
         }
     }
 
-    /// Returns the tables that have rows of tasks, except those of `lasting`.
+    /// Returns the tables that have rows of tasks, except the tables in `lasting`.
     private static func tables(_ connection: Connection) throws(Failure) -> [String] {
         let names = try connection.pragma(
             """

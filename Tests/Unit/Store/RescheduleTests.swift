@@ -126,7 +126,7 @@ struct RescheduleTests {
         #expect(try startable(store, at: 90_000) == [id])
     }
 
-    @Test("a task with a retry delay and an earliest start waits for the later of both, with one reason at a time")
+    @Test("a task with a retry delay and an earliest start waits for the later time, with one reason at a time")
     func retried() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

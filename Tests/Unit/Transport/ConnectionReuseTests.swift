@@ -59,8 +59,8 @@ struct ConnectionReuseTests {
         }, body)
     }
 
-    /// Bytes that are not HTTP can be the late rest of an earlier response: a rest that arrives after the next request
-    /// was sent.
+    /// A server can send the end of a response late, after the client has sent the next request on the connection. Then
+    /// the next bytes that the client receives are not HTTP.
     @Test("if a response on a reused connection is not HTTP, the request is repeated on a new connection", arguments: [
         "0123456789\r\n", "\r\n\r\n", "HTTP/1.1 200 OK\r\nbroken\r\n\r\n",
     ])

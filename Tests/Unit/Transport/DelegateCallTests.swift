@@ -26,7 +26,7 @@ struct DelegateCallTests {
                 let recorder = RecordingDelegate()
                 client.kept.append(recorder)
                 // The test ends when this second transfer ends. If the cancellation had no effect, all calls for the
-                // first transfer would arrive before that.
+                // first transfer would arrive before the end of the second transfer.
                 let witness = RecordingDelegate()
                 client.kept.append(witness)
                 witness.onEnd = { _ in done(recorder.record) }
@@ -50,7 +50,7 @@ struct DelegateCallTests {
         }
     }
 
-    @Test("a delegate may refuse the body, which ends the transfer as refused")
+    @Test("if a delegate refuses the body, the transfer ends as refused")
     func refuse() async throws {
         try await withServer(Self.serve) { server, transferClient in
             let record = await transferClient.fetch(request(server.url)) { recorder, _ in

@@ -78,8 +78,8 @@ struct ProxySelectorTests {
 
     @Test("the route through an HTTP proxy has an origin, and the route through a SOCKS proxy has none")
     func names() {
-        // The origin names the proxy when an HTTP response of the proxy demands a credential. A SOCKS proxy sends no
-        // HTTP responses.
+        // If an HTTP response of the proxy demands a credential, the origin identifies the proxy. A SOCKS proxy sends
+        // no HTTP responses.
         #expect(ProxyRoute(url: "http://p:1").origin == "http://p:1")
         #expect(ProxyRoute(url: "https://p:443").origin == "https://p:443")
         #expect(ProxyRoute(url: "socks5://p:1").origin == nil)

@@ -3,8 +3,8 @@ import Testing
 
 @testable import BackhaulUserManager
 
-/// A *transient service* is a service that systemd runs without a unit file. Backhaul's *daemon* is such a service. It
-/// performs the transfers of one *store*, which is a directory.
+/// A *transient service* is a service that systemd runs without a unit file. Backhaul's *daemon* is such a service. The
+/// daemon performs the transfers of one *store*, which is a directory.
 @Suite struct TransientServiceTests {
     private let service = TransientService(
         name: "a.service", description: "A service", program: "/usr/bin/a", arguments: ["$HOME", "100%"])
@@ -13,7 +13,7 @@ import Testing
         Dictionary(service.properties(version: version)) { $1 }
     }
 
-    @Test("a minimal service has only the necessary properties; one of them unloads the service when it ends")
+    @Test("a minimal service has only the necessary properties, including the property that unloads an ended service")
     func least() {
         let properties = properties(service)
         #expect(Set(properties.keys) == ["Description", "ExecStart", "KillMode", "Type", "CollectMode", "AddRef"])

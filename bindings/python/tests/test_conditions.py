@@ -103,7 +103,7 @@ def test_the_start_times_and_expected_bytes_of_a_task_are_read_from_c():
     assert (plain.earliest_start, plain.latest_start, plain.expected_bytes_received) == (None, None, None)
 
 
-def test_the_constraints_that_a_task_states_itself_are_read_from_c():
+def test_the_own_constraints_of_a_task_are_read_from_c():
     raw = filled(_ctypes.bh_task_info, id=1, state=1, kind=1, url=b"http://a/",
                  constraints=pointer(_writing_transfers.constraints(CONSTRAINTS)))
     assert _reading._task(raw).constraints == CONSTRAINTS

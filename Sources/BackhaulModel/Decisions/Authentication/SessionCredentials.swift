@@ -60,7 +60,7 @@ public struct SessionCredentials: Sendable {
         /// 7617, section 2.2).
         var scopes: [String] = []
         /// For a proxy: lanes that got a 407 although the proxy's credential has worked. While there are such lanes,
-        /// only they and the lanes in `contrary` wait.
+        /// only these lanes and the lanes in `contrary` wait.
         var disputed: Set<String> = []
         /// Lanes that got a 407 with a credential that later worked in other lanes. The server of such a lane may
         /// pretend to be the proxy.
@@ -90,7 +90,7 @@ public struct SessionCredentials: Sendable {
     var spaces: [ProtectionSpace: Space] = [:]
     /// Challenges whose tasks continue without a credential.
     var declined: [ChallengeID: ProtectionSpace] = [:]
-    /// For each task: how many new URLs from the host, one after the other, have not worked.
+    /// For each task: how many new URLs from the host have failed in a row.
     var urlFailures: [TaskID: UInt32] = [:]
 
     public init() {}

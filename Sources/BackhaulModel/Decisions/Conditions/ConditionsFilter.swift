@@ -43,11 +43,11 @@ public struct ConditionsFilter: Sendable {
 
     public init() {}
 
-    /// Returns the conditions after hysteresis, and the time of the next check in milliseconds since boot. At this
-    /// time, the caller calls this function again, although no reading has changed, because a better condition has
-    /// lasted long enough by then. The time is nil if only a new reading can change the conditions. First readings take
-    /// effect at once. `now`: milliseconds since boot. `needs`: the conditions that are read. `pending`: conditions
-    /// that cannot be read at the moment; their last readings count.
+    /// Returns the conditions after hysteresis, and the time of the next check in milliseconds since boot. By then, a
+    /// better condition has lasted long enough. So the caller calls this function again at this time, even if no
+    /// reading has changed. The time is nil if only a new reading can change the conditions. First readings take effect
+    /// at once. `now`: milliseconds since boot. `needs`: the conditions that are read. `pending`: conditions that
+    /// cannot be read at the moment; their last readings count.
     public mutating func take(
         _ raw: Conditions, of needs: ConditionSet = .all, pending: ConditionSet = [], now: Int64
     ) -> (conditions: Conditions, nextCheck: Int64?) {

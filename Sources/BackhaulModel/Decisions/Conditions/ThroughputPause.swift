@@ -42,8 +42,8 @@ struct ThroughputPause: Equatable, Sendable {
     }
 
     /// Whether the pause can be forgotten. A pause that has ended is forgotten if the transfers have since been fast
-    /// for longer than the pause lasted. A pause whose probe is due can also be forgotten, if no task makes the probe
-    /// for a long time: for more than an hour, and for longer than the length of the pause.
+    /// for longer than the pause lasted. If the probe is due and no task makes the probe, the pause is also forgotten.
+    /// This happens after an hour, or after the length of the pause if the pause is longer than an hour.
     func isForgotten(now: Int64) -> Bool {
         probeAt.map { now - $0 > max(milliseconds, 3_600_000) } ?? (now - since > milliseconds)
     }

@@ -108,7 +108,7 @@ extension ThroughputWatch {
         if let probe = current(now) {
             let isForThis = scopes(lane, terms).contains(where: probe.scopes.contains)
             if isForThis { return Hold(.throughput, what + "one task measures the throughput now") }
-            // Probes run one after the other.
+            // Another probe is in progress. There is only one probe at a time.
             if probeAt <= now {
                 return Hold(.throughput, what + "one task tests the rate again after the test of another server")
             }

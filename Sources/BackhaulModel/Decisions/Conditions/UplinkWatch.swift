@@ -70,8 +70,8 @@ public struct UplinkWatch: Sendable {
     static let firstPause: Int64 = 10_000
     static let maximumPause: Int64 = 300_000
     static let emptyProbeDelay: Int64 = 1_000
-    /// For how many milliseconds the status 511 of an origin is ignored. This time begins when a proper response from
-    /// any origin comes after the status 511, because this response shows that there is no portal.
+    /// If a proper response from any origin comes after the status 511 of an origin, there is no portal. From this
+    /// response on, the status 511 of that origin is ignored for this many milliseconds.
     static let portalDisbeliefMilliseconds: Int64 = 600_000
 
     public private(set) var state = State.open
@@ -150,7 +150,8 @@ public struct UplinkWatch: Sendable {
     /// to 5 min. `origins`: the origins with a task that could start now if its origin were not held.
     public mutating func probe(among origins: [Origin], now: Int64) -> Origin? {
         guard isHeld, now >= probeAt else { return nil }
-        // The portal could respond in place of an origin without TLS, and the portal's page would become the file.
+        // If the system reports a portal, only an origin with TLS is tested. The portal could respond in place of
+        // another origin, and the portal's page would become the file.
         let candidates = system == .portal ? origins.filter { $0.scheme == "https" } : origins
         probedAt = probedAt.filter { candidates.contains($0.key) }
         // An origin that has not failed yet is the most likely to respond.

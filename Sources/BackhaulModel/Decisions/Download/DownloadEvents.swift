@@ -62,7 +62,8 @@ extension DownloadMachine {
         case intentRefused
         case placed
         case discarded
-        /// An operation on the part file failed, or an operation of the store that concerns the part file.
+        /// An operation on the part file failed. Or the store failed to perform an operation that concerns the part
+        /// file.
         case diskFailed(Failure)
         case concluded
         /// The event is sent in place of `concluded` if the conclusion was `retry` or `credential`, but there is no
@@ -148,7 +149,7 @@ extension DownloadMachine {
     /// Limits for buffered bytes, checkpoints, syncs, and the bodies of responses that are not accepted.
     public struct BufferLimits: Sendable {
         public var flush: UInt64 = 256 << 10
-        /// The number of received bytes that a kill of the process usually loses at most. A buffer with at least this
+        /// If the process is killed, usually at most this many received bytes are lost. A buffer with at least this
         /// many bytes is written when its oldest bytes are `agedMilliseconds` old. If more bytes came in these
         /// milliseconds, the kill may lose all of them. Written bytes survive the kill, because the kernel has them.
         public var aged: UInt64 = 32 << 10

@@ -125,9 +125,9 @@ extension DownloadMachine {
         }
     }
 
-    /// Truncates the part file to the bytes of earlier syncs, because after a failed sync only these bytes are trusted.
-    /// The file is truncated at once. So if a crash comes before the conclusion is durable, the file has only these
-    /// bytes.
+    /// Truncates the part file to the bytes that earlier syncs made durable. After a failed sync, only these bytes are
+    /// trusted. The file is truncated at once. So if a crash comes before the conclusion is durable, the file has only
+    /// these bytes.
     private mutating func revertToSynced(after failure: Failure) -> [Action] {
         guard let synced = checkpoint?.syncedOffset else { return [] }
         switch state {

@@ -34,8 +34,8 @@ extension DownloadMachine {
             checkpoint = metadataOnly
             return actions
         case .fail(let failure):
-            // If the status is accepted, the body is a file. Such a body does not explain the failure, and may never
-            // end.
+            // If the status is accepted, the body is a file. Such a body does not explain the failure and may never
+            // end, so it is not read.
             guard !terms.acceptedStatuses.contains(head.status) else { return refuse(.final(failure)) }
             return readErrorBody(.final(failure), transfer)
         }

@@ -57,11 +57,11 @@ extension DownloadMachine {
     }
 
     enum Exchange: Sendable {
-        /// The request was sent, and no response has come. `condition`: the representation that the request excludes;
-        /// nil if the request excludes none.
+        /// The request was sent, and no response has come. `condition`: a known representation. The server must not
+        /// send this representation again. Nil if the server may send any representation.
         case requesting(condition: KnownRepresentation?)
-        /// The server has only the representation that the request excluded. The disk checks whether the file at the
-        /// destination is still the same.
+        /// The server has responded that it has no other representation than the known one. The disk checks whether the
+        /// file at the destination is still unchanged.
         case recheckingDestinationFile(KnownRepresentation)
         /// The body of the response begins with the first byte of the file. The store forgets the bytes of earlier
         /// attempts before the first of them is overwritten. Until the store has done this, the transfer is paused.
@@ -129,7 +129,8 @@ extension DownloadMachine {
         }
     }
 
-    /// Work that is repeated, but not twice at the same time: a sync of the part file, or the record of a checkpoint.
+    /// Work that the state machine starts again and again, but only once at a time: a sync of the part file, or the
+    /// record of a checkpoint.
     struct PendingWork: Sendable {
         private(set) var isUnderWay = false
         private(set) var wasDone = false

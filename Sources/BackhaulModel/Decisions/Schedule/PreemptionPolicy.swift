@@ -17,9 +17,9 @@ public enum PreemptionPolicy {
         }
     }
 
-    /// Returns the task with the lowest priority; nil if all tasks are urgent. Of several tasks with that priority, it
-    /// returns the one that loses the fewest bytes. If several tasks lose equally few bytes, it returns the one that
-    /// was started last.
+    /// Returns the task with the lowest priority; nil if all tasks are urgent. Of several tasks with that priority,
+    /// returns the task that loses the fewest bytes. If several tasks lose equally few bytes, returns the task that was
+    /// started last.
     public static func among(_ candidates: some Sequence<Candidate>) -> TaskID? {
         candidates.filter { $0.priority < Limits.priorityNow }
             .min { ($0.priority, $0.bytesLost, $1.start) < ($1.priority, $1.bytesLost, $0.start) }?.task

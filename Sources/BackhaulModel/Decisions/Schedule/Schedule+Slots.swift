@@ -22,8 +22,8 @@ extension Schedule {
                 if case .start = step { sessionQueue.append(sessionQueue.remove(at: index)) }
                 return step
             }
-            // If `next(of:)` removed the last lane of the session because it was idle, the session is not in the queue
-            // any more.
+            // If `next(of:)` removed the last lane of the session because the lane was idle, the session is not in the
+            // queue any more.
             if index < sessionQueue.count, sessionQueue[index] == session { index += 1 }
         }
         return nil

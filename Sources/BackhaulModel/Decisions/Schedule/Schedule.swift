@@ -172,7 +172,8 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
         guard var state = lanes[lane], let index = state.ready[state.next...].firstIndex(of: task) else { return }
         state.ready.remove(at: index)
         state.urgent.remove(task)
-        // Otherwise the lane's next urgent task would preempt no task.
+        // This count must not exceed the number of urgent tasks. Otherwise, the lane's next urgent task would preempt
+        // no task.
         state.requestedPreemptions = min(state.requestedPreemptions, state.urgent.count)
         lanes[lane] = state
     }

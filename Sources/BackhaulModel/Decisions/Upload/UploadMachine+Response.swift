@@ -76,7 +76,7 @@ extension UploadMachine {
             let mayPass = isTransient || policy.retriesPermanent(failure)
             return conclude(
                 mayPass ? .retry(failure, retryAfterSeconds: nil) : .failed(failure), transferHasEnded: true)
-        // The received part of the error body is enough.
+        // The transfer of the error body failed, but the received part of the body is enough.
         case .refusing(let refusal, _): return conclude(refusal, transferHasEnded: true)
         case .ready, .opening, .concluding, .over: return []
         }

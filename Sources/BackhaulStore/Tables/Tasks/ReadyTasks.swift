@@ -22,7 +22,7 @@ struct ReadyTasks {
     }
 
     /// Calls the body for the ready tasks of the lane (one session and one server) that have these constraints (demands
-    /// on the system), until the body returns false. The order is that in which the tasks get slots.
+    /// on the system), until the body returns false. The tasks are read in the order in which they get slots.
     func each(
         of lane: LaneID, stating constraints: ConstraintsID, body: (Position) -> Bool
     ) throws(Failure) {
@@ -47,8 +47,8 @@ struct ReadyTasks {
 
     // MARK: Resource time-outs
 
-    /// Returns the session's waiting tasks whose own resource time-out (that of the request, not that of the session)
-    /// has passed. They are sorted by the end of the time-out.
+    /// Returns the session's waiting tasks whose own resource time-out has passed, sorted by the end of the time-out. A
+    /// task has its own time-out if the task's request states one.
     func overdue(of session: SessionID, now: Int64, limit: Int) throws(Failure) -> [TaskID] {
         try connection.all(Self.selectOverdue, .id(session), .integer(now), .number(limit)) { row throws(Failure) in
             row.taskID()

@@ -130,8 +130,9 @@ struct TaskTable {
     static let isReady = "\(isWaiting) AND due_boot_ms IS NULL"
     /// The SQL condition for a row of `lanes`: a task of the lane is ready.
     static let isReadyInLane = "EXISTS (SELECT 1 FROM tasks WHERE lane_id = lanes.id AND \(isReady))"
-    /// The SQL condition for a row of `sessions`: a task of the session waits, and not for the host's response to a
-    /// challenge (a demand for a credential, for example). Such a task can start without a command of the host.
+    /// The SQL condition for a row of `sessions`: a waiting task of the session can start without a command of the
+    /// host. Tasks that wait for the host's response to a challenge (a demand for a credential, for example) do not
+    /// count.
     static let startsInSession = """
         EXISTS (SELECT 1 FROM tasks WHERE session_id = sessions.id AND \(isWaiting) AND NOT \(TaskDelays.isParked))
         """

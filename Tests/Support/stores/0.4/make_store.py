@@ -22,8 +22,8 @@ PLACE = Path("/var/tmp/backhaul-0.4")
 PORT = 47013
 ORIGIN = f"http://127.0.0.1:{PORT}"
 STORE, FILES = PLACE / "store", PLACE / "files"
-#: In the text dump of the database, NO_BOOT replaces this boot id. So to every machine, the store seems to have been
-#: last opened before a restart of the machine.
+#: The boot id of this machine. In the text dump of the database, NO_BOOT replaces this id. No machine has the boot id
+#: NO_BOOT. So on every machine, an engine that opens the store assumes that the machine was restarted.
 BOOT = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
 NO_BOOT = "00000000-0000-4000-8000-000000000000"
 HERE = Path(__file__).resolve().parent

@@ -62,7 +62,7 @@ class HostAgent:
         self.sessions.sort(key=lambda session: session.identifier != identifier)
 
     def reconfigure(self, **fields):
-        """Changes these fields of the session's configuration, and keeps the others."""
+        """Changes these fields of the session's configuration, and keeps the other fields."""
         now = self.sessions[0].configuration()
         self.sessions[0].set_configuration(dataclasses.replace(now, **nested(parts=vars(now), **fields)))
 

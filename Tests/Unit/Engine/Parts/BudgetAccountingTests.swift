@@ -7,7 +7,7 @@ import Testing
 
 /// A *budget* limits the bytes that may be moved in a day or month. A *hold* makes tasks wait, for example because a
 /// budget is used up. A *lane* is the tasks of one session for one server. The *store* is the database with all tasks.
-/// A task that is larger than the rest of the budget is *delayed*, and all other tasks are *admitted*.
+/// A task that is larger than the remaining budget is *delayed*, and all other tasks are *admitted*.
 @Suite("The accounting of budgets")
 struct BudgetAccountingTests {
     let fixture = ConditionsFixture()
@@ -89,7 +89,7 @@ struct BudgetAccountingTests {
         return task
     }
 
-    @Test("a task that is larger than the rest of its budget is delayed, and other tasks are admitted")
+    @Test("a task that is larger than the remaining budget is delayed, and other tasks are admitted")
     func admits() throws {
         limit(1_000)
         let tasks = [task(1, bytes: 10_000), task(2, bytes: 500), task(3, bytes: nil)]

@@ -94,7 +94,7 @@ struct HoldControllerTests {
         #expect(holds.groups[group]?.mayStart == true)
     }
 
-    @Test("if a second reason holds a constraint group, its tasks are stopped again, because probes may run")
+    @Test("when a held constraint group gets a second reason to wait, its tasks stop again, because a probe may run")
     func secondReason() {
         fixture.configure {
             $0.constraints.requiresExternalPower = true

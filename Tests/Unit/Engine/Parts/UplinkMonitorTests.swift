@@ -4,9 +4,9 @@ import Testing
 @testable import BackhaulEngine
 @testable import BackhaulStore
 
-/// The *uplink* is the route from the local network to other networks. While it does not work, the tasks that need it
-/// are *held*: they wait. One of them, the *uplink probe*, tests whether the uplink works again. A *manual retry* is a
-/// command to run waiting tasks now.
+/// The *uplink* is the route from the local network to other networks. While the uplink does not work, the tasks that
+/// need it are *held*: they wait. One of these tasks, the *uplink probe*, tests whether the uplink works again. A
+/// *manual retry* is a command to run waiting tasks now.
 @Suite("The uplink")
 struct UplinkMonitorTests {
     let fixture = ConditionsFixture()

@@ -2,8 +2,8 @@ import Testing
 
 @testable import BackhaulModel
 
-/// The *host* is the program that uses the library. A *task* is an upload or download, and an *attempt* is one run of
-/// it. A *lane* is the tasks of one session for one origin. A *challenge* is a demand for a credential. If the host
+/// The *host* is the program that uses the library. A *task* is an upload or download. An *attempt* is one run of a
+/// task. A *lane* is the tasks of one session for one origin. A *challenge* is a demand for a credential. If the host
 /// chooses *default handling* of a challenge, a task continues without a credential. A *refresh* is a demand to the
 /// host for new headers or a new URL of a request.
 @Suite("Expired credentials, default handling and refreshes")
@@ -172,7 +172,7 @@ struct CredentialLifetimeTests {
         #expect(decision == .openChallenge(failures: 0, replacing: nil))
     }
 
-    @Test("a refresh replaces headers or the URL; a declined one changes neither; a new origin gets no old headers")
+    @Test("a refresh replaces headers or URL; a declined refresh changes neither; another origin gets no old headers")
     func laid() {
         var request = Request(url: "https://a/old")
         request.headers = [HeaderField("authorization", "old"), HeaderField("Accept", "x")]

@@ -56,8 +56,9 @@ enum DecisionOracle {
         return reasons
     }
 
-    /// The values that the session and the task state for a field, without those of a *preset* (a name for several
-    /// demands). Stated values also apply after the task's *latest start*, when presets no longer apply.
+    /// Returns the *stated* values of a field: the values that were set in the session and in the task. The values of a
+    /// *preset* (a name for several demands) are not included. Stated values also apply after the task's *latest
+    /// start*, when presets no longer apply.
     private static func stated<Value>(_ row: Situation, _ field: (Constraints) -> Value?) -> [Value] {
         [field(row.session), field(row.task.stated)].compactMap(\.self)
     }
@@ -66,8 +67,8 @@ enum DecisionOracle {
         row.task.stated.preset ?? (row.task.isLaunched ? .discretionary : nil)
     }
 
-    /// Whether the session or the task demands a condition. If the field is stated, the field decides. If it is nil,
-    /// the preset decides until the latest start.
+    /// Whether the session or the task demands a condition. If the field is stated, the field decides. If the field is
+    /// nil, the preset decides until the latest start.
     private static func demands(_ row: Situation, _ field: (Constraints) -> Bool?, preset asks: Bool) -> Bool {
         func one(_ stated: Bool?, _ preset: ConstraintPreset?) -> Bool {
             if let stated { return stated }

@@ -88,7 +88,7 @@ struct TimedHoldTests {
         #expect(DeferralDecision.nextChange(situation.effective, situation.facts) == situation.now + 20 * 60_000)
     }
 
-    @Test("if a task expects more bytes than the rest of its monthly budget, the task waits for the next month")
+    @Test("if a task expects more bytes than remain in its monthly budget, the task waits for the next month")
     func fits() {
         let budget = BudgetUsage.monthOfHotspot(used: 4_000_000_000)
         #expect(DeferralDecision.fits(1_000_000_000, [budget]) == nil)

@@ -147,7 +147,7 @@ struct DownloadTermsTests {
     func sizeAgain() {
         var attempt = DownloadScript(terms: terms { ($0.expectedSize, $0.hadMismatch) = (900, true) })
         attempt.after(.start)
-        // The transfer stops at once: only the body of an error status is read, and this body is the file.
+        // The transfer stops at once. The rest of a body is read only after an error status, and this status is 200.
         attempt.expect(.head(whole), .stopTransfer, .releaseSlot, .discardPart)
         guard case .failed(let failure)? = conclusion(&attempt, .discarded) else {
             Issue.record("the task has not failed")

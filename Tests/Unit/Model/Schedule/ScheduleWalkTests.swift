@@ -188,8 +188,8 @@ private struct ScheduleSimulation {
 
     /// Returns whether the limits permit the lane to start a task. A lane is *multiplexed* if its tasks share an HTTP/2
     /// connection; its limit is then higher. When a lane becomes idle, the schedule forgets that the lane is
-    /// multiplexed, but this simulation does not. If `surely` is true, the lower limit is used: below it, the schedule
-    /// starts a task in both cases.
+    /// multiplexed, but this simulation does not. If `surely` is true, the lower limit is used. Below the lower limit,
+    /// the schedule starts a task even if it has forgotten that the lane is multiplexed.
     private func mayStart(_ lane: Lane, surely: Bool = false) -> Bool {
         guard let limit = limits[lane.session], loaded[lane]?.isEmpty == false else { return false }
         let width = multiplexed.contains(lane) && !surely ? max(streamLimit, limit.perLane) : limit.perLane

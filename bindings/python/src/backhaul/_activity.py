@@ -15,7 +15,7 @@ class Activity:
     """Work that repeats in windows of time.
 
     A window begins every ``interval_ms``, and stays open for ``tolerance_ms``. The activity starts once in each window:
-    as soon as the state of the system (such as power and network) is good enough for its quality of service, or else at
+    as soon as the state of the system (such as power and network) is good enough for ``quality_of_service``, or else at
     the end of the window. If several windows begin while no engine (the process that runs the tasks) runs, the activity
     starts once for all of them. """
 
@@ -52,7 +52,7 @@ class ActivityInfo:
     quality_of_service: QualityOfService
     #: When the present window opened, in Unix milliseconds. If no window is open: when the next window opens.
     next_ms: int
-    #: When the window of ``next_ms`` ends, in Unix milliseconds.
+    #: When the window that begins at ``next_ms`` ends, in Unix milliseconds.
     next_ends_ms: int
     #: When the activity last started, in Unix milliseconds. 0 if it has not started yet.
     last_started_ms: int

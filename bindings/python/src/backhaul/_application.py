@@ -183,8 +183,8 @@ class Application:
         """Returns a stream for ``for`` and ``async for``. It yields a session when this session begins to need
         attention.
 
-        While a program is connected, the engine notifies it in this way, and launches no second program. If ``timeout``
-        is set, the stream ends when no session has begun to need attention for this number of seconds.
+        While this program is connected, the engine notifies it through the stream, and launches no second program. If
+        ``timeout`` is set, the stream ends when no session has begun to need attention for this number of seconds.
         """
         return AttentionStream(self._handle, timeout)
 
@@ -215,5 +215,5 @@ class Application:
     ) -> None:
         import asyncio
 
-        # `close` blocks, and there is no form of it that returns a Ticket. So it runs in a thread.
+        # `close` blocks, and no form of `close` returns a Ticket. So `close` runs in a thread.
         await asyncio.get_running_loop().run_in_executor(None, self.close)

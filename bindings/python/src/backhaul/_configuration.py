@@ -1,4 +1,4 @@
-# Generated from include/backhaul.h by scripts/generate-bindings; change the header, then run it.
+# Generated from include/backhaul.h by scripts/generate-bindings. Edit the header, not this file.
 """What is stored with sessions, and what all sessions of a store share."""
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-# Generated from include/backhaul.h by scripts/generate-bindings; change the header, then run it.
-"""The constants of include/backhaul.h, as enumerations. The import compares them with the loaded library's."""
+# Generated from include/backhaul.h by scripts/generate-bindings. Edit the header, not this file.
+"""The constants of include/backhaul.h, as enumerations. The package compares them with the loaded library's."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Status(OpenEnum):
     INVALID_ARGUMENT = 1
     #: The handle is closed or was never valid.
     INVALID_HANDLE = 2
-    #: The handle belongs to the parent process; open the application again in this one.
+    #: The handle belongs to the parent process; open the application again in this process.
     FORKED = 3
     #: There is no such session, task, challenge or activity.
     NOT_FOUND = 4
@@ -29,7 +29,7 @@ class Status(OpenEnum):
     DESTINATION_IN_USE = 7
     #: Another consumer has the session.
     IN_USE = 8
-    #: The operation takes longer than the wait; the ticket returns its outcome later.
+    #: The operation takes longer than the wait; the ticket returns the outcome later.
     TIMEOUT = 9
     #: The session or task is not in a state that allows this.
     WRONG_STATE = 10
@@ -287,9 +287,9 @@ class Role(OpenEnum):
 class Tolerances(IntFlag):
     """Faults of servers that a session tolerates."""
 
-    #: If the end of the TLS connection marks the end of a body, the body counts as complete even if the server sent no
-    #: ``close_notify`` (RFC 9112, section 9.8). Without this flag, the task then fails with Status.TLS_TRUNCATED,
-    #: because an attacker may have truncated the body.
+    #: Some bodies end at the end of the TLS connection. With this flag, such a body counts as complete even if the
+    #: server sent no ``close_notify`` (RFC 9112, section 9.8). Without this flag, the task then fails with
+    #: Status.TLS_TRUNCATED, because an attacker may have truncated the body.
     MISSING_CLOSE_NOTIFY = 1
     #: A successful response makes an upload succeed, even if the upload's body was not sent completely. Without this
     #: flag the whole body must be sent.
@@ -404,7 +404,7 @@ class Refresh(OpenEnum):
 
 
 class TaskState(FinalStates):
-    """State of a task. The last three are final."""
+    """State of a task. The last three states are final."""
 
     #: No task.
     NONE = 0
@@ -485,7 +485,7 @@ class ChallengeResponseKind(OpenEnum):
     #: performDefaultHandling). For ChallengeKind.REFRESH: requests are sent unchanged.
     DEFAULT = 4
     #: For ChallengeKind.REFRESH of a URL: the new URL, which must be https if the old URL was https. If the new URL has
-    #: another origin, the headers of the request and of the session are not sent to it.
+    #: another origin, the headers of the request and of the session are not sent to the new URL.
     URL = 5
 
 
@@ -636,7 +636,7 @@ class ItemKind(OpenEnum):
     ENQUEUED = 17
 
 
-#: Each enumeration with what the names of its members begin with in the header.
+#: The prefix of the members of each enumeration in the header, and the enumeration.
 PREFIXES: tuple[tuple[str, type[IntEnum] | type[IntFlag]], ...] = (
     ("BH_", Status),
     ("BH_DOMAIN_", Domain),

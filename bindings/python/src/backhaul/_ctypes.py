@@ -1,5 +1,5 @@
-# Generated from include/backhaul.h by scripts/generate-bindings; change the header, then run it.
-"""The structs of include/backhaul.h, one to one, with its names. No logic, and no library is loaded."""
+# Generated from include/backhaul.h by scripts/generate-bindings. Edit the header, not this file.
+"""The structs of include/backhaul.h, with the same names and fields. This module loads no library."""
 
 from __future__ import annotations
 

@@ -50,8 +50,8 @@ class Event:
     #: The URL after redirects. None if there was no response.
     final_url: str | None
     #: If a download succeeded: the path of the complete, synced file. If a task with ``BodySource.CONSUME`` did not
-    #: succeed: the path of its body file in the store, into which the engine had moved it. The host gets this file back
-    #: when it acknowledges the event. In all other cases: None.
+    #: succeed: the path of its body file, which the engine had moved into the store. When the host acknowledges the
+    #: event, the host gets this file back. In all other cases: None.
     path: str | None
     media_type: str | None
     #: The idempotency key.

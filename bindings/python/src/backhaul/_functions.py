@@ -1,5 +1,5 @@
-# Generated from include/backhaul.h by scripts/generate-bindings; change the header, then run it.
-"""The functions of include/backhaul.h with their results and parameters. No logic, and no library is loaded."""
+# Generated from include/backhaul.h by scripts/generate-bindings. Edit the header, not this file.
+"""The functions of include/backhaul.h with their results and parameters. This module loads no library."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class Handle(Generic[Pointer]):
 
     @property
     def pointer(self) -> Pointer:
-        """The C handle. If another thread closes the handle before it is used, the library returns
+        """The C handle. If another thread closes the handle before the caller uses the pointer, the library returns
         BH_INVALID_HANDLE."""
         pointer: Pointer | None = self.__dict__.get("_pointer")
         if pointer is None:

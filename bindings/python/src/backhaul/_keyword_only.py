@@ -1,4 +1,5 @@
-"""``dataclass`` with the option ``kw_only``. Python 3.9 lacks this option, so only type checkers enforce it there."""
+"""``dataclass`` with the option ``kw_only``. Python 3.9 lacks this option, so only type checkers enforce the
+option in Python 3.9."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-# Generated from include/backhaul.h by scripts/generate-bindings; change the header, then run it.
-"""The plain numbers of include/backhaul.h, by its names without the prefix: limits and special values."""
+# Generated from include/backhaul.h by scripts/generate-bindings. Edit the header, not this file.
+"""The numeric constants of include/backhaul.h: limits and special values. Their names have no prefix here."""
 
 from __future__ import annotations
 

@@ -120,8 +120,8 @@ class Reader(Generic[Value]):
             name = (renamed or {}).get(field, field)
             computation = of_struct.get(field) or (_PAIRS[annotation](name) if annotation in _PAIRS else None)
             if computation:
-                # The value that is read here is not used: the computation replaces it later. So the name can be that of
-                # any field.
+                # The value that is read here is not used: the computation replaces it later. So the name can be the
+                # name of any field.
                 name = next(iter(types))
                 self._computations.append((position, computation))
             elif conversion := of_field.get(field) or _conversion(annotation, types[name]):

@@ -1,4 +1,4 @@
-# Generated from include/backhaul.h by scripts/generate-bindings; change the header, then run it.
+# Generated from include/backhaul.h by scripts/generate-bindings. Edit the header, not this file.
 """The parts of a session's configuration, and a task's policy."""
 
 from __future__ import annotations
@@ -82,13 +82,13 @@ class Constraints:
     #: 1 to 100: limit of the pressure, which is the percentage of the last ten seconds in which a process waited for a
     #: processor (/proc/pressure); default: no limit.
     maximum_cpu_pressure_percent: int = 0
-    #: The same limit, for processes that waited for a disk.
+    #: As ``maximum_cpu_pressure_percent``, but for processes that waited for a disk.
     maximum_io_pressure_percent: int = 0
-    #: The same limit, for processes that waited for memory.
+    #: As ``maximum_cpu_pressure_percent``, but for processes that waited for memory.
     maximum_memory_pressure_percent: int = 0
-    #: If an origin or the network is slower than this for ``slow_after_ms``, tasks are held. After ``slow_pause_ms``,
-    #: the engine starts one task to measure the throughput again: a slow probe. Both times are set in
-    #: ``SessionConfiguration``. Default: no minimum.
+    #: If an origin or the network is slower than this value for ``slow_after_ms``, tasks are held. After
+    #: ``slow_pause_ms``, the engine starts one task to measure the throughput again: a slow probe. Both times are set
+    #: in ``SessionConfiguration``. Default: no minimum.
     minimum_bytes_per_second: int = 0
     #: Hours of local time in which tasks are held: "22:00-06:30", or several with days: "mon-fri 08:00-18:00, sat
     #: 10:00-14:00". Hours such as 22:00-06:30 end on the next day. Default: none.

@@ -147,8 +147,8 @@ class Session(SessionTasks):
         self.start.complete().result(timeout)
 
     def fileno(self) -> int:
-        """Returns a descriptor that is readable while there are events that no poll has returned, and no poll waits for
-        the engine's reply. Wait for the descriptor, but do not read from it."""
+        """Returns a descriptor. It is readable while there are events that no poll has returned. While a poll waits for
+        the engine's reply, the descriptor is not readable. Use it only to wait: do not read from it."""
         return self._handle.descriptor
 
     # Credentials

@@ -167,6 +167,6 @@ class SessionTasks:
         if_exists: str | IfExists = IfExists.FAIL,
         timeout: float | None = None,
     ) -> None:
-        """Moves the file of a succeeded download to ``destination``, and syncs it. Before, the file was in the store,
-        the directory with all durable data. The destination may be on another file system."""
+        """Moves the file of a succeeded download out of the store (the directory with all durable data) to
+        ``destination``, and syncs the file. The destination may be on another file system."""
         self.start.claim(task, destination, if_exists=if_exists).result(timeout)

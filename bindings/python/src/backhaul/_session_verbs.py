@@ -68,8 +68,8 @@ class SessionVerbs:
 
     def enqueue(self, requests: Sequence[Request], *, first: int = 0) -> Ticket[list[Enqueued]]:
         """Enqueues all requests in one call. The library checks all requests before it applies the first one. If the
-        requests are a part of a longer list, ``first`` is the index of the first of them in this list. It is added to
-        the index of each request in results and exceptions."""
+        requests are a part of a longer list, ``first`` is the index in that list at which this part begins. The method
+        adds ``first`` to the index of each request in results and exceptions."""
         return self._enqueue(requests, first, lambda results: results)
 
     def download(

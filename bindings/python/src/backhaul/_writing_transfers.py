@@ -77,8 +77,8 @@ _request = Writer(
 
 
 def requests(values: Sequence[Request], first: int = 0) -> Array[bh_request]:
-    """Returns an array of bh_request. The array owns all data to which its structs point. ``first`` is the index of the
-    first request, which exceptions need."""
+    """Returns an array of bh_request. The array owns all data to which its structs point. If a request is invalid, the
+    exception has the index of the request. ``first`` is the index of the first request."""
     array = (bh_request * len(values))()
     policies: dict[int, Any] = {}
     for index, (slot, request) in enumerate(zip(array, values), first):

@@ -1,7 +1,7 @@
 internal import CBackhaul
 
-/// An open application. An application is the name that a *host*, a process that uses the library, has in a *store*. A
-/// store is a directory with the data of all transfers. The *engine* of a store performs the transfers, in a separate
+/// An open application. An application is the name of a *host* in a *store*. A host is a process that uses the library.
+/// A store is a directory with the data of all transfers. The *engine* of a store performs the transfers, in a separate
 /// process (the daemon) or in this process.
 ///
 /// The application is closed when `close` is called, or when its last reference is released. Each `Session` has a

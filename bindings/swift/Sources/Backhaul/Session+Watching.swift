@@ -47,7 +47,7 @@ extension Session {
     /// newer reading replaces an older, unread reading of the same task. At most 1,024 tasks have readings at the same
     /// time.
     ///
-    /// The sequence does not end by itself. Only one reader of each `Session` may iterate over it.
+    /// The sequence does not end by itself. Only one reader of each `Session` may iterate over the sequence.
     ///
     /// - Parameter interval: The shortest time between two readings of one task: 100 milliseconds to a minute.
     public func progress(every interval: Duration = .milliseconds(500)) -> ProgressSequence {

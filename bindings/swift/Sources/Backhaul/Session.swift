@@ -174,8 +174,8 @@ public final class Session: Sendable {
     /// not claimed, the file is removed.
     public func acknowledge(_ event: Event) async throws { try await acknowledge([event]) }
 
-    /// Acknowledges events. The events are not delivered again. Files that the store keeps for their tasks, and that
-    /// were not claimed, are removed.
+    /// Acknowledges events. The events are not delivered again. If the store keeps the file of an event's task, and the
+    /// file was not claimed, the file is removed.
     ///
     /// - Returns: The number of events that were removed. Events that no longer exist are skipped. Therefore, the call
     ///   may be repeated.

@@ -95,7 +95,7 @@ public final class BackgroundActivityScheduler: NSObject, Sendable {
         }
     }
 
-    /// Removes the schedule. If the block is running, it continues.
+    /// Removes the schedule. A running block continues.
     public func invalidate() {
         perform { host throws(BackhaulError) in
             do throws(BackhaulError) {

@@ -99,7 +99,7 @@ public final class BackgroundApplication: Sendable {
         }
     }
 
-    /// Registers the launch command and the delegate. After this, the delegate is called for each session that needs
+    /// Registers the launch command and the delegate. From then on, the delegate is called for each session that needs
     /// attention. Call this method at the start of `main`.
     ///
     /// In a launched program, the method waits until all sessions of the launch are completed, and then returns true.
@@ -224,8 +224,8 @@ public final class BackgroundApplication: Sendable {
                 delegate.application(
                     self, handleEventsForBackgroundURLSession: identifier, completionHandler: handler)
                 self.inner.with { if $0.called.contains(identifier) { $0.owing.insert(identifier) } }
-                // If the program has already made the session object, this informs the object that the program has the
-                // handler.
+                // If the program has already made the session object, this job informs the object that the program has
+                // the handler.
                 SessionCore.delivering(identifier)?.post { $0.oweFinish() }
             }
         }

@@ -25,13 +25,13 @@ public final class BackgroundURLSession: NSObject, Sendable {
     public enum AuthChallengeDisposition: Int, Sendable {
         /// The credential is sent. If the credential is nil, this case means the same as `performDefaultHandling`.
         case useCredential = 0
-        /// The tasks that wait for the credential fail with `URLError.userAuthenticationRequired`, because there is no
-        /// credential storage.
+        /// The tasks that wait for the credential fail with `URLError.userAuthenticationRequired`. On Apple's systems,
+        /// the default handling uses a credential storage. This library has no credential storage.
         case performDefaultHandling = 1
         /// The tasks that wait for the credential are cancelled.
         case cancelAuthenticationChallenge = 2
-        /// The same as `performDefaultHandling`, because all authentication schemes of a protection space share one
-        /// challenge.
+        /// The same as `performDefaultHandling`. On Apple's systems, a challenge for the next authentication scheme
+        /// follows. Here, all authentication schemes of a protection space share one challenge.
         case rejectProtectionSpace = 3
     }
 
@@ -73,8 +73,8 @@ public final class BackgroundURLSession: NSObject, Sendable {
     }
 
     /// Not in Apple's API: the number of the last round whose end was delivered. 0 before the end of the first round. A
-    /// round begins when a task is resumed for the first time, and all tasks that were resumed earlier have ended. It
-    /// ends when all resumed tasks have ended.
+    /// round begins when a task is resumed for the first time, and all tasks that were resumed earlier have ended. The
+    /// round ends when all resumed tasks have ended.
     public var finishedRound: UInt64 { core.finishedRound }
 
     /// Makes a task that downloads the URL. The task starts at its first `resume`.
@@ -91,7 +91,7 @@ public final class BackgroundURLSession: NSObject, Sendable {
         core.makeDownload(request)
     }
 
-    /// Makes a task that continues a cancelled task. The program has cancelled the earlier task with
+    /// Makes a task that continues a cancelled task. The program cancelled this earlier task with
     /// `cancel(byProducingResumeData:)`, in this run or in an earlier run.
     ///
     /// The new task starts at its first `resume`, and has the `taskIdentifier` and the `taskDescription` of the
@@ -101,8 +101,8 @@ public final class BackgroundURLSession: NSObject, Sendable {
         core.makeDownload(resumeData: data)
     }
 
-    /// Makes a task that sends the file. The task starts at its first `resume`. It uses the method of the request. If
-    /// this method is GET, the task uses PUT instead.
+    /// Makes a task that sends the file. The task starts at its first `resume`. The task uses the method of the
+    /// request. If this method is GET, the task uses PUT instead.
     ///
     /// The engine reads the file in place until the task has ended. If the file changes before the end of the task, the
     /// task fails.
@@ -152,7 +152,7 @@ public final class BackgroundURLSession: NSObject, Sendable {
     public func getAllTasks(completionHandler: @escaping @Sendable ([BackgroundURLSessionTask]) -> Void) {
         core.list { [core] tasks, isDone in
             let operation = BlockOperation { completionHandler(tasks) }
-            // The completion block also runs if the program cancels the operations of its queue.
+            // The completion block also runs if the program cancels all operations of the delegate queue.
             operation.completionBlock = isDone
             core.queue.addOperation(operation)
         }

@@ -52,7 +52,7 @@ public final class BackgroundURLSessionConfiguration: NSObject {
 
     /// Whether the session has cookies. With `.never`, no cookies are stored or sent. With other values, the session
     /// stores its own cookies. These cookies are also used in later runs of the program. The session does not use the
-    /// cookies of `HTTPCookieStorage.shared`, because only this process has them.
+    /// cookies of `HTTPCookieStorage.shared`, because they exist only in this process, and the engine cannot read them.
     public var httpCookieAcceptPolicy = HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain
 
     /// False has the same effect as `HTTPCookie.AcceptPolicy.never`.

@@ -26,9 +26,9 @@ public protocol BackgroundURLSessionDelegate: NSObjectProtocol, Sendable {
 
 /// The delegate of a session with tasks (Apple: URLSessionTaskDelegate).
 public protocol BackgroundURLSessionTaskDelegate: BackgroundURLSessionDelegate {
-    /// Called when a task has ended. It is the last call for the task. After the method has returned, the library
-    /// stores that the end of the task was delivered. If the program ends before this, the method is called again in
-    /// the next run of the program.
+    /// Called when a task has ended. This call is the last call for the task. After the method has returned, the
+    /// library stores that the end of the task was delivered. If the program ends before the library has stored this
+    /// fact, the method is called again in the next run of the program.
     ///
     /// Unlike on Apple's systems, a response with a status other than 2xx is an error. The error is
     /// `URLError.badServerResponse`, and `task.response` has the response.
@@ -47,8 +47,8 @@ public protocol BackgroundURLSessionTaskDelegate: BackgroundURLSessionDelegate {
         _ session: BackgroundURLSession, task: BackgroundURLSessionTask,
         didFinishCollecting metrics: BackgroundURLSessionTaskMetrics)
 
-    /// Called when a server or proxy demands a credential. It is called once for each protection space (a server or
-    /// proxy, with a realm). Its argument is one of the tasks that wait for the credential.
+    /// Called when a server or proxy demands a credential, once for each protection space (a server or proxy, with a
+    /// realm). The argument `task` is one of the tasks that wait for the credential.
     ///
     /// The program may call the handler later, and on any thread. The response applies to all tasks that wait for the
     /// credential. If the delegate does not have this method, the `async` form is called.
@@ -149,10 +149,11 @@ extension BackgroundURLSessionDownloadDelegate {
     ) {}
 }
 
-// Because the extension below gives NSObject these methods, a delegate's method of the same name is an override.
-// Without the keyword `override`, the delegate's method does not compile. If it compiled, it would never be called. A
-// program that pins certificates in this method would then trust servers that the program wants to refuse. The methods
-// below are marked as deprecated. If they were marked as unavailable, a delegate could override them.
+// The extension below gives NSObject Apple's methods for challenges of the whole session. Therefore, a delegate's
+// method of the same name is an override, and does not compile without the keyword `override`. If the delegate's method
+// compiled, the library would still never call the method. A program that pins certificates in this method would then
+// trust servers that the program wants to refuse. The methods below are marked as deprecated. If they were marked as
+// unavailable, Swift would accept a delegate's method of the same name without `override`.
 extension NSObject {
     /// Not available. The daemon verifies the certificates of servers. While the program does not run, the daemon
     /// cannot call the delegate.

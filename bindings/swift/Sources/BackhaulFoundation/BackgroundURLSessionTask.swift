@@ -11,7 +11,7 @@ public class BackgroundURLSessionTask: NSObject, @unchecked Sendable {
         case running = 0
         case suspended = 1
         case canceling = 2
-        /// The task has ended. It gets this state immediately before its last delegate call.
+        /// The task has ended. The task gets this state immediately before its last delegate call.
         case completed = 3
     }
 
@@ -115,7 +115,7 @@ public class BackgroundURLSessionTask: NSObject, @unchecked Sendable {
     }
 
     /// Starts the task, or resumes it. A new task needs one call in order to start. For each call of `suspend`, the
-    /// task needs one further call.
+    /// task needs one further call of `resume`.
     ///
     /// When the first call has returned, the task is stored, and the program may end. If the engine refuses the task,
     /// the delegate gets `urlSession(_:task:didCompleteWithError:)`.
@@ -137,7 +137,7 @@ public final class BackgroundURLSessionDownloadTask: BackgroundURLSessionTask, @
     ///
     /// The engine keeps the bytes in a suspended task of the session, until the suspended task is continued or
     /// cancelled. The resume data identify the suspended task. The resume data can be used only once. The `userInfo` of
-    /// the error also has them.
+    /// the error also has the resume data.
     ///
     /// - Parameter completionHandler: Runs on the delegate queue. It gets nil if the task was never resumed, or if the
     ///   task has ended.

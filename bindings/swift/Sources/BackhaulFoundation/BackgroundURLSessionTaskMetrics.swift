@@ -4,7 +4,7 @@ public import FoundationNetworking
 
 /// The metrics of a task (Apple: URLSessionTaskMetrics). An *attempt* is one run of the task.
 public final class BackgroundURLSessionTaskMetrics: NSObject, Sendable {
-    /// The time from the start of the first attempt to the end of the last one.
+    /// The time from the start of the first attempt to the end of the last attempt.
     public let taskInterval: DateInterval
     /// The metrics of each attempt, including its redirects. If there were more than 100 attempts, the list has the
     /// first attempt and the 99 newest ones.
@@ -56,9 +56,9 @@ public final class BackgroundURLSessionTaskTransactionMetrics: NSObject, Sendabl
     public let localPort: Int?
     public let remoteAddress: String?
     public let remotePort: Int?
-    /// The version of TLS, such as "TLSv1.3". On Apple's systems it is a number.
+    /// The version of TLS, such as "TLSv1.3". On Apple's systems, the version is a number.
     public let negotiatedTLSProtocolVersion: String?
-    /// The cipher suite, such as "TLS_AES_256_GCM_SHA384". On Apple's systems it is a number.
+    /// The cipher suite, such as "TLS_AES_256_GCM_SHA384". On Apple's systems, the cipher suite is a number.
     public let negotiatedTLSCipherSuite: String?
     /// Not Apple's: the number of the attempt in its task, from 1.
     public let number: Int

@@ -219,7 +219,7 @@ struct DownloadTests {
         session.invalidateAndCancel()
     }
 
-    @Test("a suspended task runs again only after as many calls of resume as calls of suspend")
+    @Test("after two calls of suspend, a task stays suspended until the second call of resume")
     func nested() async throws {
         let recorder = Recorder()
         let session = BackgroundURLSession(

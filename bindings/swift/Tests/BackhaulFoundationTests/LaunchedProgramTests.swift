@@ -3,9 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The *engine* performs the transfers. It can *launch* a program: it starts the program when one of the program's
-/// sessions needs it, for example because a download has ended. Then the program handles the session's events, and
-/// *completes* the session by a call of its completion handler.
+/// The *engine* performs the transfers. When a session needs its program, for example because a download has ended, the
+/// engine starts (*launches*) the program. Then the program handles the session's events, and *completes* the session
+/// by a call of the session's completion handler.
 @Suite("Launched programs")
 struct LaunchedProgramTests {
     @Test("a launched program completes its session, uses a new session immediately, and is launched again")

@@ -65,8 +65,8 @@ struct RestartTests {
         try await application.attachSession(name, role: .produce).invalidate()
         let task = session.downloadTask(with: try World.url(name))
         task.resume()
-        // Both session objects have the first delegate that is not nil. So `recorder` gets the calls for both arguments
-        // of this test.
+        // Two session objects with the same identifier share one delegate: the first delegate that is not nil. So
+        // `recorder` gets the calls for both arguments of this test.
         let other = BackgroundURLSession(configuration: configuration, delegate: recorder, delegateQueue: nil)
         let ended = try #require(await recorder.untilCompleted())
         #expect(ended.task === task && ended.error == nil)

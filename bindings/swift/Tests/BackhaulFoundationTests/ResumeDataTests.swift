@@ -13,8 +13,8 @@ struct ResumeDataTests {
     private func session(_ identifier: String) -> (session: BackgroundURLSession, recorder: Recorder) {
         let recorder = Recorder()
         let configuration = World.configuration(identifier)
-        // The server stops after the first half of the file. Because of the long time-out, the task does not fail
-        // before the test cancels it.
+        // The server sends only the first half of the file. Because of the long time-out, the task does not fail before
+        // the test cancels it.
         configuration.timeoutIntervalForRequest = 3_600
         let session = BackgroundURLSession(configuration: configuration, delegate: recorder, delegateQueue: nil)
         return (session, recorder)

@@ -92,7 +92,7 @@ struct SessionTests {
         }
     }
 
-    @Test("if a proxy dictionary is not supported, the configuration's property `unhonored` names it")
+    @Test("if a proxy dictionary is not supported, the list `unhonored` contains connectionProxyDictionary")
     func unhonored() {
         let configuration = World.configuration("unhonored")
         #expect(configuration.unhonored.isEmpty)

@@ -82,7 +82,7 @@ struct WaitingEventTests {
         session.invalidateAndCancel()
     }
 
-    @Test("a session without a delegate leaves waiting events to later sessions")
+    @Test("if a session object has no delegate, waiting events stay stored for a later consumer")
     func noDelegate() async throws {
         _ = try await storeWaitingEvents("left", "left.bin")
         let session = BackgroundURLSession(
@@ -94,7 +94,7 @@ struct WaitingEventTests {
         await application.close()
     }
 
-    @Test("while another process gets a session's events, this process can make tasks, and gets their events later")
+    @Test("while another process gets a session's events, this process can make tasks, and later gets their events")
     func contended() async throws {
         _ = World.configuration("contended")
         let application = try await Application.open(

@@ -88,7 +88,7 @@ struct ConcurrencyTests {
         await application.close()
     }
 
-    @Test("methods return even if a session has events that the program has not read")
+    @Test("calls of `sessions` return even if the program has not read a session's events")
     func verbsBesideUnreadEvents() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "s"))

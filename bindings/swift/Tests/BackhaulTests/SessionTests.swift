@@ -157,7 +157,7 @@ struct SessionTests {
         await application.close()
     }
 
-    @Test("while a session has a consumer, a second one is refused, and the error has the first one's process id")
+    @Test("while a session has a consumer, a second consumer is refused with the process id of the first consumer")
     func isConsumedOnce() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))

@@ -2,7 +2,8 @@ internal import CBackhaul
 internal import Synchronization
 
 /// An application whose methods block the calling thread. `BackhaulFoundation` calls these methods on its own threads.
-/// It also calls them on the program's threads, in those of its methods that are synchronous in Apple's classes, too.
+/// Those methods of `BackhaulFoundation` that are synchronous, as in Apple's classes, call the blocking methods on the
+/// program's thread.
 package final class BlockingApplication: Sendable {
     // Unsafe: the handle is opaque, and is never dereferenced here.
     private let handle: Handle

@@ -1,6 +1,7 @@
 internal import CBackhaul
 
-// The functions below convert C fields in which 0 means the default. In Swift, nil means the default.
+// The functions below convert Swift values to C fields, or C fields to Swift values. In these C fields, 0 means the
+// default. In Swift, nil means the default.
 
 /// Converts a positive number to C, and nil to 0. Throws if the number is 0, because 0 means the default in C. Also
 /// throws if the number is negative or too large.

@@ -67,7 +67,7 @@ public struct ActivityInfo: Hashable, Sendable {
     public let qualityOfService: Activity.QualityOfService?
     /// When the present window opened, as Unix time in milliseconds. If no window is open: when the next window opens.
     public let nextMilliseconds: Int64
-    /// When the window of `nextMilliseconds` ends, as Unix time in milliseconds.
+    /// When the window that opens at `nextMilliseconds` ends, as Unix time in milliseconds.
     public let nextEndsMilliseconds: Int64
     /// When the activity last started, as Unix time in milliseconds. Nil if it has not started yet.
     public let lastStartedMilliseconds: Int64?

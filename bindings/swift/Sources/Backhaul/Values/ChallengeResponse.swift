@@ -3,8 +3,8 @@ internal import CBackhaul
 /// The response of the host, which is the program that uses this library, to a challenge. A *challenge* is a demand for
 /// a credential, for new headers or for a new URL.
 ///
-/// The engine, which is the process that runs the tasks, uses the response only for the session of the challenge, and
-/// only for its origin (scheme, host name and port) or its proxy. By default, the engine keeps the response only in
+/// The *engine* is the process that runs the tasks. It uses the response only for the challenge's session, and only for
+/// the challenge's origin (scheme, host name and port) or proxy. By default, the engine keeps the response only in
 /// memory, so an engine process that starts later opens a new challenge. If the argument `isKept` of `Session.respond`
 /// is true, the engine stores the response for later engine processes.
 public enum ChallengeResponse: Hashable, Sendable {

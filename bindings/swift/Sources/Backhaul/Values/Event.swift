@@ -42,8 +42,9 @@ public struct RoundEnding: Hashable, Sendable, Identifiable {
     public let timeMilliseconds: Int64
 }
 
-/// The end of a group. It has the numbers of tasks that succeeded, failed or were cancelled. If a group gets new tasks
-/// after its end, it ends again later. The later end counts only the tasks that have ended since the previous end.
+/// The end of a group, with the numbers of tasks that succeeded, failed or were cancelled. If a group gets new tasks
+/// after its end, the group ends again later. The later end counts only the tasks that have ended since the previous
+/// end.
 public struct GroupEnding: Hashable, Sendable, Identifiable {
     public let id: EventID
     public let round: UInt64

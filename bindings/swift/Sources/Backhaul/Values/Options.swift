@@ -1,4 +1,4 @@
-// Generated from include/backhaul.h by scripts/generate-bindings; change the header, then run it.
+// Generated from include/backhaul.h by scripts/generate-bindings. Edit the header, not this file.
 internal import CBackhaul
 
 /// When a failed attempt is repeated. Nil stands for the default.
@@ -23,7 +23,7 @@ public struct RetryPolicy: Hashable, Sendable {
 
     public init() {}
 
-    // Unsafe: pointers into a batch, which lives while its items are copied.
+    // Unsafe: the pointers are valid, because their batch is released only after its items are copied.
     init(_ value: bh_retry_policy) {
         maximumAttempts = number(value.maximum_attempts)
         firstDelay = duration(value.first_delay_ms)
@@ -69,7 +69,7 @@ public struct TransferRules: Hashable, Sendable {
 
     public init() {}
 
-    // Unsafe: pointers into a batch, which lives while its items are copied.
+    // Unsafe: the pointers are valid, because their batch is released only after its items are copied.
     init(_ value: bh_transfer_rules) {
         requestTimeout = duration(value.request_timeout_ms)
         httpVersion = HTTPVersion(rawValue: value.http_version)
@@ -116,13 +116,13 @@ public struct Constraints: Hashable, Sendable {
     /// 1 to 100: limit of the pressure, which is the percentage of the last ten seconds in which a process waited for a
     /// processor (/proc/pressure); default: no limit.
     public var maximumCPUPressurePercent: Int?
-    /// The same limit, for processes that waited for a disk.
+    /// As `maximumCPUPressurePercent`, but for processes that waited for a disk.
     public var maximumIOPressurePercent: Int?
-    /// The same limit, for processes that waited for memory.
+    /// As `maximumCPUPressurePercent`, but for processes that waited for memory.
     public var maximumMemoryPressurePercent: Int?
-    /// If an origin or the network is slower than this for `slowAfter`, tasks are held. After `slowPause`, the engine
-    /// starts one task to measure the throughput again: a slow probe. Both times are set in `SessionConfiguration`.
-    /// Default: no minimum.
+    /// If an origin or the network is slower than this value for `slowAfter`, tasks are held. After `slowPause`, the
+    /// engine starts one task to measure the throughput again: a slow probe. Both times are set in
+    /// `SessionConfiguration`. Default: no minimum.
     public var minimumBytesPerSecond: UInt64?
     /// Hours of local time in which tasks are held: "22:00-06:30", or several with days: "mon-fri 08:00-18:00, sat
     /// 10:00-14:00". Hours such as 22:00-06:30 end on the next day. Default: none.
@@ -130,7 +130,7 @@ public struct Constraints: Hashable, Sendable {
 
     public init() {}
 
-    // Unsafe: pointers into a batch, which lives while its items are copied.
+    // Unsafe: the pointers are valid, because their batch is released only after its items are copied.
     init(_ value: bh_constraints) {
         preset = Preset(rawValue: value.preset)
         requiresExternalPower = choice(value.requires_external_power)
@@ -178,7 +178,7 @@ public struct TLS: Hashable, Sendable {
 
     public init() {}
 
-    // Unsafe: pointers into a batch, which lives while its items are copied.
+    // Unsafe: the pointers are valid, because their batch is released only after its items are copied.
     init(_ value: bh_tls_settings) {
         caFile = text(value.ca_file)
         clientCertificate = text(value.client_certificate)
@@ -248,7 +248,7 @@ public struct SessionConfiguration: Hashable, Sendable {
 
     public init(identifier: String) { self.identifier = identifier }
 
-    // Unsafe: pointers into a batch, which lives while its items are copied.
+    // Unsafe: the pointers are valid, because their batch is released only after its items are copied.
     init(_ value: bh_session_configuration) {
         identifier = text(value.identifier) ?? ""
         retry = RetryPolicy(value.retry)

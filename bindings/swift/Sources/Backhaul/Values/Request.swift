@@ -63,14 +63,14 @@ public enum Refresh: Int32, Hashable, Sendable {
 public struct Request: Hashable, Sendable {
     /// An http or https URL, without user and password.
     public var url: String
-    /// The absolute path at which the file is placed. Nil for an upload. If it is nil for a download, the engine keeps
-    /// the file in its store (the directory with all durable data) until the host moves the file to another path
+    /// The absolute path at which the file is placed. Nil for an upload. If the path of a download is nil, the engine
+    /// keeps the file in its store (the directory with all durable data) until the host moves the file to another path
     /// (`Session.claim`).
     public var destination: String?
-    /// The idempotency key, 1 to 255 bytes. A later request with the same key finds the same task, whose priority,
-    /// rate, constraints and start times stay. If the task has succeeded, a new task can use the key after the next
-    /// event `.sessionFinished` is acknowledged. If the task has failed or was cancelled, a new task can use the key
-    /// after the event of the task is acknowledged.
+    /// The idempotency key, 1 to 255 bytes. A later request with the same key finds the same task. This task keeps its
+    /// priority, rate, constraints and start times. If the task has succeeded, a new task can use the key after the
+    /// next event `.sessionFinished` is acknowledged. If the task has failed or was cancelled, a new task can use the
+    /// key after the event of the task is acknowledged.
     public var idempotencyKey: String?
     /// The header fields. They are sent only to the URL's origin, and are stored in a file with mode 0600.
     public var headers: [Header]

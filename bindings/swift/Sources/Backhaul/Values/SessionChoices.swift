@@ -17,9 +17,9 @@ public struct Tolerances: OptionSet, Hashable, Sendable {
     public init(rawValue: UInt32) { self.rawValue = rawValue }
     private init(_ constant: Int) { rawValue = UInt32(constant) }
 
-    /// If the end of the TLS connection marks the end of a body, the body counts as complete even if the server sent no
-    /// close_notify (RFC 9112, section 9.8). Without this member, the task fails with `.tlsTruncated`, because an
-    /// attacker can truncate the body.
+    /// Some bodies end at the end of the TLS connection. With this member, such a body counts as complete even if the
+    /// server sent no close_notify (RFC 9112, section 9.8). Without this member, the task then fails with
+    /// `.tlsTruncated`, because an attacker may have truncated the body.
     public static let missingCloseNotify = Tolerances(BH_TOLERATE_MISSING_CLOSE_NOTIFY)
     /// If the server sends a successful response before the whole body of an upload is sent, the upload succeeds.
     /// Without this member, the whole body must be sent.

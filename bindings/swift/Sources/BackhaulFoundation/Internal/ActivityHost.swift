@@ -92,8 +92,8 @@ final class ActivityHost: Sendable {
             } catch {
                 if error.status == .invalidHandle || error.status == .forked { return end() }
                 if error.status == .inUse && consumer == nil { return end() }
-                // The thread tries this again later. By then, a new engine may run, or another process may have
-                // released the session.
+                // The thread attaches to the session again later. By then, a new engine may run, or another process may
+                // have released the session.
                 consumer?.close()
                 consumer = nil
                 wait.wait([], milliseconds: 1000)
@@ -102,18 +102,18 @@ final class ActivityHost: Sendable {
     }
 
     private func attached() throws(BackhaulError) -> BlockingSession? {
-        // Only an existing session can be attached. So `opened` creates the session if it does not exist yet.
+        // `opened` creates the session if it does not exist yet, because only an existing session can be attached.
         _ = try opened()
         let application = try BackgroundApplication.shared.opened()
         // Another process of this program may already read the session's events and call its own schedulers. In this
-        // case, a launched process is not needed, so it does not wait for the session.
+        // case, a launched process is not needed, so the launched process does not wait for the session.
         if BackgroundApplication.isLaunched {
             return try application.attachSession(ActivityHost.session, role: .consume)
         }
         return try application.consumeSession(ActivityHost.session) { false }
     }
 
-    /// Reads the waiting events. Stores the newest event of each activity, and acknowledges earlier ones.
+    /// Reads the waiting events. Stores the newest event of each activity, and acknowledges all other events.
     private func take(_ consumer: BlockingSession, _ cursor: inout EventID) throws(BackhaulError) {
         var more = true
         while more {
@@ -165,7 +165,7 @@ final class ActivityHost: Sendable {
         wait?.wake()
     }
 
-    /// If this process was launched for activities, and all of them are done, completes the launch and returns true.
+    /// If this process was launched for activities, and no block runs any more, completes the launch and returns true.
     private func complete(_ consumer: BlockingSession) throws(BackhaulError) -> Bool {
         let isOver = inner.with { inner in
             guard inner.isLaunched, inner.runs.isEmpty else { return false }
@@ -199,8 +199,8 @@ final class ActivityHost: Sendable {
             return inner.isLaunched
         }
         if wasLaunched {
-            // The launch is completed, so the session that was opened in it is closed. The next `schedule` opens the
-            // session again.
+            // The launch is completed, so the session that this process opened is closed. The next `schedule` opens
+            // the session again.
             opening.with { session in
                 session?.close()
                 session = nil

@@ -42,8 +42,8 @@ extension Delivery {
         return own.isEmpty ? waiting : own
     }
 
-    /// Passes the delegate's responses to the engine, which performs the transfers. If this fails for a response, the
-    /// response stays in the list and is passed later.
+    /// Passes the delegate's responses to the engine, which performs the transfers. If the engine does not get a
+    /// response because of an error, the response stays in the list and is passed later.
     func sendResponses() throws(BackhaulError) {
         while let response = responses.first {
             guard let event = openChallenges[response.challenge.id] else {

@@ -32,7 +32,7 @@ extension Delivery {
         }
         if ending.path != nil || sent != nil { task.showProgress() }
         // If the file does not exist, the program moved it during an earlier delivery of this event. The earlier
-        // delivery was not acknowledged, so the engine, a separate process, delivers the event again.
+        // delivery was not acknowledged, so the engine, which stores the events, delivers the event again.
         let location = ending.path.flatMap {
             FileManager.default.fileExists(atPath: $0) ? URL(fileURLWithPath: $0) : nil
         }
@@ -77,7 +77,7 @@ extension Delivery {
         let asked = known > 0 ? nil : try? core.opened().tasks(.ids(ending.taskID)).first
         let expected = asked.map { Int64(clamping: $0.bodySize) } ?? known
         guard expected > 0 else { return nil }
-        // If there were several attempts (runs), the sent bytes of the last attempt are known only if it succeeded.
+        // After several attempts (runs), the sent bytes of the last attempt are known only if this attempt succeeded.
         if case .succeeded = ending.outcome { return (expected, expected) }
         return (ending.attempts > 1 ? before : min(Int64(clamping: ending.bytesSent), expected), expected)
     }

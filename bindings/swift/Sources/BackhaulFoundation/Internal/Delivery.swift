@@ -2,10 +2,10 @@ internal import Backhaul
 internal import Foundation
 internal import FoundationNetworking
 
-/// The thread of a session that has a delegate. The *engine*, a separate process, performs the session's transfers. It
-/// stores an *event* (a message), for example when a task has ended. For each event of the session, the thread makes a
-/// delegate call, one call after the other. When this call has returned, the thread acknowledges the event: the engine
-/// deletes it.
+/// The thread of a session that has a delegate. The *engine*, usually a separate process, performs the session's
+/// transfers. The engine stores an *event* (a message), for example when a task has ended. For each event of the
+/// session, the thread makes a delegate call, one call after the other. When this call has returned, the thread
+/// acknowledges the event: the engine deletes the event.
 final class Delivery {
     typealias Job = @Sendable (Delivery) -> Void
 
@@ -61,7 +61,7 @@ final class Delivery {
                 case .completed: end(nil)
                 case .invalidated, .notFound: endOrRenew()
                 case .timeout, .engineUnresponsive, .engineFailed, .storeFull, .outOfResources:
-                    // The thread tries this again later. By then, a new engine may run.
+                    // The thread repeats the iteration later. By then, a new engine may run.
                     wait.wait([], milliseconds: 1000)
                     performJobs()
                 default: end(urlError(error, nil))
@@ -258,8 +258,9 @@ final class Delivery {
         consumer?.close()
         let (jobs, tasks) = core.end()
         for job in jobs { job(self) }
-        // If there is an error, the last delegate call for each task is made now. If there is no error, the engine's
-        // tasks continue. The next session object with this identifier delivers the ends of these tasks.
+        // If there is an error, the last delegate call for each task is made now. If there is no error, the last
+        // delegate call is made only for tasks that the engine does not have. The engine's tasks continue. The next
+        // session object with this identifier delivers the ends of these tasks.
         for task in tasks where task.state != .completed && (error != nil || task.engineTaskIdentifier == nil) {
             fail(task, error ?? urlError(BackhaulError(.invalidated, message: "The session has ended."), nil))
         }

@@ -6,9 +6,9 @@ internal import FoundationNetworking
 /// `taskIdentifier`. Each event and each listing of the task has the key, and so also the identifier.
 private let keyPrefix = "urlsession-"
 
-/// Header fields that are ignored, as in Apple's sessions, because the engine sets them. The *engine*, a separate
-/// process, performs the transfers. Range is not in this list: if it were ignored, the program would get other bytes
-/// than it requested. Instead, the engine refuses a request with Range.
+/// Header fields that are ignored, as in Apple's sessions, because the engine sets them. The *engine*, usually a
+/// separate process, performs the transfers. Range is not in this list: the engine refuses a request with Range. If
+/// Range were ignored, the program would get other bytes than it requested.
 private let ignoredHeaders: Set<String> = [
     "accept-encoding", "connection", "content-length", "expect", "host", "keep-alive", "proxy-authorization",
     "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",

@@ -2,8 +2,8 @@ internal import Backhaul
 internal import Foundation
 internal import FoundationNetworking
 
-/// The commands about a task: resume, suspend and cancel. The *engine*, a separate process, performs them. The commands
-/// about one task are performed one after the other, in the order of the calls.
+/// The commands about a task: resume, suspend and cancel. The *engine*, usually a separate process, performs them. The
+/// commands about one task are performed one after the other, in the order of the calls.
 extension SessionCore {
     func resume(_ task: BackgroundURLSessionTask) {
         task.verbs.lock()
@@ -61,8 +61,8 @@ extension SessionCore {
         }
     }
 
-    /// Enqueues the tasks that were resumed while the engine's session was ending. It was ending because another
-    /// program had invalidated it.
+    /// Enqueues the tasks that were resumed while the engine's session was ending. The session was ending because
+    /// another program had invalidated it.
     func enqueuePending(_ tasks: [BackgroundURLSessionTask]) {
         for task in tasks {
             task.verbs.lock()

@@ -3,8 +3,8 @@ internal import Foundation
 internal import FoundationNetworking
 
 /// The state that all session objects with the same identifier share: the engine's session, the tasks and the delegate.
-/// The *engine*, a separate process, stores its own session with the same identifier, and performs the transfers. An
-/// *event* is a message that the engine stores, for example that a task has ended.
+/// The *engine*, usually a separate process, stores its own session with the same identifier, and performs the
+/// transfers. An *event* is a message that the engine stores, for example that a task has ended.
 final class SessionCore: @unchecked Sendable {
     // Unchecked: all state that changes is protected by mutexes. The configuration does not change after the
     // initializer.
@@ -94,8 +94,8 @@ final class SessionCore: @unchecked Sendable {
         inner = Locked(Inner(delegate: delegate, queue: queue ?? SessionCore.serialQueue()))
     }
 
-    /// Takes over the delegate and the queue with which the program made a later session object. If the session already
-    /// has a delegate, does nothing.
+    /// Adopts the delegate and the queue of a later session object. If the session already has a delegate, this method
+    /// does nothing.
     private func adopt(_ delegate: (any BackgroundURLSessionDelegate)?, _ queue: OperationQueue?) {
         guard let delegate else { return }
         inner.with { inner in
@@ -178,8 +178,8 @@ final class SessionCore: @unchecked Sendable {
         }
     }
 
-    /// Applies the program's configuration to a session that an earlier run of the program has made. An older version
-    /// of the program may have made it, with another configuration.
+    /// Applies the program's configuration to a session that an earlier run of the program has made. In that run, an
+    /// older version of the program may have set another configuration.
     private func bringUpToDate(_ session: BlockingSession) throws(BackhaulError) {
         let remembered = try session.configuration()
         var updated = remembered
@@ -250,7 +250,7 @@ final class SessionCore: @unchecked Sendable {
         return suspended.count { $0.isKeptTask } == Int(clamping: count)
     }
 
-    /// If the engine's session has no tasks and no events, and no other process waits for it, removes it.
+    /// Removes the engine's session, if it has no tasks and no events, and if no other process waits for it.
     func removeIfEmpty() throws(BackhaulError) {
         guard let info = try info() else { return }
         guard info.liveTasks == 0, info.events == 0, info.waitingConsumers == 0 else { return }

@@ -1,4 +1,4 @@
-// A small program that downloads the files of a list. Backhaul's engine, which makes the transfers, runs inside it.
+// A small program that downloads the files of a list. Backhaul's engine makes the transfers inside this program.
 //
 //   photos STORE LIST   enqueues the files of LIST and waits for them. Each line is "URL<tab>destination"
 //   photos STORE        attaches to the session of an earlier run, and waits for the remaining files
