@@ -17,11 +17,12 @@ final class TestStore: Sendable {
         mkdir(files, 0o700)
     }
 
-    deinit {
-        for directory in [store + "/kept", store, files, path] {
-            for name in names(in: directory) { unlink(directory + "/" + name) }
-            rmdir(directory)
-        }
+    deinit { remove(path) }
+
+    private func remove(_ path: String) {
+        if unlink(path) == 0 { return }
+        for name in names(in: path) { remove(path + "/" + name) }
+        rmdir(path)
     }
 
     func names(in directory: String) -> [String] {
