@@ -48,7 +48,9 @@ public enum BusAddress {
                 bytes.append(byte)
                 continue
             }
-            guard rest.count >= 2, let decoded = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+            // The initializer would accept a sign ("+a").
+            guard rest.count >= 2, rest.first != UInt8(ascii: "+"),
+                let decoded = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
             else { return nil }
             bytes.append(decoded)
             rest = rest.dropFirst(2)

@@ -103,7 +103,7 @@ static void the_error_for_an_invalid_setting_names_the_field(void) {
         given = everything();                                                                                          \
         __VA_ARGS__;                                                                                                   \
         CHECK_REFUSED(word, bh_session_create(application, &given, BH_ROLE_PRODUCE, 20000, &session, NULL, &error));   \
-        if (strstr(error.message, "opensesame")) FAIL("the password is told: %s", error.message);                      \
+        if (strstr(error.message, "opensesame")) FAIL("the message has the password: %s", error.message);              \
     } while (0)
     CHECK_BAD("retry.jitter_percent", given.retry.jitter_percent = 101);
     CHECK_BAD("retry.errors", given.retry.errors = BH_RETRY_NONE | BH_RETRY_NAME);
@@ -115,6 +115,8 @@ static void the_error_for_an_invalid_setting_names_the_field(void) {
     CHECK_BAD("maximum_redirects", given.rules.maximum_redirects = 101);
     CHECK_BAD("headers is NULL", given.headers = NULL);
     CHECK_BAD("proxy", given.proxy.url = "ftp://127.0.0.1");
+    CHECK_BAD("proxy.url has an invalid port", given.proxy.url = "http://127.0.0.1:+80");
+    CHECK_BAD("proxy.url is not a scheme", given.proxy.url = "http://:80");
     CHECK_BAD("proxy.user", given.proxy.url = "http://me:opensesame@127.0.0.1");
     CHECK_BAD("proxy.user", given.proxy.user = NULL);
     CHECK_BAD("cookies", given.cookies = 4);

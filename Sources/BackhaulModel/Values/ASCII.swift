@@ -1,3 +1,12 @@
+extension UnsignedInteger where Self: FixedWidthInteger {
+    /// Reads decimal digits; nil for any other character, for no digit, and for a number that is too large. Swift's own
+    /// initializer also accepts a sign, which protocols do not.
+    public init?(digits: some StringProtocol) {
+        guard digits.utf8.allSatisfy(\.isDigit) else { return nil }
+        self.init(digits)
+    }
+}
+
 /// Classes of ASCII characters. Protocols such as HTTP define these classes for bytes. The properties of `Character`
 /// cannot be used, because they also accept other digits and letters of Unicode.
 extension UInt8 {

@@ -1,3 +1,4 @@
+internal import BackhaulModel
 internal import Glibc
 
 /// The servers to which requests go without a proxy, in the format of `no_proxy` (CURLOPT_NOPROXY(3)). An entry is a
@@ -37,7 +38,7 @@ struct ProxyExceptions {
             network.bytes.count == address.bytes.count
         else { return false }
         guard parts.count == 2 else { return network == address }
-        guard let bits = Int(parts[1]), bits >= 0, bits <= address.bytes.count * 8 else { return false }
+        guard let bits = UInt8(digits: parts[1]).map(Int.init), bits <= address.bytes.count * 8 else { return false }
         let whole = bits / 8
         guard network.bytes.prefix(whole) == address.bytes.prefix(whole) else { return false }
         guard bits % 8 > 0 else { return true }

@@ -106,6 +106,7 @@ struct ProxySelectorTests {
         Exception("192.168.0.0/23", "192.168.1.9", true), Exception("192.168.0.0/23", "192.168.2.9", false),
         Exception("10.0.0.1", "10.0.0.1", true), Exception("10.0.0.1", "10.0.0.10", false),
         Exception("10.0.0.1/33", "10.0.0.1", false), Exception("10.0.0.1/x", "10.0.0.1", false),
+        Exception("10.0.0.1/+8", "10.0.0.1", false),
         Exception("0.0.0.0/0", "1.2.3.4", true), Exception("0.1", "10.0.0.1", false),
         Exception("::1", "[::1]", true), Exception("[::1]", "[::1]", true), Exception("0:0::1", "[::1]", true),
         Exception("fe80::/10", "[fe80::5%25eth0]", true), Exception("::/0", "10.0.0.1", false),

@@ -16,7 +16,8 @@ enum ProxyAddress {
         }
         if let colon = rest.lastIndex(of: UInt8(ascii: ":")), rest[colon...].contains(UInt8(ascii: "]")) == false {
             let port = String(decoding: rest[(colon + 1)...], as: UTF8.self)
-            guard let number = UInt16(port), number > 0 else { throw invalid("proxy.url has an invalid port") }
+            guard let number = UInt16(digits: port), number > 0 else { throw invalid("proxy.url has an invalid port") }
+            rest = rest[..<colon]
         }
         guard !rest.isEmpty, rest.allSatisfy({ $0 > 0x20 && $0 != 0x7F && !"/?#\\".utf8.contains($0) }) else {
             throw invalid("proxy.url is not a scheme, a server and perhaps a port: \"http://proxy.example:3128\"")

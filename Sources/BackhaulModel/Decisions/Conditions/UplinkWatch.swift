@@ -266,10 +266,10 @@ extension Connectivity {
         if isLoopback(server) || server.hasSuffix(".local") { return true }
         if server.hasPrefix("[") {
             let group = server.dropFirst().prefix { $0 != ":" }
-            guard group.utf8.count == 4, let bits = UInt16(group, radix: 16) else { return false }
+            guard group.utf8.count == 4, group.first != "+", let bits = UInt16(group, radix: 16) else { return false }
             return bits & 0xFE00 == 0xFC00 || bits & 0xFFC0 == 0xFE80
         }
-        let parts = server.split(separator: ".", omittingEmptySubsequences: false).map { UInt8($0) }
+        let parts = server.split(separator: ".", omittingEmptySubsequences: false).map { UInt8(digits: $0) }
         guard parts.count == 4, let first = parts[0], let second = parts[1], !parts.contains(nil) else { return false }
         switch first {
         case 10: return true

@@ -12,7 +12,7 @@ public struct ContentRange: Equatable, Sendable {
         let sides = parts[1].split(separator: "/", omittingEmptySubsequences: false)
         guard sides.count == 2 else { return nil }
         if sides[1] != "*" {
-            guard let total = Self.number(sides[1]) else { return nil }
+            guard let total = UInt64(digits: sides[1]) else { return nil }
             size = total
         }
         if sides[0] == "*" {
@@ -20,15 +20,9 @@ public struct ContentRange: Equatable, Sendable {
             return
         }
         let ends = sides[0].split(separator: "-", omittingEmptySubsequences: false)
-        guard ends.count == 2, let first = Self.number(ends[0]), let last = Self.number(ends[1]), first <= last,
+        guard ends.count == 2, let first = UInt64(digits: ends[0]), let last = UInt64(digits: ends[1]), first <= last,
             size.map({ last < $0 }) ?? true
         else { return nil }
         range = first...last
-    }
-
-    /// Accepts digits only: Swift's initializer would accept a sign.
-    static func number(_ text: Substring) -> UInt64? {
-        guard !text.isEmpty, text.utf8.allSatisfy(\.isDigit) else { return nil }
-        return UInt64(text)
     }
 }

@@ -71,7 +71,7 @@ public enum Connectivity {
     public static func isLoopback(_ server: String) -> Bool {
         if server == "[::1]" || server == "localhost" || server.hasSuffix(".localhost") { return true }
         let parts = server.split(separator: ".", omittingEmptySubsequences: false)
-        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8(digits: $0) != nil }
     }
 
     /// The name servers in the text of a resolv.conf(5), in the spelling of the text. If the text has no name server,

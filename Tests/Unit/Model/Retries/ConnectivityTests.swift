@@ -34,7 +34,7 @@ struct ConnectivityTests {
     @Test("A failure of a server on this machine never means a missing route", arguments: [
         ("127.0.0.1", true), ("127.255.1.2", true), ("[::1]", true), ("localhost", true), ("a.localhost", true),
         ("127.0.0.1.example.org", false), ("127.example.org", false), ("128.0.0.1", false), ("127.0.0.256", false),
-        ("127.0.0", false), ("[::2]", false), ("localhost.example.org", false), ("", false),
+        ("127.0.0", false), ("127.0.0.+1", false), ("[::2]", false), ("localhost.example.org", false), ("", false),
     ])
     func loopback(_ server: String, _ isThisMachine: Bool) {
         #expect(Connectivity.isLoopback(server) == isThisMachine)
