@@ -18,7 +18,7 @@ def language_of(path):
     return {"c": "C", "py": "Python", "swift": "Swift"}[path.rpartition(".")[2]]
 
 
-def test_each_feature_has_a_name_in_every_language():
+def test_each_feature_has_its_names_in_all_interfaces_and_its_tests():
     assert len(ROWS) > 20
     assert all(len(row) == 6 and all(row) for row in ROWS)
 

@@ -3,9 +3,9 @@ internal import BackhaulPlatform
 
 /// A call over the system bus (D-Bus).
 enum BusRequest: Hashable {
-    /// Requests the signals of the rule.
+    /// Requests the signals that match the rule (a match rule of D-Bus).
     case addRule(String)
-    /// Ends the signals of the rule.
+    /// Ends the signals that match the rule.
     case removeRule(String)
     /// Requests the unique name of the connection that owns the service's name. Signals from other connections are
     /// ignored.

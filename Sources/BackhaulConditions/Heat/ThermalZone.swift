@@ -44,8 +44,8 @@ struct ThermalZone: Equatable, Sendable {
         }
     }
 
-    /// Returns the present level of the zone. `before`: the level of the zone until now. The zone leaves a level that
-    /// it has reached only when its temperature falls to the level's threshold minus the hysteresis.
+    /// Returns the present level of the zone. `before`: the level of the zone until now. After the zone has reached a
+    /// level, it keeps the level until its temperature falls to the level's threshold minus the hysteresis.
     func level(after before: ThermalState) -> ThermalState {
         let reached = thresholds.filter { threshold in
             temperature >= threshold.temperature
@@ -54,7 +54,8 @@ struct ThermalZone: Equatable, Sendable {
         return reached.map(\.level).max() ?? .nominal
     }
 
-    /// The zone's sensor for listings. `levels` has the temperature, in degrees, at which the zone leaves each level.
+    /// The zone in the form in which listings show it. `levels` has the temperature, in degrees, at which the zone
+    /// leaves each level.
     var sensor: HottestSensor {
         let isProcessor = ["x86_pkg_temp", "coretemp", "k10temp"].contains(type) || type.hasPrefix("cpu")
         let levels = thresholds.map { ($0.level, ($0.temperature - $0.hysteresis) / 1_000) }

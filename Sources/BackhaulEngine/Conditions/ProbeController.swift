@@ -162,7 +162,8 @@ final class ProbeController {
 
     func isProbe(_ task: TaskID) -> Bool { uplinkProbes.contains(task) || throughput.isProbe(task) }
 
-    /// Ends the probe of a task that does not run any more. The result of a slow probe may release other lanes.
+    /// Records that the task does not run any more. If the task was a probe, ends the probe. The result of a slow probe
+    /// may release other lanes.
     func ended(_ task: TaskID, hasResponse: Bool) -> [EngineEffect] {
         uplinkProbes.remove(task)
         return throughput.ended(task, hasResponse: hasResponse) ? reconsiderThroughput() : []

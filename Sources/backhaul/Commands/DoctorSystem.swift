@@ -38,8 +38,8 @@ enum DoctorSystem {
         switch UserManager.find() {
         case .none(let reason):
             // When systemd stops a service, it also stops a daemon that the service has started. This does not happen
-            // if the user manager (the user's systemd) has started the daemon. So a machine without systemd needs no
-            // user manager.
+            // if the user manager (the user's systemd) has started the daemon. On a machine without systemd, no service
+            // exists, so the missing user manager is no problem.
             let finding = Finding(
                 level: Service.hasSystemd && !isDaemonSeparate ? .warning : .ok, subject: "manager",
                 text: plain(reason),

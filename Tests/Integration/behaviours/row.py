@@ -45,8 +45,8 @@ class Early:
 
 @dataclass(frozen=True)
 class Response:
-    """A response of a server. In the value of a field, ``{base}`` is the row's URL at the requested server, and
-    ``{other}`` is the row's URL at another origin."""
+    """A response of a server. In the value of a header field, ``{base}`` stands for the URL of the row (see `Row`) at
+    the server that got the request. ``{other}`` stands for the URL of the row at another origin."""
 
     status: int = 200
     headers: dict = field(default_factory=dict)
@@ -72,8 +72,8 @@ class Response:
     #: than the number of bytes that the server sends during the test.
     drip: float | None = None
     #: How the server sends the response before it has the request's body. None means that the response follows the
-    #: body. Only a Response in the script may have this value. The server ignores the value in a Response that a
-    #: function returns.
+    #: body. Only a Response in `Row.script` may have this value. If a function returns the
+    #: Response, the server ignores the value.
     early: Early | None = None
 
     def with_changes(self, **changes):

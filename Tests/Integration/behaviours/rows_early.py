@@ -39,7 +39,7 @@ _THEN_WITH_CREDENTIAL = ({}, {"body": whole, "authorization": "Basic dXNlcjpwYXN
 ROWS = [
     refused("early-413-reset", "responds with 413 during the upload and resets the stream with NO_ERROR", "reset",
             transports=OVER_2, is_apart=True, source="RFC 9113, 8.1"),
-    # libcurl 7.88.1 drops the response in this case, in each attempt. The row has no proxy, because a proxy that
+    # In the next row, libcurl 7.88.1 drops the response in each attempt. The row has no proxy, because a proxy that
     # receives a reset drops the bytes that it has not forwarded.
     refused("early-413-reset-at-once", "responds to each of two requests with 413 during the upload, and resets the "
         "stream with NO_ERROR in the same TLS record",
@@ -67,8 +67,8 @@ ROWS = [
     Row("early-201-post-reads", "responds with 201 during a POST and reads the rest: the task sends the whole body one "
         "time and succeeds",
         early(DONE, "read"), STORED, request=POST, asked=({"method": "POST", "body": whole},), transports=("h1",)),
-    Row("early-201-post-reads-stream", "responds with 201 during a POST and reads the rest: the task does not send "
-        "the POST again",
+    Row("early-201-post-reads-stream", "over HTTP/2, responds with 201 during a POST and reads the rest: the task "
+        "does not send the POST again",
         early(DONE, "read"), Expected(None, within=30), request=POST, session=QUICK, asked=({"method": "POST"},),
         transports=OVER_2),
     Row("early-201-put-closes", "always responds with 201 during a PUT and stops reading: the task fails",

@@ -158,7 +158,7 @@ struct StructArgumentTests {
         #expect(failure?.message.contains(" \(minimumSize) bytes") == true)
     }
 
-    @Test("the size of the first version of a struct includes the last field and the compiler's padding")
+    @Test("a struct's size in the header of version 1.0 includes the last field and the padding after it")
     func firstSizes() {
         #expect(StructArgument.end(of: \bh_error.message) == MemoryLayout<bh_error>.size)
         #expect(

@@ -77,7 +77,7 @@ private final class Report {
         #expect(try Report().of("readlink /proc/$$/fd/0") == ["/dev/null"])
     }
 
-    @Test("a detached program blocks and ignores no signal, even if its starter blocks or ignores signals")
+    @Test("no signal is blocked or ignored in a detached program, even if its starter blocks or ignores signals")
     func signals() throws {
         var all = sigset_t()
         var before = sigset_t()

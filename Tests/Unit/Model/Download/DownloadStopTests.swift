@@ -28,7 +28,7 @@ struct DownloadStopTests {
         attempt.expect(.forgotten, .restartPart, .startTransfer(offset: 0, ifRange: nil))
     }
 
-    @Test("if the check for a sealed file fails, the task is retried and keeps its checkpoint")
+    @Test("if the disk fails during the check for a sealed file, the task is retried and keeps its checkpoint")
     func lookingFails() {
         var attempt = DownloadScript(from: .kept(500), intent: .sealed)
         attempt.after(.start)
@@ -170,7 +170,7 @@ struct DownloadStopTests {
         attempt.expect(.concluded, .closePart)
     }
 
-    @Test("If a task is cancelled during the removal of its part file, only its conclusion changes")
+    @Test("If a failed task is cancelled during the removal of its part file, it ends as stopped after the removal")
     func cancelledWhileDiscarding() {
         var attempt = DownloadScript()
         attempt.after(.start, .transferFailed(.refused, isTransient: false))

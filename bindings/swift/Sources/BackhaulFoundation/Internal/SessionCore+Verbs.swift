@@ -52,8 +52,8 @@ extension SessionCore {
             // Another thread may have invalidated the session since the task was resumed.
             if isCancelling { try opened().cancel(id) }
         } catch let error as BackhaulError {
-            // If another program has invalidated the engine's session, the task is enqueued (stored) in the next
-            // session.
+            // If another program has invalidated the engine's session, the task waits until this session has ended.
+            // Then it is enqueued (stored) in a new session of the engine.
             if error.status == .invalidated || error.status == .notFound, addPending(task) { return }
             fail(task, urlError(error, task.originalRequest?.url))
         } catch {
