@@ -15,7 +15,7 @@ PATHS = [str(ROOT / folder) for folder in ("bindings/python/src", "Tests/Support
 # another package with the name "packaging".
 sys.path[:0] = PATHS
 os.environ.setdefault("BACKHAUL_LIBRARY", str(ROOT / "build" / "lib" / "libbackhaul.so.1"))
-# Hosts are started with the same paths.
+# Hosts are separate processes, which import Python modules from the same folders as the tests.
 os.environ["PYTHONPATH"] = os.pathsep.join([*PATHS, os.environ.get("PYTHONPATH", "")])
 
 from backhaul import Hosting  # noqa: E402

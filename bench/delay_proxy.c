@@ -315,8 +315,8 @@ static void handle(struct source *source, uint32_t events) {
     if (link->has_failed) return;
     if (events & EPOLLIN) receive(link, number);
     if (events & EPOLLOUT && !link->has_failed && link->directions[1 - number].is_full) deliver(link, 1 - number);
-    /* Both sides have closed this socket. Epoll would report the socket repeatedly until the last bytes are due, so the
-     * socket is removed from epoll. */
+    /* If both sides have closed this socket, epoll would report the socket repeatedly until the last bytes are due. So
+     * the socket is removed from epoll. */
     if (events & EPOLLHUP && !(events & EPOLLIN) && source->is_watched) {
         source->is_watched = 0;
         change(EPOLL_CTL_DEL, source, 0);

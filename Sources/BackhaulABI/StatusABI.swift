@@ -1,7 +1,7 @@
 public import CBackhaul
 internal import CBackhaulTables
 
-// Unsafe: the texts are static.
+// Unsafe: the returned pointers stay valid forever, because the texts are static.
 
 @c @implementation
 public func bh_status_name(_ status: bh_status) -> UnsafePointer<CChar>? { bht_status_name(status) }

@@ -7,8 +7,9 @@ public struct ApplicationOptions: Sendable {
     /// The absolute path of the store, which is the directory with all durable data.
     public var storePath: String
     public var hosting: Hosting
-    /// Whether the process is a tool that only observes. A *host* is a process of the application itself; such a tool
-    /// is not a host. So the engine, which runs the tasks, may start the host's program although the tool is connected.
+    /// Whether the process is a tool that only observes. Such a tool is not a *host*, which is a process of the
+    /// application itself. So if only tools are connected, the engine, which runs the tasks, may start the host's
+    /// program.
     public var isObserver = false
     /// The token of the launch by which the engine started this process or one of its ancestors. Nil if the engine
     /// started none of them.

@@ -9,8 +9,8 @@ struct AttachedSession: Sendable {
     let role: Role
     let descriptor: EventFD
     var isAttached = false
-    /// Why the handle does not work any more; nil while the handle works. A handle stops working if the next engine
-    /// cannot attach the session, or if the host completes the session and thereby ends the handle.
+    /// Why the handle does not work any more; nil while the handle works. A handle stops working if a new engine cannot
+    /// attach the session, or if the host completes the session and thereby ends the handle.
     var failure: Failure?
     private(set) var newest = EventID.zero
     private(set) var returnedThrough = EventID.zero

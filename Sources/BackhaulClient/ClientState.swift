@@ -177,7 +177,8 @@ struct ClientState: Sendable {
         transport = nil
         openingTransport = nil
         openingProcess = nil
-        // The next engine does not know which events the former engine has pushed.
+        // The next engine does not know which events the former engine has pushed, and pushes them again. So the
+        // buffers of pushed events are emptied.
         for handle in sessions.keys { sessions[handle]?.begin(at: .zero) }
         guard !isClosed else { return }
         link = .connecting

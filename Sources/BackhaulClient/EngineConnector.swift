@@ -28,7 +28,7 @@ struct EngineConnector: Sendable {
         var starter = DaemonStarter(path: hosting.daemonPath)
         while waitUntilConnecting() {
             do throws(Failure) {
-                // If the path leads to another store now, that store does not have this client's sessions.
+                // If the store is not at its path any more, commands fail: another store lacks this client's sessions.
                 if let served, !served.isAtPath { throw served.replacementFailure ?? movedFailure(served) }
                 // The host (the program that embeds the library) may have closed the descriptor, or another directory
                 // may have the path now.
@@ -111,7 +111,8 @@ struct EngineConnector: Sendable {
 
     // MARK: An engine of this process
 
-    /// Uses an engine of this process until it ends. Throws the reason if the next engine would end in the same way.
+    /// Uses an engine of this process until it ends. If the engine ends with a persistent failure
+    /// (`EngineRun.isPersistent`), throws this failure.
     private func serveLocal(_ lease: EngineLease) throws(Failure) {
         let end = Lock(EngineRun())
         let transport = LocalClientTransport(lease: lease) { [state] message in
@@ -222,9 +223,9 @@ struct EngineConnector: Sendable {
         return .engine
     }
 
-    /// Requests that an older daemon exits. Returns when the daemon has closed the connection or refused. A new
-    /// connection is used, because an engine of another version closes a connection after the hello, the first message
-    /// of a client.
+    /// Requests that an older daemon exits. Returns when the daemon has closed the connection or sent a message, or at
+    /// the deadline. A new connection is used, because an engine of another version closes a connection after the
+    /// hello, the first message of a client.
     private func requestExit(_ directory: StoreDirectory, until deadline: Deadline) {
         guard let transport = try? SocketClientTransport(directory: directory) else { return }
         transport.send(.requestExit(.current))

@@ -26,8 +26,8 @@ extension ConditionsWatch {
     }
 
     /// Subscribes only to those conditions of the bus that are needed. If no condition of the bus is needed, closes the
-    /// connection. Otherwise the connection stays open, because it may delay the system's sleep. Closing it while the
-    /// system prepares for sleep would end this delay.
+    /// connection. Otherwise opens a connection, or keeps the open one. The open connection is not replaced: while the
+    /// system prepares for sleep, a close would end the delay of the sleep.
     func closeBus(except needs: ConditionSet) {
         let subscriptions = needs.intersection(ConditionsWatch.busNeeds)
         if subscriptions.isEmpty {

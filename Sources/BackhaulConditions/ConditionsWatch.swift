@@ -25,9 +25,9 @@ public final class ConditionsWatch {
     /// Whether no needed condition is `pending`.
     public var isSettled: Bool { pending.isEmpty }
 
-    /// The needed conditions that have no reading yet. A condition is pending for two seconds at most. The network is
-    /// pending for up to ten seconds if the kernel has a new interface that NetworkManager has not identified yet.
-    /// Changes of this set call `onChange`.
+    /// The needed conditions that have no reading yet. With one exception, a condition is pending for two seconds at
+    /// most: if NetworkManager has not identified a new interface of the kernel yet, the network is pending for up to
+    /// ten seconds. When this set changes, `onChange` is called.
     public var pending: ConditionSet {
         isNetworkPending && needs.contains(.network) ? pendingNeeds.union(.network) : pendingNeeds
     }
@@ -115,10 +115,10 @@ public final class ConditionsWatch {
         self.onChange = onChange
     }
 
-    /// Ends the delay of the coming sleep, because the bytes of running transfers are synced.
+    /// Ends the delay of the coming sleep. The caller has synced the bytes of the transfers, or cannot wait longer.
     public func readyToSleep() { systemBus?.bus.readyToSleep() }
 
-    /// Stops all reading and all calls of `onChange`. An unfinished listing does not call its `then`.
+    /// Stops all reading and all calls of `onChange`. An unfinished `readAll` never calls its `then`.
     public func close() {
         isClosed = true
         needs = []

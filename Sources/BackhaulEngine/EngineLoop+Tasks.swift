@@ -48,8 +48,8 @@ extension EngineLoop {
         apply(conditionParts.budgets.count())
         base.rates.end(task.id)
         // If a more important task has stopped this task, the lane of this task (the tasks of a session for a server)
-        // is loaded again from the store. A load has the tasks in their order. So this task comes before the tasks of
-        // the lane that were loaded while it ran.
+        // is loaded again from the store. A load returns the tasks of a lane in the lane's order. So this task comes
+        // before the tasks of the lane that were loaded while this task ran.
         if runner.attempt.stopReason == .preempted { tasks.scheduler.tasksWait(in: [task.lane], reload: true) }
         clients.progress.ended(task.id, of: task.session) { runner.lastProgress }
         apply(conditionParts.probes.ended(task.id, hasResponse: runner.attempt.stoppedState.0 == .succeeded))

@@ -32,7 +32,8 @@ public final class FakeConditions: Sendable {
     /// All conditions that the engine has needed until now.
     public var allNeeds: ConditionSet { state.withLock { $0.allNeeds } }
 
-    /// Whether the engine has reported that the machine may sleep, because all received bytes are on the disk.
+    /// Whether the engine has reported that the machine may sleep. The engine reports this when all received bytes are
+    /// on the disk, or when the longest delay of the sleep has passed.
     public var isReadyToSleep: Bool { state.withLock { $0.isReadyToSleep } }
 
     func source(_ changed: @escaping @Sendable () -> Void) -> any ConditionsSource {

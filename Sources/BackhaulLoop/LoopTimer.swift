@@ -1,8 +1,8 @@
 internal import CUV
 
 /// A timer that calls its handler one time, at the time that `start` sets. It may be started again, even by its own
-/// handler. The timer ends when its last reference is released. It is confined to the loop's thread. Time in which the
-/// machine sleeps counts.
+/// handler. The timer ends when its last reference is released. It is confined to the loop's thread. The timer also
+/// counts the time in which the machine sleeps.
 public final class LoopTimer {
     // Unsafe: `Timers` owns the handle and outlives every use of it. The handle is nil after the loop has ended.
     var handle: UnsafeMutablePointer<uv_timer_t>?

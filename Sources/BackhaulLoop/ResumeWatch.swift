@@ -44,7 +44,8 @@ final class ResumeWatch {
             descriptor.number, Int32(TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET), &time, nil)
     }
 
-    /// Gives up the descriptor, because its number belongs to another file.
+    /// Gives up the descriptor without closing it. The loop calls this if the descriptor's number may belong to another
+    /// file.
     func abandon() {
         watch = nil
         descriptor.abandon()

@@ -34,9 +34,9 @@ final class Timers {
             pollHandle.deallocate()
             throw SystemError(code: -result, messageStart: "cannot start libuv")
         }
-        // libuv watches the event set, but the watch is level-triggered: libuv leaves the events in the event set, and
-        // `EpollSet.wait` takes them. The watch has two purposes. First, libuv treats a loop without a handle as ended.
-        // Second, the watch registers the event set in libuv's descriptor. By this registration, `backendIsOurs`
+        // libuv watches the event set, but takes no events from it, because the watch is level-triggered.
+        // `EpollSet.wait` takes the events. The watch has two purposes. First, libuv treats a loop without a handle as
+        // ended. Second, the watch registers the event set in libuv's descriptor. By this registration, `backendIsOurs`
         // recognises the descriptor.
         let gated = uv_poll_init(loop, pollHandle, set)
         guard gated == 0, uv_poll_start(pollHandle, Int32(UV_READABLE.rawValue), { _, _, _ in }) == 0 else {

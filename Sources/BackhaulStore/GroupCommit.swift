@@ -48,12 +48,13 @@ final class GroupCommit {
 
     deinit {
         let isAbandoned = !isOurs
-        // SQLite would delete the log by its name when the connection is closed, but another file has that name now.
+        // When the connection is closed, SQLite deletes the log by its name. If another file has that name now, this
+        // option prevents the deletion.
         if database.descriptors.isNameReplaced(Schema.walName) {
             connection.configure(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
         }
-        // The fork guard closes descriptors in forked children. It forgets these numbers before the close. After the
-        // close, the numbers may belong to other files of the process.
+        // The fork guard closes the database's descriptors in forked children. The guard must forget their numbers
+        // now, because after the close these numbers may belong to other files of the process.
         database.descriptors.excludeFromForkGuard()
         connection.close(abandoning: isAbandoned)
     }

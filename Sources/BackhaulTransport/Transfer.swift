@@ -288,7 +288,7 @@ public final class Transfer {
         hasReceived = true
         noteActivity()
         noteRepeat()
-        // This line begins the response to libcurl's repeated request, so the buffered head is dropped.
+        // If a status line follows a buffered head, libcurl has repeated the request. So the buffered head is dropped.
         if case .holdingHead = phase, bytes.starts(with: "HTTP/".utf8) {
             head = HeadCollector()
             phase = .waitingForHead
@@ -320,8 +320,8 @@ public final class Transfer {
         }
     }
 
-    /// Detects whether libcurl has repeated the request on a new connection because a reused connection was closed. If
-    /// so, the next head is the proxy's response to CONNECT.
+    /// For a request through a proxy, detects whether libcurl has repeated the request on a new connection because a
+    /// reused connection was closed. If so, the head that begins now is the proxy's response to CONNECT.
     private func noteRepeat() {
         guard timing.isProxied, authExchange.isRequestSent, case .waitingForHead = phase, let easy,
             timing.isBehind(connections: easy.connectionCount)

@@ -9,8 +9,8 @@ public protocol TransferDelegate: AnyObject {
     /// Receives bytes of the body in order. Content codings are not decoded. If the method returns `pause`, the bytes
     /// do not count as taken: they are passed again after `resume`, perhaps in chunks of other sizes.
     func transfer(_ transfer: Transfer, received bytes: RawSpan) -> Flow
-    /// Receives the end of the transfer. The transport calls this exactly one time, or never if the transfer was
-    /// cancelled.
+    /// Receives the end of the transfer. If the transfer was cancelled, the transport never calls this. Otherwise, the
+    /// transport calls this exactly one time.
     func transferEnded(_ transfer: Transfer, _ end: TransferEnd)
 }
 

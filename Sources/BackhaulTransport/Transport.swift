@@ -294,7 +294,7 @@ public final class Transport {
 
     // MARK: - Silent transfers
 
-    /// Schedules the next check for silent transfers, which send and receive no bytes, at this time or earlier.
+    /// Makes the next check for silent transfers, which send and receive no bytes, happen at `time` or earlier.
     func checkAgain(at time: Int64) { watchdog?.schedule(at: time) }
 
     /// Ends the transfers whose request time-out has passed. Returns when to check again. libcurl's own limits do not

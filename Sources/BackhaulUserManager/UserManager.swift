@@ -179,7 +179,7 @@ public final class UserManager {
                     try run("StartUnit", [.string(service.name), .string("replace")], deadline)
                 }
             } catch {
-                // The unit disappeared after the first call, so its name is free.
+                // If the manager has no such unit, the unit disappeared after the first call, so its name is free.
                 if case .refused(Name.noSuchUnit, _) = error {
                     alreadyExisted = false
                     continue

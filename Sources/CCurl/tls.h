@@ -37,8 +37,8 @@ static inline int bhl_tls_load(struct bhl_tls *functions, const char *library_na
     void *library = dlopen(library_name, RTLD_NOW | RTLD_NOLOAD | RTLD_LOCAL);
     if (!library) return 0;
     int found = 1;
-// dlsym(3) also searches the libraries on which this library depends. So dlsym also finds the BIO functions, which are
-// in libcrypto.
+// dlsym(3) also searches the libraries on which OpenSSL's TLS library depends. So dlsym also finds the BIO functions,
+// which are in libcrypto.
 #define BHL_LOAD(member, name) \
     found &= (functions->member = (__typeof__(functions->member))dlsym(library, name)) != NULL
     BHL_LOAD(version, "SSL_get_version");

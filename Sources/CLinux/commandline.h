@@ -26,8 +26,8 @@ static inline struct bhl_option bhl_next_option(int count, char *const *argument
     result.next = optind;
     return result;
 }
-// Makes the next call of getopt_long begin at the first argument. The value 0 also resets the position that GNU getopt
-// has inside an argument.
+// Makes the next call of getopt_long begin at the first argument. optind is set to 0 and not to 1, because only 0 also
+// resets the position that GNU getopt has inside an argument.
 static inline void bhl_restart_options(void) { optind = 0; }
 
 // The next two functions are in C, because SIG_IGN and SIG_DFL are macros with casts. Swift cannot import such macros.

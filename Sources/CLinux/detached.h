@@ -108,7 +108,7 @@ failed:
 
 // Runs in an intermediate process: a child of the host, and the parent of the program. The intermediate process starts
 // a session and a process group of its own. It exits, so that the program is not a child of the host. It shares its
-// descriptors with the host, so that the host gets the pidfd. It opens and closes no other descriptor.
+// descriptors with the host, so that the host gets the pidfd. It opens no other descriptor, and closes none.
 BHL_NO_SANITIZE static int bhl_detached_parent(void *argument) {
     struct bhl_detached *start = (struct bhl_detached *)argument;
     start->step = BHL_STEP_SESSION;

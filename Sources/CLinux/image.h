@@ -63,8 +63,9 @@ static inline int bhl_unmap_code(struct bhl_object *object, size_t size, void *c
     return 0;
 }
 
-// Drops the pages of code and constants from the memory of this process. These pages have the same content as the
-// files. So when such a page is used again, the kernel maps it from the page cache (madvise(2)).
+// Drops the pages of code and constants from the memory of this process. These pages have the same content as the files
+// of the program and its libraries. So when such a page is used again, the kernel maps it from the page cache
+// (madvise(2)).
 static inline void bhl_unmap_unused_code(void) {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     dl_iterate_phdr(bhl_unmap_code, &page);

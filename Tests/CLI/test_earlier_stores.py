@@ -206,8 +206,8 @@ def differences(command, before, now):
 
 
 def ends(backhaul):
-    """Returns the events about ended tasks. These events are not acknowledged (confirmed) yet. The keys are the last
-    parts of the tasks' URLs."""
+    """Maps the last part of each ended task's URL to the event about the task's end. These events are not acknowledged
+    (confirmed) yet."""
     return {event["url"].rpartition("/")[2]: event
             for event in listing(backhaul, "events transfers") if event["kind"] == "task_ended"}
 

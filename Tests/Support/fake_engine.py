@@ -48,7 +48,8 @@ class FakeEngine:
     def _serve(self):
         with suppress(OSError):
             while True:
-                # While its first connection is open, a client sends the request to exit on a second connection.
+                # Each connection gets its own thread, because a client with one open connection sends the request to
+                # exit on a second connection.
                 connection = self.listener.accept()[0]
                 threading.Thread(target=self._speak, args=[connection], daemon=True).start()
         self.path.unlink(missing_ok=True)

@@ -58,7 +58,7 @@ def curl_and_sync(job):
 
 
 def dd(job):
-    """Writes the same bytes without a network, which shows the throughput of the disk."""
+    """Copies the file from the folder `sources` without a network, which shows the throughput of the disk."""
     [path] = job.paths
     return ["dd", f"if={job.sources / path.name}", f"of={path}", "bs=1M", "conv=fdatasync", "status=none"]
 

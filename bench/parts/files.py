@@ -66,8 +66,7 @@ class Files:
 
 
 def are_large(sizes):
-    """Whether the blocks of the files should be released after each run, because the files have 512 KiB or more on
-    average."""
+    """Whether the files have 512 KiB or more on average. If so, their blocks should be released after each run."""
     return sum(sizes) / len(sizes) >= 1 << 19
 
 

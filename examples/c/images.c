@@ -233,7 +233,8 @@ int main(int argc, char **argv) {
         return 2;
     }
     setvbuf(stdout, NULL, _IOLBF, 0);
-    /* `get` needs no events. If the user opens the program, it waits until a launched process has ended. */
+    /* `get` needs no events. If the user opens the program while a launched process runs, the program waits until that
+     * process has ended. */
     role = gets ? BH_ROLE_PRODUCE : is_launched ? BH_ROLE_CONSUME : BH_ROLE_CONSUME_WHEN_FREE;
     find_folder();
     open_application();

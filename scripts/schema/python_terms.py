@@ -70,5 +70,5 @@ def _sentence(text: str) -> str:
         return ""
     if _FIRST_WORD.match(text):
         text = text[0].upper() + text[1:]
-    # A text before a colon announces a table, which is left out.
+    # A text that ends with a colon announces a table. The table is left out, so a period replaces the colon.
     return text if text.endswith((".", '."')) else text.removesuffix(":") + "."

@@ -11,8 +11,8 @@ from .model import Field, Header, Struct
 from .swift_source import NOTE, WIDTH
 from .swift_words import SwiftWords
 
-#: The parts come before the structs that contain them. bh_proxy_settings and bh_budget have special initializers, so
-#: they are written by hand.
+#: The structs to generate. Each struct comes after the structs that it contains. bh_proxy_settings and bh_budget have
+#: special initializers, so they are written by hand.
 _STRUCTS = ["bh_retry_policy", "bh_transfer_rules", "bh_constraints", "bh_tls_settings", "bh_session_configuration"]
 
 

@@ -1,4 +1,4 @@
-"""Converts comments of the header to documentation of the Swift package: sentences with Swift's words."""
+"""Converts comments of the C header to documentation of the Swift package: replaces words of C by Swift's words."""
 
 from __future__ import annotations
 

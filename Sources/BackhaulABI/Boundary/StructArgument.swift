@@ -12,8 +12,8 @@ enum StructArgument {
     static let largestSize = 65_536
 
     /// A copy of the host's struct. Fields that the host's version lacks have the values of `empty`, which are zero.
-    /// `minimumSize`: the size of the struct's first version. `available`: the largest valid struct_size. For an
-    /// element of an array, this is the distance to the next element.
+    /// `minimumSize`: the struct's size in the first version of the header that has the struct. `available`: the
+    /// largest valid struct_size. For an element of an array, this is the distance to the next element.
     static func read<Struct: BitwiseCopyable>(
         _ pointer: UnsafeRawPointer, _ name: String, into empty: Struct, minimumSize: Int, available: Int = largestSize
     ) throws(Failure) -> Struct {

@@ -3,7 +3,7 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 
 /// A function call whose command was sent to the engine, which runs the tasks. This object has the result as soon as
-/// the engine has replied. A *verb* is a function of the header that sends commands. A `bh_ticket` is a handle to a
+/// the engine has replied. A *verb* is a function of the C header that sends commands. A `bh_ticket` is a handle to a
 /// started verb.
 final class StartedVerb: Sendable {
     /// The kind of the verb's result.
@@ -94,7 +94,7 @@ extension StartedVerb.Kind {
             guard tasks.count == 1 else { throw Failure(.notFound, "the session has no such task") }
             return .reply(.tasks(tasks, more: false))
         case (.batch, .reply(let reply)) where reply.isListing: return outcome
-        // For some verbs the engine replies with a count, although the function of the header has no result.
+        // For some verbs the engine replies with a count, although the function of the C header has no result.
         case (.empty, .reply(.done)), (.empty, .reply(.completed)), (.empty, .reply(.count)),
             (.count, .reply(.count)), (.session, .session), (.enqueue, .enqueued):
             return outcome

@@ -19,7 +19,7 @@ public final class BusWatch: Sendable {
     private let shared: Shared
     private let thread: Thread
 
-    /// Returns nil if libsystemd is missing, or if the process has no thread or descriptor left.
+    /// Returns nil if libsystemd is missing, or if the process cannot get a further thread or descriptor.
     /// - address: the bus's address (D-Bus specification, "Server Addresses"). If it is nil, the address of the
     ///   system's bus is used: DBUS_SYSTEM_BUS_ADDRESS or the default.
     /// - subscriptions: `.network`, `.sleep` or both.

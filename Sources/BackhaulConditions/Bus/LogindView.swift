@@ -54,7 +54,8 @@ struct LogindView {
         inhibitorFailure = reply.failureText.map { "which does not delay sleep: it \($0)" }
     }
 
-    /// Whether logind is known to prepare for sleep. If so, the process that has requested the delay must end it soon.
+    /// Whether logind is known to prepare for sleep. If so, the process that has requested the delay must end the delay
+    /// soon.
     var isPreparingForSleep: Bool { isPreparing == true }
 
     var reading: (Reading<Bool>, isSettled: Bool) {

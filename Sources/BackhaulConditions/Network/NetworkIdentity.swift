@@ -55,7 +55,7 @@ struct NetworkIdentity {
     /// Stores the interface that the kernel names. Returns false if the kernel names no interface.
     private mutating func updateInterface(_ kernel: NetworkState, now: Int64) -> Bool {
         let name = kernel.network.value?.name
-        // The kernel's default route could not be read.
+        // If the kernel's default route could not be read, the last known interface is kept.
         if name == nil, kernel.connectivity.value == nil { return false }
         if !isRead || name != interface { self = NetworkIdentity(interface: name, beganAt: isRead ? now : nil) }
         return name != nil

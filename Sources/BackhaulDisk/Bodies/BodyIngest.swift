@@ -143,7 +143,7 @@ extension DiskContext {
             try files.remove(split.name, in: directory.number)
             sync(directory) { then($0 == nil) }
         } catch {
-            // If the directory does not exist any more, the name does not exist either.
+            // If the directory does not exist any more, the file does not exist either, so the removal is done.
             then((error as? Failure)?.detail == Int64(ENOENT))
         }
     }

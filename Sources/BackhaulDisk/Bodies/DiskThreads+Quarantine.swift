@@ -6,7 +6,7 @@ extension DiskThreads {
     /// Moves the named files from `folder` into its inner folder "lost", because the database does not know them. Each
     /// of them may be the only copy of a file that a program gave the library for an upload. Two kinds of files are
     /// deleted instead, because their content still exists elsewhere: snapshots (copies), and files with another hard
-    /// link. `then` is called when the changes are synced or have failed, with the number of moved files.
+    /// link. When the changes are synced or have failed, `then` gets the number of moved files.
     public func quarantine(_ names: [String], in folder: String, then: @escaping @Sendable (Int) -> Void) {
         guard !names.isEmpty else { return then(0) }
         worker(for: folder).post { context in

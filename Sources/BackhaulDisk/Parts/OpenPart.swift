@@ -29,8 +29,8 @@ final class OpenPart {
     private var writeBackStarted: UInt64 = 0
     /// The digest, if one was requested.
     private var digest: PartDigest?
-    /// The failure of a sync or a write. All operations then fail in the same way, until the caller resumes from the
-    /// last synced length.
+    /// The failure of a sync or a write. After such a failure, all operations fail in the same way, until the caller
+    /// resumes from the last synced length.
     private var syncFailure: Failure?
 
     private var path: String { location.destination.path }
@@ -81,12 +81,12 @@ final class OpenPart {
     private struct KnownContent {
         var length: UInt64
         var checksum: UInt32?
-        /// The check that must read the file first; nil if no check is needed.
+        /// The check that must read the file before the download continues; nil if no check is needed.
         var check: PartVerification?
     }
 
-    /// Returns how much of the file this download may have written. Returns nil if this is not the file that the
-    /// download wrote, or if no byte can be trusted.
+    /// Returns how many bytes of the file the download can keep. A check may have to verify these bytes first. Returns
+    /// nil if this is not the file that the download wrote, or if no byte can be trusted.
     private func knownContent(
         _ status: FileStatus, _ trusted: TrustedLength, _ fingerprints: [PartFingerprint]
     ) -> KnownContent? {

@@ -27,7 +27,7 @@ final class ActivityController {
     /// Activities whose window is open and which wait for better conditions.
     private var held: [OpenActivity] = []
     /// For each activity whose start failed: the time of the next attempt, in milliseconds since boot (`runtime.now`).
-    /// Of several failures in a row, only the first was logged.
+    /// While an activity has an entry, its further failures are not logged.
     private var retryTimes: [ActivityID: Int64] = [:]
     /// The conditions on which activities with an open window depend.
     private(set) var needs: ConditionSet = []

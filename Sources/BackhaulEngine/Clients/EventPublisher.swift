@@ -100,7 +100,7 @@ final class EventPublisher {
         readAhead(connection, handle)
     }
 
-    /// Pushes more events to a client that has read enough of its unread messages.
+    /// Pushes more events to a client whose queue of unread messages has become short enough.
     func drainedOutput(_ id: ConnectionID) {
         guard let connection = clients[id] else { return }
         for (handle, attached) in connection.handles where attached.role == .consume { readAhead(connection, handle) }

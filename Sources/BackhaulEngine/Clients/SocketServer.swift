@@ -21,7 +21,7 @@ final class SocketServer {
     /// queue has room for fewer connections.
     private static let acceptLimit = 256
     /// The limit on the bytes of all peers' unfinished frames together. If there are more bytes, the server closes the
-    /// connections of all peers whose hello (first message) or rest of a frame is missing.
+    /// connection of each peer that has not sent its hello (first message) or the rest of a frame.
     private static let partialFrameLimit = 64 << 20
 
     private var listener: UnixListener

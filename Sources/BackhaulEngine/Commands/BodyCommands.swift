@@ -14,7 +14,8 @@ struct BodyCommands {
         let needed = items.indices.filter { index in
             let request = items[index].0
             guard request.hasOptions, let body = request.options.body else { return false }
-            // A program in the same process sees the same files as the engine, and has checked them.
+            // A program in the engine's process sees the same files as the engine, and has already checked them. So the
+            // files to which it refers are processed here only if one of them is missing.
             return body.source == .reference && call.connection.isLocal ? body.files.contains(where: \.isAbsent) : true
         }
         guard !needed.isEmpty else { return TaskCommands(call: call).insert(items, into: session) }

@@ -114,9 +114,9 @@ final class CommandCall {
         })
     }
 
-    /// Checks the directories in which the requests' downloads are to be placed, each one time, on a disk thread. Then
-    /// calls `then`. A client in the engine's process has already checked them, so the check is skipped. If the check
-    /// fails, the failure is sent as the reply, with the index of the request.
+    /// Checks the directories in which the requests' downloads are to be placed, each one time, on a disk thread. If a
+    /// directory cannot be used, replies with the failure and the index of the request. Otherwise, calls `then`. A
+    /// client in the engine's process has already checked the directories, so `then` is called without a check.
     func inspect(_ requests: [Request], then: @escaping () -> Void) {
         guard !connection.isLocal else { return then() }
         var seen: Set<DirectoryIdentity> = []

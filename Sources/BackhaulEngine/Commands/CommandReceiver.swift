@@ -89,8 +89,8 @@ final class CommandReceiver {
         }
     }
 
-    /// Handles the client's next enqueue (a command that stores requests as tasks). The engine has taken the body files
-    /// (the data of uploads) of the earlier enqueue into the store, or has refused this enqueue.
+    /// Handles the client's queued enqueues (commands that store requests as tasks). The caller has finished the
+    /// earlier enqueue: its body files (the data of uploads) are in the store, or the enqueue was refused.
     func bodiesIngested(by connection: ClientConnection) {
         connection.isIngestingBodies = false
         while !connection.isIngestingBodies, let message = connection.nextQueuedEnqueue() {

@@ -31,8 +31,8 @@ struct LaunchCommands {
     }
 
     /// Replies with the launch whose token is in the environment of the client's process. The token is a secret that
-    /// the engine gives to each program that it launches. In this launch, the engine started the client's process
-    /// itself, or another process that passed the token on to the client's process.
+    /// the engine gives to each program that it launches. The engine started either the client's process, or another
+    /// process that passed the token on to the client's process.
     func currentLaunch() {
         let application = call.connection.application ?? ""
         let token = call.connection.hello?.launch

@@ -17,8 +17,8 @@ struct NetworkCommands {
 
     func networks() {
         Clock.readTimeZone()
-        // The engine's first transaction reads the settings of networks. Transactions end in their order. So at the end
-        // of this empty transaction, the settings are known.
+        // The engine's first transaction reads the settings of networks. The store performs transactions one after the
+        // other, in the order of the calls. So at the end of this empty transaction, the settings are known.
         engine.runtime.store({ _ in }, then: { _ in
             engine.readConditions { _ in
                 let (infos, effects) = engine.conditionParts.budgets.networkInfos()

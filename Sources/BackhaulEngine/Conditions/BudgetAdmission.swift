@@ -11,7 +11,7 @@ final class BudgetAdmission {
     /// How many delayed tasks may have wait records (database rows that say why a task waits) at the same time.
     private static let recordLimit = 1_024
 
-    /// Whether the store has delayed tasks.
+    /// Whether there are delayed tasks in the store.
     private enum Delayed {
         case none
         /// The store may have delayed tasks of an earlier engine.
@@ -47,8 +47,8 @@ final class BudgetAdmission {
         self.journal = journal
     }
 
-    /// Whether this engine has delayed tasks. For delayed tasks, the engine must observe the network, even after it has
-    /// forgotten the groups of these tasks. A group is tasks with the same constraints.
+    /// Whether this engine knows that there are delayed tasks. For delayed tasks, the engine must observe the network,
+    /// even after it has forgotten the groups of these tasks. A group is tasks with the same constraints.
     var hasDelayed: Bool { delayed == .some }
 
     /// Returns the tasks whose expected bytes fit the budgets, and delays the other tasks. The tasks belong to one

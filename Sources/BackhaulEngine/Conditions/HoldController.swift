@@ -118,7 +118,8 @@ final class HoldController {
         let lasting = busy.sustained(now: runtime.now)
         var alive = waitingGroups.union(running)
         for task in scheduler.ready.values { alive.insert(group(of: task)) }
-        // Tasks of such a group have run for a while, and its next tasks are about to begin. So the group is kept.
+        // If tasks of a group have run for a while and the group is not held, its next tasks may begin soon. So such a
+        // group is kept.
         for group in lasting where groups[group]?.held == nil { alive.insert(group) }
         for group in groups.keys where !alive.contains(group) { forget(group) }
         forgetUnusedConstraints()
@@ -173,7 +174,8 @@ final class HoldController {
         guard var state = groups[group] else { return [] }
         let wasUndecided = state.isUndecided
         guard monitor.isRead(state.needed) else {
-            // A condition is unknown for a moment: running tasks continue, and no other task starts.
+            // Until all needed conditions are read, the group's running tasks continue, and its other tasks do not
+            // start.
             groups[group]?.isUndecided = true
             if !wasUndecided { unload(.constraintGroup(group)) }
             return []
@@ -237,8 +239,8 @@ final class HoldController {
         }.min()
     }
 
-    /// Begins one wait record for all lanes of the session. If the reason holds only some of these lanes, and these are
-    /// at most `recordLimit` lanes, each held lane gets its own record.
+    /// Begins the wait records of a hold. If the reason holds only some lanes of the session, and these are at most
+    /// `recordLimit` lanes, each held lane gets its own record. Otherwise, one record is for all lanes of the session.
     private func begin(_ group: ConstraintGroup, _ hold: Hold) -> (rows: [WaitRow], began: Int64) {
         let mine = scheduler.lanes(of: group.session)
         let ofGroup = mine.filter { $0.networkScope == group.networkScope }

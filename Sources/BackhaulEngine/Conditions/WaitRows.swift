@@ -39,8 +39,8 @@ struct WaitRows {
     /// Forgets a record that the store could not write. Its wait will not be listed.
     mutating func insertFailed(_ row: WaitRow) { states[row] = nil }
 
-    /// Ends the record. Returns the id of the record, which the caller has to end in the store. Returns nil while the
-    /// record is being written.
+    /// Ends the record. Returns the id of the record, so that the caller ends the record in the store. Returns nil
+    /// while the record is being written.
     mutating func end(_ row: WaitRow, at time: Int64) -> WaitID? {
         switch states[row] {
         case .row(let id):

@@ -73,7 +73,8 @@ final class CredentialController {
     func responded(
         to challenge: Challenge, _ response: ChallengeResponse, _ lifetime: CredentialLifetime, _ session: SessionID
     ) -> [EngineEffect] {
-        // The new URL or header fields are in the store. Here, an empty response represents them.
+        // If the host has given a new URL or header fields, the store has them. Here, an empty response represents
+        // them.
         let isRefreshed = challenge.space.kind == .refresh && response != .standard
         credentials[session, default: SessionCredentials()].storeResponse(
             challenge, isRefreshed ? .headers([]) : response, expires: isRefreshed ? nil : lifetime.expiresMilliseconds)

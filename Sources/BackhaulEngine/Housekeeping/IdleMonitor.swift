@@ -62,7 +62,7 @@ final class IdleMonitor {
 
     // MARK: The end
 
-    /// Starts the linger time again, because work ended, and it may have been the last work.
+    /// If `facts` reports no remaining work, starts the linger time again.
     func mayBeIdle() {
         guard let lingerMilliseconds, let facts = facts(), IdleExitPolicy.mayExit(facts) else { return }
         lingerTimer?.start(milliseconds: lingerMilliseconds)
@@ -73,7 +73,7 @@ final class IdleMonitor {
         runtime.store({ (transaction) throws(Failure) in
             (tasks: try transaction.lanes.anyStarts(), activities: try transaction.activities.hasAny())
         }, then: { [unowned self] result in
-            // The store cannot be read for now. The linger time starts again.
+            // If the store cannot be read now, the linger time starts again.
             guard case .success(let waiting) = result else { return [.mayBeIdle] }
             return decide(tasksWait: waiting.tasks, activitiesWait: waiting.activities)
         })

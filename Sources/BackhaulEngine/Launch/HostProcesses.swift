@@ -25,7 +25,7 @@ extension WatchedProcess: HostProcess {
 final class HostProcesses {
     private struct Watched {
         var process: any HostProcess
-        /// The watch that notices the end of the process; nil if the process cannot be watched. It is then polled.
+        /// The watch that notices the end of the process. Nil if the process cannot be watched and must be polled.
         var watch: (any RuntimeWatch)?
     }
 

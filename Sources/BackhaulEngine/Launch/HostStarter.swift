@@ -10,7 +10,7 @@ protocol HostStarter: AnyObject {
         _ launch: StoredLaunch, _ token: LaunchToken,
         then: @escaping (Result<LaunchedProcess, Failure>) -> [EngineEffect])
 
-    /// Sends SIGTERM to all processes of the unit of systemd. If there is no unit, or no systemd manager of the user,
+    /// Sends SIGTERM to all processes of the systemd unit. If there is no unit, or if the user has no systemd manager,
     /// sends the signal to the given processes.
     func terminate(_ processes: [any HostProcess], unit: String?)
 

@@ -109,9 +109,9 @@ final class LaunchController {
         check(at: hello.application)
     }
 
-    /// Notes that a launched host has attached a session, and that the host was launched for this session. To attach a
-    /// session is to open it for the use of its tasks and events. The row of the launch in the store is already up to
-    /// date. The host may have closed its connection meanwhile.
+    /// Notes that a launched host has attached a session that its launch lists. To attach a session is to open it for
+    /// the use of its tasks and events. The row of the launch in the store is already up to date. The host may have
+    /// closed its connection meanwhile.
     func attached(_ name: String, _ consumer: ConsumerIdentity) {
         guard let application = applications[name], application.stored.current?.token == consumer.launch else { return }
         watch(consumer.process, of: application)

@@ -21,8 +21,8 @@ final class LaunchedApplication {
     /// Whether the host has completed a session that needed the host only for a new credential. A server had rejected
     /// the host's earlier credential. To complete a session is to state that all its events are processed.
     private var onlyRepeatedChallenges = false
-    /// Whether the launch command was removed. With this command, the engine starts the program. A host that was
-    /// launched before may still live.
+    /// Whether the launch command (the command with which the engine starts the program) was removed. A host that was
+    /// launched before the removal may still live.
     private(set) var isRemoved = false
 
     init(_ stored: StoredLaunch, _ processes: HostProcesses) {
@@ -40,8 +40,8 @@ final class LaunchedApplication {
     /// Whether the engine has work for this application, such as a check, even if no client is connected.
     var isBusy: Bool { !isRemoved && (check != .idle || run != .none || wakeAt != nil) }
 
-    /// Whether the connection belongs to the launched host. A secret of the launch (its token) in the connection's
-    /// first message, hello, shows this.
+    /// Whether the connection belongs to the launched host. The first message of such a connection (hello) contains the
+    /// secret token of the launch.
     func owns(_ connection: ClientConnection) -> Bool {
         guard let hello = connection.hello, hello.application == name, !hello.isObserver else { return false }
         return hello.launch != nil && hello.launch == stored.current?.token

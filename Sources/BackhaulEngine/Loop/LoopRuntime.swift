@@ -45,7 +45,8 @@ final class LoopRuntime: Runtime {
         })
     }
 
-    /// The value's type is erased, so that the library has one copy of this code instead of a copy for each type.
+    /// The type of the body's result is erased. So the library has one copy of this code instead of a copy for each
+    /// type.
     private func store(
         erased body: @escaping @Sendable (Transaction) throws(Failure) -> any Sendable,
         then: @escaping (Result<any Sendable, Failure>) -> [EngineEffect]

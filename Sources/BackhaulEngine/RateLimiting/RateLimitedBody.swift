@@ -2,7 +2,7 @@ internal import BackhaulTransport
 
 /// A request body that is read no faster than the rate limits of its task allow.
 final class RateLimitedBody: TransferBody {
-    /// The largest number of bytes in one read while a rate limit applies, because libcurl sends all bytes of a read
+    /// While a rate limit applies, one read returns at most this many bytes, because libcurl sends all bytes of a read
     /// immediately.
     private static let chunkSize = 16_384
 

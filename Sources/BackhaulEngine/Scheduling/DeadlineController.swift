@@ -116,7 +116,7 @@ final class DeadlineController {
         runtime.store({ (transaction) throws(Failure) in
             try transaction.starts.applyLatestStarts(now: now)
         }, then: { [unowned self] result in
-            // The store cannot commit for now.
+            // If the store cannot commit now, the work is tried again after `retryMilliseconds`.
             guard case .success(let moved) = result else { return latestStart(at: now + Self.retryMilliseconds) }
             return [.restated(moved), .tasksWait(in: moved.lanes, reload: true)] + latestStart(at: moved.next)
         })

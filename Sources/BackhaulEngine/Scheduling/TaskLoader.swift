@@ -83,7 +83,7 @@ final class TaskLoader {
         scheduler.loaded(lane, startable, isAll: loaded.isAll)
         reachability.endWaitIfIdle(lane)
         var effects = heldEffects
-        // Some of the loaded tasks became held or were left out, and more tasks wait in the lane after them. So the
+        // If some of the loaded tasks became held or were left out, and more tasks wait in the lane after them, the
         // lane is loaded again.
         if !loaded.isAll, mayStart.count < loaded.tasks.count || loaded.nextDue != nil {
             effects.append(.tasksWait(in: [lane], reload: false))

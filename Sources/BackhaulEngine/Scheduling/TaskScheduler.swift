@@ -196,7 +196,7 @@ final class TaskScheduler {
     }
 
     /// Allows the start of the next task in a lane that runs one task at a time, because the server has responded to
-    /// the last task.
+    /// the running task, or because the attempt of this task is over.
     func endedRunningAlone(_ lane: LaneID) {
         schedule.endedRunningAlone(lane)
         plan()

@@ -48,7 +48,7 @@ extension DownloadRunner {
     }
 
     /// Records the file at its final path. With this record, a later request for the same path can be conditional: the
-    /// server sends its file only if this file has changed.
+    /// server sends the file only if the file on the server has changed.
     private func recordRepresentation() -> (@Sendable (Transaction) throws(Failure) -> Void)? {
         let request = attempt.task.request
         guard request.hasOptions, request.options.isOnlyIfChanged, let placed else { return nil }

@@ -47,7 +47,7 @@ final class RunningAttempt {
     var exchange: ExchangeRecord
     var authentication = Authentication()
     var stopReason: StopReason?
-    /// The state and the reason of the task after this attempt.
+    /// The state of the task after this attempt, and the reason why the task does not run.
     var stoppedState: (TaskState, WaitReason) = (.suspended, .suspended)
     private var failedCommit: FailedCommit?
 

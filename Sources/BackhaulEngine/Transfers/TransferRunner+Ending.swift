@@ -127,7 +127,7 @@ extension TransferRunner {
 
     var bytesReceived: UInt64 { attempt.task.bytesReceived &+ receivedInAttempt }
 
-    /// The attempt for listings; nil if no request was sent.
+    /// Returns the attempt in the form that the store keeps for listings. Returns nil if no request was sent.
     func storedAttempt(_ next: AttemptNext, failure: Failure? = nil, nextAttemptMilliseconds: Int64 = 0) -> Attempt? {
         // `exchange` is large, so only its parts are copied.
         guard attempt.exchange.requests > 0 else { return nil }

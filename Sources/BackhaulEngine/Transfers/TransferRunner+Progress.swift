@@ -24,7 +24,7 @@ extension TransferRunner {
 
     var progress: Progress { progress(.running, reason.0, bytesPerSecond: attempt.exchange.rate.bytesPerSecond) }
 
-    /// The last progress, when the task does not run any more.
+    /// The last progress of a task that does not run any more.
     var lastProgress: Progress {
         let (state, reason) = attempt.stopReason == .cancelled ? (.cancelled, .none) : attempt.stoppedState
         return progress(state, reason, bytesPerSecond: 0)

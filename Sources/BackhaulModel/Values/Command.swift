@@ -30,7 +30,7 @@ public enum Command: Equatable, Sendable {
     case setLaunch(LaunchCommand?)
     /// Lists the launch commands of all applications of the store.
     case launches
-    /// Returns the launch by which the engine has started the client's process.
+    /// Returns the launch by which the engine has started the client's process, directly or through another process.
     case currentLaunch
     case challenges(HandleID)
     case respond(HandleID, ChallengeID, ChallengeResponse, CredentialLifetime)

@@ -22,7 +22,7 @@ public struct KnownRepresentation: Equatable, Sendable {
     /// bring no relevant change (RFC 9110, section 8.8.3.2).
     public var entityTag: String?
     public var lastModified: String?
-    /// The URL that sent the response, after redirects.
+    /// The URL from which the response came, after redirects.
     public var finalURL: String
     public var size: UInt64
 

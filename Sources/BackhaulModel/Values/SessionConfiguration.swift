@@ -160,7 +160,7 @@ public struct SessionInfo: Equatable, Sendable {
     public var round: UInt64
     public var liveTasks: UInt64
     public var events: UInt64
-    /// Whether the events include the end of a round (`sessionFinished`).
+    /// Whether the unacknowledged events include the end of a round (`sessionFinished`).
     public var hasFinishedRound: Bool
     public var isInvalidating: Bool
     /// The process id of the consumer; 0 if there is none.
@@ -169,7 +169,7 @@ public struct SessionInfo: Equatable, Sendable {
     /// The id of the newest committed event, even if the event is acknowledged; zero if there was none.
     public var newestEvent: EventID
     public var openChallenges: UInt64 = 0
-    /// Whether the events include an event of a due activity (work that repeats).
+    /// Whether the unacknowledged events include an event of a due activity (work that repeats).
     public var hasActivity = false
     /// When the engine first saw that the consumer's process is stopped, in Unix milliseconds; 0: the process is not
     /// stopped.

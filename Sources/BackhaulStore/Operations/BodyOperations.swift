@@ -77,8 +77,8 @@ public struct BodyOperations {
         for name in names { try tables.bodies.removeToReturn(name) }
     }
 
-    /// Adds the consumed files of the selected events' tasks to the list, and returns whether there are any. At this
-    /// point, the table has no snapshots and no files of succeeded tasks any more.
+    /// Adds the consumed files of the selected events' tasks to the list, and returns whether there are any. The names
+    /// of snapshots and of succeeded tasks' files were removed from `body_parts` when the tasks ended.
     func addReturnsOfSelectedEvents() throws(Failure) -> Bool {
         guard try tables.bodies.storesAny() else { return false }
         return try tables.bodies.insertToReturnOfSelected()

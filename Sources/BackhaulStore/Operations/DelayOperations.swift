@@ -68,9 +68,9 @@ public struct DelayOperations {
     /// Returns when the next delayed task is due, in milliseconds of the boot clock.
     public func nextDue() throws(Failure) -> Int64? { try tables.delays.nextDue() }
 
-    /// Detects whether the wall clock was set since the last call. If the clock was set, adds the same amount (the
-    /// *step*) to the times of all tasks that have not ended. So the ages of these tasks do not change. Returns the
-    /// step in milliseconds, or 0.
+    /// Detects whether the wall clock was set since the last call. The change of the clock is the *step*. If the clock
+    /// was set, adds the step to the times of all tasks that have not ended. So the ages of these tasks do not change.
+    /// Returns the step in milliseconds, or 0.
     @discardableResult
     public func adopt(_ now: ClockReading) throws(Failure) -> Int64 {
         let step = try tables.meta.clock().map { ClockStep.between($0, now) } ?? 0

@@ -14,9 +14,10 @@ public struct DestinationOperations {
         try tables.validators.find(at: destination, of: url, in: session)
     }
 
-    /// Records that the ending task has placed this file at its destination. The validators are those of the response
-    /// that was recorded before the file got its final name, together with the *finish intent* (the device, inode and
-    /// size of the file). If that response has no validators, an earlier record of the destination is removed.
+    /// Records that the ending task has placed this file at its destination. The validators come from the task's
+    /// recorded response. The response was recorded before the file got its final name, together with the *finish
+    /// intent* (the device, inode and size of the file). If the response has no validators, an earlier record of the
+    /// destination is removed.
     public func recordRepresentation(
         of task: TaskID, at destination: String, of url: String, in session: SessionID, inode: UInt64, size: UInt64,
         modifiedNanoseconds: Int64

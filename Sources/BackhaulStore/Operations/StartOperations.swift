@@ -12,9 +12,9 @@ public struct StartOperations {
     private var options: OptionOperations { OptionOperations(tables: tables) }
     private var waits: WaitOperations { WaitOperations(tables: tables) }
 
-    /// Marks waiting and running tasks whose latest start has come: these tasks get constraints (demands on the system)
-    /// that are marked as past the latest start. One call changes up to `DelayOperations.batch` tasks. If more tasks
-    /// are left, `next` of the result is a past or present time.
+    /// Sets `isPastLatestStart` in the constraints (demands on the system) of each waiting or running task whose latest
+    /// start has come. With this mark, presets do not delay the task any more. One call changes up to
+    /// `DelayOperations.batch` tasks. If more tasks are left, `next` of the result is a past or present time.
     public func applyLatestStarts(now: Int64) throws(Failure) -> RestatedTasks {
         var restated = RestatedTasks()
         var after: [ConstraintsOfSession: ConstraintsID] = [:]
@@ -185,8 +185,8 @@ private struct RescheduledTask {
         }
     }
 
-    /// `decision` has the new starts. If the decision ends the wait for the former earliest start, returns that wait.
-    /// If the task then waits for another earliest start, the wait continues, and the result is nil.
+    /// Returns the wait for the former earliest start if this wait has ended. If the task now waits for another
+    /// earliest start, the wait continues, and the result is nil. `decision` has the new starts.
     func endedWait(with decision: RescheduleDecision, _ clock: StartClock) -> WaitRecord? {
         guard decision.earliest != task.earliest, let start = task.earliest else { return nil }
         let end: Int64

@@ -141,7 +141,8 @@ public struct WaitOperations {
                     wait.reason == .credential && wait.endedMilliseconds.map(range.contains) == true
                 }
                 guard !isRecorded else { continue }
-                // For the last attempt, the time of the response to the challenge is not stored.
+                // For the last attempt, the time of the response to the challenge is not stored. If the task has
+                // neither ended nor waits for the challenge, this wait is left out.
                 guard let end = following ?? (timeline.dueReason == .credential ? .max : timeline.ended)
                 else { continue }
                 let reason = WaitReason.credential

@@ -2,7 +2,8 @@ internal import BackhaulModel
 
 // Reads and writes the fields of configurations (settings of sessions) and policies (settings of requests). Each field
 // is a column. A column may contain a code, a list of statuses or quiet hours that this version of the library does not
-// know. If the field of this column is optional, the field becomes nil. Otherwise, the field keeps its value.
+// know. If the field of this column is optional, the field becomes nil. Otherwise, the field keeps the
+// value that it had before the read.
 
 extension Row: FieldVisitor {
     typealias Problem = Failure

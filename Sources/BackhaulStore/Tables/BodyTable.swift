@@ -75,7 +75,8 @@ struct BodyTable {
 
     func insertLeftover(_ name: String) throws(Failure) { try connection.run(Self.insertLeftover, .text(name)) }
 
-    /// Inserts the name. Does nothing if a task needs the file, or if the file must be moved back to its old path.
+    /// Inserts the name into `body_leftovers`. Does nothing if a task needs the file, or if the file must be moved back
+    /// to its old path.
     func insertLeftoverIfUnused(_ name: String) throws(Failure) {
         try connection.run(Self.insertLeftoverIfUnused, .text(name))
     }

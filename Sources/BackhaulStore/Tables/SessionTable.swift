@@ -161,7 +161,7 @@ struct SessionTable {
 
     // MARK: Launches
 
-    /// Returns the sessions in the list of the application's launch, sorted by identifier.
+    /// Returns the sessions that are recorded for the application's launch, sorted by identifier.
     func launched(of application: String) throws(Failure) -> [SessionInfo] {
         try connection.all(Self.selectLaunched, .text(application), read: SessionInfo.init(row:))
     }

@@ -20,10 +20,10 @@ public struct EnqueuedTasks: Equatable, Sendable {
     public var results: [Enqueued] = []
     /// The lanes of the new tasks that are not suspended.
     public var lanes: Set<LaneID> = []
-    /// When the next delayed task is due, in milliseconds of the boot clock; nil if no new task is delayed.
+    /// When the store's next delayed task is due, in milliseconds of the boot clock; nil if no new task is delayed.
     public var nextDue: Int64?
-    /// The earliest of the *latest starts* of tasks, in Unix milliseconds; nil if no new task has a latest start. After
-    /// the latest start of a task, no preset (such as `discretionary`) delays the task.
+    /// The earliest of the *latest starts* of all tasks in the store, in Unix milliseconds; nil if no new task has a
+    /// latest start. After the latest start of a task, no preset (such as `discretionary`) delays the task.
     public var nextLatestStart: Int64?
 
     public init(

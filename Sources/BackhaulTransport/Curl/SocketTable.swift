@@ -26,7 +26,8 @@ final class SocketTable {
         let number = socket(family, type | Int32(SOCK_CLOEXEC.rawValue), networkProtocol)
         guard number >= 0 else { return number }
         // libcurl 7.88.1 connects to several addresses at the same time, and uses the socket that connects first. It
-        // closes the sockets that connect later, and does not call CURLOPT_CLOSESOCKETFUNCTION for them.
+        // closes the sockets that connect later, and does not call CURLOPT_CLOSESOCKETFUNCTION for them. So this table
+        // may still have a closed socket with the number of the new socket.
         let isReplaced = sockets[number] != nil
         forget(number)
         let socket = ConnectionSocket(Descriptor(owning: number))

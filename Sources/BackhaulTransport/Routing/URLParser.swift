@@ -6,8 +6,8 @@ internal import CCurl
 /// Unsafe: libcurl's URL handle and its strings are used only within one call.
 public enum URLParser {
     /// Returns scheme, server and port of an absolute http or https URL. Throws `invalidArgument` for all other texts,
-    /// and for URLs with spaces, control characters, user names or passwords. Listings and logs would show a password
-    /// in a URL.
+    /// and for URLs with spaces, control characters, user names or passwords. A password in a URL is refused, because
+    /// listings and logs would show it.
     public static func origin(of url: String) throws(Failure) -> Origin {
         let size = url.utf8.count
         guard size > 0 else { throw invalid("the URL is empty; give an http or https URL") }

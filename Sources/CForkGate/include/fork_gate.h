@@ -4,11 +4,11 @@
 #ifndef BHL_FORK_GATE_H
 #define BHL_FORK_GATE_H
 
-// A computation of this thread begins. If another thread forks, the call waits until the fork is over, for 0.2 s at
-// most. Computations may be nested.
+// Notes that this thread begins a computation. If another thread forks at this time, the call waits until the fork is
+// over, for 0.2 s at most. Computations may be nested.
 void bhl_computation_begins(void);
 
-// The computation ends.
+// Notes that this thread ends the computation.
 void bhl_computation_ends(void);
 
 // Sets the longest time, in milliseconds, for which a fork waits for computations, and computations wait for a fork.

@@ -55,8 +55,8 @@ enum FileName {
         }
     }
 
-    /// Shortens a long name. An extension of up to 16 bytes (with its dot) is kept, because the characters before the
-    /// extension are removed.
+    /// Shortens a long name. If the name has an extension of up to 16 bytes (with its dot), removes characters before
+    /// the extension, and keeps the extension.
     private static func shortened(_ name: String) -> String {
         guard name.utf8.count > longestName else { return name }
         let dot = name.lastIndex(of: ".")

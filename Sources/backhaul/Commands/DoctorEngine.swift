@@ -28,7 +28,7 @@ struct DoctorEngine {
             }
         } catch {
             guard case .failure(let failure) = error else { throw error }
-            // If the engine ended during this check, the call failed, because the check starts no other engine.
+            // This check starts no engine. If the engine has ended meanwhile, the call fails with this status.
             findings += failure.is(BH_DAEMON_UNAVAILABLE) && !store.isLocked
                 ? [DoctorEngine.none(store, context)] : [.error("engine", failure.message), store.socket]
         }

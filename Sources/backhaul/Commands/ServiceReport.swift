@@ -11,7 +11,8 @@ struct ServiceReport {
     let manager: Manager
     let state: UnitState?
     let lingering: Lingering
-    /// The line for a crontab. Nil on a machine with systemd.
+    /// The line for a crontab that starts the daemon at boot. Nil on a machine with systemd, after an uninstallation,
+    /// or if the program of the daemon is missing.
     let crontabLine: String?
 
     enum Manager {

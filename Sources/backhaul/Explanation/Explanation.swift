@@ -83,9 +83,8 @@ struct Explanation {
         return text.isEmpty ? nil : text
     }
 
-    /// A phrase about the task's latest start, which is a time. After this time, presets (names for several demands on
-    /// the system) no longer delay the task. Nil if the task has no latest start in the future, or if no preset causes
-    /// the wait.
+    /// A phrase about the task's latest start: the time after which presets (names for several demands on the system)
+    /// no longer delay the task. Nil if the task has no latest start in the future, or if no preset causes the wait.
     private var latest: String? {
         guard task.latestStart > now, isFromPreset else { return nil }
         for case .option? in [facts.origin(task.reason), own] { return nil }

@@ -2,7 +2,7 @@ import CBackhaul
 
 /// The limits of a store (the directory with all data) for all its sessions (named collections of transfers) together.
 /// A limit that is set to 0 gets its default. For `bytesPerSecond` and `connectionsPerOrigin`, the default is that the
-/// store has no limit. This default is read as 0.
+/// store has no limit. If this default applies, the field is 0.
 struct LimitsRecord {
     var bytesPerSecond: UInt64
     var runningTasks: UInt32

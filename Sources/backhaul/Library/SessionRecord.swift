@@ -12,7 +12,8 @@ struct SessionRecord {
     let consumer: Int64
     let created: Int64
     let openChallenges: UInt64
-    /// The time at which the consumer was stopped (`SIGSTOP`), in Unix milliseconds. 0 if it is not stopped.
+    /// When the engine first saw that the consumer is stopped (`SIGSTOP`), in Unix milliseconds. 0 if the consumer is
+    /// not stopped.
     let consumerStopped: Int64
     let waitingConsumers: UInt32
     let launchState: Int32

@@ -49,7 +49,7 @@ struct ChallengePrompter {
         do {
             try session.respond(challenge.id, response)
         } catch {
-            // Another process has responded to the challenge first.
+            // BH_NOT_FOUND: the challenge is not open any more, for example because another process has responded.
             guard case .failure(let failure) = error, failure.is(BH_NOT_FOUND) else { throw error }
         }
         return true

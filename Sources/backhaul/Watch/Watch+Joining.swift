@@ -9,8 +9,8 @@ extension Watch {
         do {
             return (try application.create(settings, role: BH_ROLE_CONSUME), true)
         } catch {
-            // Another process is the consumer and reads the events, so this command follows the transfers without
-            // events.
+            // If another process is the consumer, that process reads the events. So this command follows the transfers
+            // without events.
             guard case .failure(let failure) = error, failure.is(BH_IN_USE) else { throw error }
             return (try application.create(settings, role: BH_ROLE_PRODUCE), false)
         }

@@ -72,8 +72,8 @@ class Response:
     #: than the number of bytes that the server sends during the test.
     drip: float | None = None
     #: How the server sends the response before it has the request's body. None means that the response follows the
-    #: body. Only a Response in `Row.script` may have this value. If a function returns the
-    #: Response, the server ignores the value.
+    #: body. Only a Response in `Row.script` may have this field. If a function returns the Response, the server ignores
+    #: this field.
     early: Early | None = None
 
     def with_changes(self, **changes):

@@ -19,8 +19,8 @@ def test(name):
 
 
 def visits(*cookies, last):
-    """Returns a script with one path for each Set-Cookie. Each path redirects to the next one, and the last request
-    fetches the file."""
+    """Returns the responses of a server by path. Each cookie has a path, which sets the cookie and redirects to the
+    next path. The last path sends the response `last`."""
     places = ["file", *(f"visit{number}" for number in range(1, len(cookies))), "real"]
     return {**{here: (Response(302, {"Location": "{base}/" + then, "Set-Cookie": cookie}),)
                for here, then, cookie in zip(places, places[1:], cookies)}, "real": (last,)}

@@ -51,8 +51,8 @@ class Burst:
 
 @simulation
 def waiting_for_everything():
-    """Starts one task for each entry of HELD, and waits until the task waits for the condition. Returns the folder of
-    the fake machine, and the bursts of system calls of the engine's process."""
+    """Starts one task for each reason in HELD, and waits until the task has this reason to wait. Returns the folder
+    of the fake machine, and the bursts of system calls of the engine's process."""
     with Environment("idle", bus=True) as env:
         env.bus.network_manager().connect("Ann's phone", "802-11-wireless", YES)
         env.bus.logind()

@@ -33,7 +33,8 @@ PASSING = {
     "504": Behaviour(status=504),
 }
 
-#: Permanent faults, with the status and the HTTP status with which the task ends. None: the status is not compared.
+#: Permanent faults. The two values after a fault are the status and the HTTP status with which the task ends. The test
+#: does not compare a value that is None.
 LASTING = {
     "400": (Behaviour(status=400, body=b"bad"), Status.HTTP_STATUS, 400),
     "401": (Behaviour(status=401), Status.HTTP_STATUS, 401),

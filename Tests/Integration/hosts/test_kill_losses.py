@@ -115,7 +115,7 @@ def is_kept(losses, waited, promised, rate):
     for a processor.
 
     A loss may be negative. The test counts only acknowledged bytes as received, but the engine may read bytes before
-    the kernel acknowledges these bytes. One of five kills may lose up to MEMORY bytes, because the disk may delay a
+    the kernel acknowledges these bytes. The largest loss may have up to MEMORY bytes, because the disk may delay a
     write.
     """
     unexplained = sorted(loss - bytes_of_wait for loss, bytes_of_wait in zip(losses, waited))

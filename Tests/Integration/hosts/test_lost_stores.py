@@ -43,7 +43,7 @@ def emptied(store):
 
 
 def deleted(store):
-    # The engine may create its socket again at the same time.
+    # While `rmtree` runs, the engine may create its socket again. The store then still exists, so `rmtree` is repeated.
     while store.exists():
         shutil.rmtree(store, ignore_errors=True)
 

@@ -1,6 +1,6 @@
 """Usage and budgets of networks. A budget is the number of bytes that may be moved in a day or month. The server
-`outside` has this machine's address on its network, because the engine, which runs the transfers, does not count
-loopback traffic."""
+`outside` has a network address of this machine and not a loopback address. The reason is that the engine, which runs
+the transfers, does not count loopback traffic."""
 
 import socket
 

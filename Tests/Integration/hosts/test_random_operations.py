@@ -35,7 +35,7 @@ class AnyOrder(RuleBasedStateMachine):
         self.began_suspended = {}  # key -> whether the request starts suspended
         self.task = {}  # key -> id
         self.round_open = False  # whether an event will report that all tasks have ended
-        self.events = []  # the unacknowledged events: the key of the ended task, or None if all tasks have ended
+        self.events = []  # the unacknowledged events: an ended task's key, or None for "all tasks have ended"
         self.handed_out = 0  # the number of events that the host has read and not acknowledged
 
     @initialize()

@@ -10,7 +10,8 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-// While `first` is not 0, a fault counts calls. `count` calls fail, beginning with call number `first`.
+// A kind of call that can fail. While `first` is not 0, `calls` counts the calls, and `count` of them fail, beginning
+// with call number `first`.
 struct fault {
     atomic_long first, count, calls;
 };

@@ -132,7 +132,8 @@ def test_the_resource_timeout_of_a_task_is_paused_while_the_task_is_suspended(ho
     one.resume([second])
     ended = one.wait_for(2)[1]
     assert (ended.task_id, ended.status) == (second, Status.RESOURCE_TIMEOUT)
-    # After the resume the task had its whole resource time-out, which allows several attempts.
+    # The task was suspended from its enqueue. So after the resume it had its whole resource time-out, which allows
+    # several attempts.
     assert len(one.attempts(second)) > 3
 
 

@@ -11,7 +11,7 @@ from servers.accepting import AcceptingServer
 class RefusingServer(AcceptingServer):
     """Refuses `refusals` streams, and then responds to each request with the request's method and body.
 
-    If there is no context, the server uses HTTP/2 without TLS from the start (prior knowledge).
+    Without a TLS context, the server uses HTTP/2 without TLS from the start (prior knowledge).
     """
 
     def __init__(self, context=None, refusals=0):

@@ -1,5 +1,5 @@
-"""A certificate file hangs (a read of the file does not return), is invalid, or changes. This fault affects only the
-sessions that name the file. A session is a named collection of tasks. The engine is the process that runs the tasks."""
+"""Certificate files that hang (a read of the file does not return), are invalid, or change. Such a file affects only
+the sessions that name it. A session is a named collection of tasks. The engine is the process that runs the tasks."""
 
 import os
 import shutil

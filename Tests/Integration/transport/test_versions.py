@@ -15,7 +15,7 @@ from transport.refusing import RefusingServer
     (HTTPVersion.HTTP_2, True, "HTTP/2.0"),
     (HTTPVersion.HTTP_2_PRIOR_KNOWLEDGE, True, "HTTP/2.0"),
     (HTTPVersion.DEFAULT, False, "HTTP/1.1"),
-    # nginx 1.22 does not upgrade, so the response uses HTTP/1.1.
+    # nginx 1.22 does not upgrade a connection without TLS to HTTP/2, so the response uses HTTP/1.1.
     (HTTPVersion.HTTP_2, False, "HTTP/1.1"),
 ])
 def test_the_configured_http_version_is_used(fetch, nginx, served, certificates, version, tls, spoken):

@@ -50,7 +50,7 @@ class Resource:
     """A path with its content, and the responses to the next requests for this path."""
 
     content: Content
-    #: Each behaviour is used for one request. Then ``otherwise`` applies.
+    #: Each behaviour is used for one request. When all behaviours are used, ``otherwise`` applies.
     behaviours: list = field(default_factory=list)
     otherwise: Behaviour = GOOD
     etag: object = None

@@ -14,7 +14,7 @@ DATABASE = "backhaul.sqlite3"
 
 
 def synced_offsets(store):
-    """Returns the synced bytes of each checkpoint.
+    """Returns the number of synced bytes of each checkpoint.
 
     The engine locks its database, so this function reads a copy. If the copy was made during a write, it may be
     damaged. Then the function returns no checkpoint.

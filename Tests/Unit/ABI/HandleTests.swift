@@ -25,7 +25,7 @@ struct HandleTests {
         arguments: [1, 16, 1 << 46, (1 << 46) + 8, (1 << 46) + 17, 1 << 47, 1 << 63, .max] as [UInt])
     func none(value: UInt) throws { #expect(HandleNumber(try #require(OpaquePointer(bitPattern: value))) == nil) }
 
-    @Test("a handle stands for its object until the object is removed, and is not used again afterwards")
+    @Test("a handle stands for its object until the object is removed, and no later object gets the same handle")
     func life() throws {
         let batch = try Batch(.sessions([]))
         let pointer = try batch.handle()

@@ -7,7 +7,7 @@ import Testing
 
 /// A *host* is a process that uses the library. The host passes a request (the description of an upload or download) to
 /// the library. The library sends the request to the engine, which performs the request. By an *idempotency key*, the
-/// library recognizes a request that is sent again. These tests check what the library sends to the engine. The tests
+/// engine recognizes a request that is sent again. These tests check what the library sends to the engine. The tests
 /// in C cannot see this.
 @Suite("A request of the host")
 final class RequestArgumentTests {

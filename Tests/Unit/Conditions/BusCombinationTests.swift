@@ -108,7 +108,7 @@ struct BusCombinationTests {
         #expect(conditions.batteryPercent.value == 80)
     }
 
-    @Test("listings of conditions that begin at the same time read the conditions one time together")
+    @Test("if two listings of conditions begin at the same time, each condition is read only one time")
     func listings() async throws {
         let bus = try FakeBus()
         bus.setReadings { _ in }

@@ -64,8 +64,8 @@ struct ConditionsWatchTests {
         await harness.until { $0.thermalState.value == .nominal }
         tree.replace("class/thermal/thermal_zone0/temp", "96000")
         await harness.until { $0.thermalState.value == .serious }
-        // The thermal state falls only at three degrees below the trip point. The zone is less than three degrees below
-        // this point, so the state stays the same.
+        // The thermal state falls when the zone is three degrees below the state's trip point. Here the zone is less
+        // than three degrees below this point, so the state stays the same.
         tree.replace("class/thermal/thermal_zone0/temp", "93500")
         var conditions = await harness.current
         while !conditions.thermalState.source.hasSuffix("93 degrees)") { conditions = await harness.current }

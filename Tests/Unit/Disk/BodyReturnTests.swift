@@ -82,7 +82,7 @@ struct BodyReturnTests {
         #expect(try isAsBefore(home.path("in/a")))
     }
 
-    @Test("a return succeeds after a crash that has left the file in the store and at its path, or only at its path")
+    @Test("a return succeeds if a crash has left the file both in the store and at its path, or only at its path")
     func repeated() async throws {
         try await consume(home.path("a"))
         link(store.path("c"), home.path("a"))

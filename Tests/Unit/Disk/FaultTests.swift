@@ -163,7 +163,7 @@ import Testing
         #expect(scratch.names() == ["file"])
     }
 
-    @Test("if a file was placed by a link and its old name could not be removed, the next call removes the old name")
+    @Test("if a file was placed by a link but kept its old name, the next placement removes the old name")
     func unlinkFails() async throws {
         let part = threads.partFile(try scratch.location("file"))
         let intent = try await part.seal([1])

@@ -61,7 +61,7 @@ import Testing
         #expect(disk.scratch.names() == ["ballast"])
     }
 
-    @Test("a file that exceeds the whole file system fails as `tooLarge`, even if only ten bytes are missing")
+    @Test("a file that exceeds the whole file system fails as `tooLarge`, even if only ten bytes must still be written")
     func impossibleSpace() async throws {
         let part = threads.partFile(try disk.scratch.location("file"))
         func check(_ bytes: UInt64, of size: UInt64?) async -> Result<Void, Failure> {
@@ -77,7 +77,8 @@ import Testing
             #expect(failure.message.contains("announced \(size) bytes"))
             #expect(failure.message.contains("has \(total);"))
         }
-        // If the size of a file is unknown or fits into the empty file system, the file may fit later.
+        // If the size of a file is unknown or fits into the empty file system, the file may fit later. So the check
+        // never fails as `tooLarge`.
         #expect(await status { try await check(total, of: total).get() } == .diskFull)
         #expect(await status { try await check(.max, of: nil).get() } == .diskFull)
         #expect(await status { try await check(100_000, of: 100_000).get() } == nil)

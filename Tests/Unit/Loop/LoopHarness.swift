@@ -24,8 +24,8 @@ extension LoopThread where Context == LoopContext {
         }
     }
 
-    /// Performs `body` on the loop's thread, and waits until `body` calls the closure that it received. Returns the
-    /// value of that call.
+    /// Performs `body` on the loop's thread, and waits until the closure that `body` received is called. Returns the
+    /// argument of that call.
     func event<Value: Sendable>(
         _ body: @escaping @Sendable (LoopContext, @escaping (Value) -> Void) -> Void
     ) async -> Value {

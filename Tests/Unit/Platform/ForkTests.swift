@@ -43,7 +43,7 @@ private func openNull() throws -> Int32 {
         #expect(descriptor.isOurs)
     }
 
-    @Test("if the program replaces the file of our descriptor by its own file, its file stays open in a forked child")
+    @Test("if the program puts its own file at the number of our descriptor, this file stays open in a forked child")
     func hostsOwnInChild() throws {
         let descriptor = Descriptor(owning: try openNull())
         let number = descriptor.number
@@ -123,9 +123,9 @@ private func openNull() throws -> Int32 {
         // The parent's copy is closed while the child runs.
         close(descriptor.number)
         let other = open(template, O_RDWR | O_CLOEXEC)
-        // The lock may end later than the close, but only for a short time: if another test starts a program now, the
-        // child of that test has a copy of the descriptor until its exec. If the child of this test had a copy, the
-        // lock would stay until this child ends.
+        // If another test starts a program now, the child of that test has a copy of the descriptor until its exec. So
+        // the lock may end a short time after the close. If the child of this test had a copy, the lock would stay
+        // until this child ends.
         let deadline = Deadline.after(milliseconds: 5_000)
         while withUnsafeMutablePointer(to: &lock, { fcntl(other, setOpenFileLock, $0) }) != 0 {
             guard !deadline.hasPassed else {

@@ -156,9 +156,9 @@ struct DatabaseTests {
             let queries = (0..<200).map { Query("SELECT \($0)") }
             for query in queries { try connection.run(query) }
             #expect(connection.preparedTexts.count == 200)
-            // M_PERTURB of mallopt(3) fills freed memory with the byte 2. SQLite marks a statement in use with the same
-            // byte. So if the connection used a freed statement, this statement would seem to be in use, and `run`
-            // would throw.
+            // M_PERTURB of mallopt(3) fills freed memory with the byte 2. With this byte, SQLite marks a statement that
+            // is in use. So a freed statement seems to be in use. If the connection used such a statement, `run` would
+            // throw.
             typealias Option = @convention(c) (Int32, Int32) -> Int32
             let setOption = unsafeBitCast(try #require(dlsym(nil, "mallopt")), to: Option.self)
             _ = setOption(-6, 2)

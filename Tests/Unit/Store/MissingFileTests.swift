@@ -17,7 +17,7 @@ struct MissingFileTests {
         rename(other, "\(path)/\(name)")
     }
 
-    @Test("after a file is removed or replaced, the next change fails, names the file and ends the use of the store",
+    @Test("after a file is removed or replaced, the next change fails with the file's name, and then all calls fail",
         arguments: [
         (Schema.fileName, false), (Schema.fileName, true), (Schema.walName, false), (Schema.walName, true),
     ])
@@ -25,7 +25,7 @@ struct MissingFileTests {
         let store = try TestStore(path)
         let session = try store.session()
         if isReplaced { replace(name) } else { unlink("\(path)/\(name)") }
-        // The store can still be read.
+        // Before the next change, the store can still be read.
         #expect(try store.tasks(of: session).isEmpty)
         let failure = #expect(throws: Failure.self) { try store.enqueue([.numbered(1)], in: session) }
         #expect(failure?.status == .storeUnavailable && failure?.endsStore == true)

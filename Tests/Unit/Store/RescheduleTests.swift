@@ -160,7 +160,7 @@ struct RescheduleTests {
         #expect(try waits(store, session, id, now: 50_000) == ["suspended 21000-40000", "earliestStart 40000-"])
     }
 
-    @Test("a latest start before the earliest start is refused with the task's id, and no task changes")
+    @Test("if a latest start is before the earliest start, the refusal names the task, and no task changes")
     func refused() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

@@ -70,7 +70,7 @@ struct NginxTests {
             #expect(record.failure?.status == .tlsFailed)
             #expect(record.isTransient == false)
             #expect(record.heads == 0)
-            // The next request trusts the authority. This trust does not apply to the last request.
+            // The second request trusts the authority. The third request does not, so it fails like the first one.
             let trusted = await transferClient.fetch(request(nginx.tlsURL + "/small", caFile: nginx.caFile))
             #expect(trusted.end == .complete)
             let again = await transferClient.fetch(nginx.tlsURL + "/small")

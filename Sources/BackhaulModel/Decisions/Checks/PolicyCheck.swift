@@ -32,7 +32,7 @@ enum PolicyCheck {
         // A session always has a maximum number of redirects, even if it follows no redirects. So the maximum does not
         // contradict the session's redirect policy.
         policy.redirects = nil
-        // Accepted statuses may overlap the default list of retried statuses.
+        // Accepted statuses may overlap the default list of retried statuses, so the default list is not checked.
         if session.retryStatuses == .transient { policy.retryStatuses = nil }
         try check(policy)
         try check(session.tolerances)

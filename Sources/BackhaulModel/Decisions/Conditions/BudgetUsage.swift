@@ -30,7 +30,7 @@ public struct BudgetUsage: Hashable, Sendable {
     func neverFits(_ expected: UInt64?) -> Bool { limit == 0 || limit < expected ?? 0 }
 
     /// The hold (the reason why tasks may not run) that this budget causes. `expected`: the bytes that a single task
-    /// will move. If it is nil, the budget is used up, and no task may run.
+    /// will move; nil if the budget is used up, so that no task may run.
     func hold(expected: UInt64?) -> Hold {
         let (adjective, this) = period.kind == .day ? ("daily", "today's") : ("monthly", "this month's")
         let whose = owner == .session

@@ -17,7 +17,7 @@ public enum ConditionDescriptions {
     }
 
     /// Returns the time at which each condition got its present value, in Unix milliseconds. For a condition that has
-    /// changed, this time is `now`. If only the source of a condition changes, the condition has not changed.
+    /// changed, this time is `now`. If only the source of a condition changes, its time stays the same.
     public static func since(
         _ since: [ConditionKind: Int64], from former: Conditions?, to conditions: Conditions, now: Int64
     ) -> [ConditionKind: Int64] {

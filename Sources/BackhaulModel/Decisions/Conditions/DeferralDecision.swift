@@ -52,8 +52,8 @@ public enum DeferralDecision {
     /// The hold of a single task that will move `expected` bytes; nil if these bytes fit into all budgets.
     public static func fits(_ expected: UInt64?, _ budgets: [BudgetUsage]) -> Hold? {
         let tooSmall = budgets.filter { $0.isUsedUp || $0.left < expected ?? 0 }
-        // The hold names a budget that is too small in every period. If there is none, the hold names the budget whose
-        // period ends last.
+        // If a budget is too small even while none of its bytes are used, the hold names this budget. Otherwise the
+        // hold names the budget whose period ends last.
         let hopeless = tooSmall.first { $0.neverFits(expected) }
         let longest = tooSmall.max { $0.period.endMilliseconds < $1.period.endMilliseconds }
         guard let budget = hopeless ?? longest else { return nil }

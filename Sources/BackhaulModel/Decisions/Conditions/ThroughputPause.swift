@@ -41,9 +41,9 @@ struct ThroughputPause: Equatable, Sendable {
         return pause
     }
 
-    /// Whether the pause can be forgotten. A pause that has ended is forgotten if the transfers have since been fast
-    /// for longer than the pause lasted. If the probe is due and no task makes the probe, the pause is also forgotten.
-    /// This happens after an hour, or after the length of the pause if the pause is longer than an hour.
+    /// Whether the pause can be forgotten. A pause that has ended is forgotten when the lanes have been open for longer
+    /// than the pause lasted. If a probe is due but no task becomes the probe, the pause is forgotten after an hour. If
+    /// the pause was longer than an hour, this takes as long as the pause.
     func isForgotten(now: Int64) -> Bool {
         probeAt.map { now - $0 > max(milliseconds, 3_600_000) } ?? (now - since > milliseconds)
     }

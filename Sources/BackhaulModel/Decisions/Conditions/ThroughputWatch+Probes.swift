@@ -108,7 +108,7 @@ extension ThroughputWatch {
         if let probe = current(now) {
             let isForThis = scopes(lane, terms).contains(where: probe.scopes.contains)
             if isForThis { return Hold(.throughput, what + "one task measures the throughput now") }
-            // Another probe is in progress. There is only one probe at a time.
+            // If this lane's pause is over, the lane waits for the end of the other probe: only one runs at a time.
             if probeAt <= now {
                 return Hold(.throughput, what + "one task tests the rate again after the test of another server")
             }

@@ -95,7 +95,7 @@ public struct ThroughputWatch<Lane: Hashable & Sendable>: Sendable {
     public mutating func take(_ samples: [Sample], now: Int64) -> Bool {
         let now = Self.bounded(now)
         let since = lastTake.map { now - $0 } ?? 1_000
-        // After a break, the samples count as the samples of one second.
+        // If the last call was more than `minimumTransferAge` ago, the samples count as the samples of one second.
         let passed = since > Self.minimumTransferAge ? 1_000 : since
         lastTake = now
         guard passed > 0 else { return false }

@@ -150,8 +150,8 @@ public struct UplinkWatch: Sendable {
     /// to 5 min. `origins`: the origins with a task that could start now if its origin were not held.
     public mutating func probe(among origins: [Origin], now: Int64) -> Origin? {
         guard isHeld, now >= probeAt else { return nil }
-        // If the system reports a portal, only an origin with TLS is tested. The portal could respond in place of
-        // another origin, and the portal's page would become the file.
+        // If the system reports a portal, only an origin with TLS is tested. The portal could respond in place of an
+        // origin without TLS, and the portal's page would become the file.
         let candidates = system == .portal ? origins.filter { $0.scheme == "https" } : origins
         probedAt = probedAt.filter { candidates.contains($0.key) }
         // An origin that has not failed yet is the most likely to respond.

@@ -99,8 +99,8 @@ extension DownloadMachine {
         /// Checks whether the file at the destination is unchanged since the representation was placed there. Results
         /// in `destinationFileRechecked`.
         case recheckDestinationFile(KnownRepresentation)
-        /// Checks whether the destination's directory has no file with this name, which the server has chosen. If the
-        /// check succeeds, no event follows. If not, it results in `diskFailed`.
+        /// Checks whether the destination's directory has a file with this name, which the server has chosen. If there
+        /// is such a file, results in `diskFailed`. If there is none, no event follows.
         case checkName(String)
         /// Computes the digest of the part file from its first byte, including the bytes of earlier attempts. No event
         /// follows.

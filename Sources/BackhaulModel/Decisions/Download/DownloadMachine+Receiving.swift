@@ -82,8 +82,8 @@ extension DownloadMachine {
     mutating func aged() -> [Action] {
         guard case .exchanging(.receiving(var reception), let transfer) = state else { return [] }
         reception.isSlow = true
-        // A slow transfer needs a checkpoint even for a small file. Perhaps more bytes have already come than are
-        // allowed without a checkpoint.
+        // A slow transfer needs a checkpoint even for a small file. If more bytes have already come than are allowed
+        // without a checkpoint, the transfer pauses.
         if !hasRoom(reception) { reception.isPaused = true }
         let actions = flush(&reception)
         state = .exchanging(.receiving(reception), transfer)

@@ -129,8 +129,8 @@ extension DownloadMachine {
         }
     }
 
-    /// Work that the state machine starts again and again, but only once at a time: a sync of the part file, or the
-    /// record of a checkpoint.
+    /// Work that the state machine performs repeatedly, but never twice at the same time: a sync of the part file, or
+    /// the record of a checkpoint.
     struct PendingWork: Sendable {
         private(set) var isUnderWay = false
         private(set) var wasDone = false

@@ -136,7 +136,7 @@ public struct EventCache: Equatable, Sendable {
 
     // MARK: Credit
 
-    /// Returns the credit that the client must give now; nil if too little has changed to send a message.
+    /// Returns the credit that the client must give now; nil if too little has changed since the last credit.
     public mutating func nextCredit(newest: EventID) -> EventCredit? {
         let after = events.first.map { EventID(rawValue: $0.id.rawValue - 1) } ?? through
         if let granted {

@@ -93,7 +93,7 @@ public struct PushCredit: Equatable, Sendable {
                 break
             }
             let bytes = event.size
-            // A single event is pushed even if it is larger than the credit.
+            // If `outstanding` is empty, the next event may have more bytes than the credit.
             let fits = outstanding.isEmpty || outstandingBytes + bytes <= credit.bytes
             guard outstanding.count < credit.events, fits else {
                 isFull = true

@@ -50,8 +50,8 @@ public enum RetryDecision: Equatable, Sendable {
     /// count towards the limit of attempts.
     case whenUplinkIsUp
 
-    /// The most retries in a row without a delay. If the server refuses the HTTP/2 stream again after these retries,
-    /// the attempt counts as failed.
+    /// The most retries in a row without a delay. If the HTTP/2 server then ends one more request without a response,
+    /// this end counts as a broken connection.
     static let immediateLimit: UInt32 = 5
     /// After this many failed attempts in a row, the task fails if most servers would repeat the last failure.
     static let permanentFailureLimit: UInt32 = 3

@@ -14,8 +14,8 @@ extension UploadMachine {
 
     mutating func bodyFailed(_ failure: Failure) -> [Action] {
         switch state {
-        // A lack of resources, such as descriptors, is temporary. The request was not sent completely, so the server
-        // has not acted on it.
+        // A lack of resources, such as descriptors, is temporary. A retry is safe: the request was not sent completely,
+        // so the server has not acted on it.
         case .opening, .sending:
             conclude(failure.status == .outOfResources ? .retry(failure, retryAfterSeconds: nil) : .failed(failure))
         case .ready, .receiving, .refusing, .concluding, .over: []
@@ -48,7 +48,8 @@ extension UploadMachine {
 
     mutating func tick(_ wasBodySent: Bool) -> [Action] {
         switch state {
-        // An accepted response does not count before the body is sent, so no time limit applies until then.
+        // An accepted response may come before the request's body is sent. The time limit of the response begins only
+        // when the request's body is sent.
         case .receiving(let ticks) where wasBodySent:
             state = .receiving(ticks: ticks + 1)
             return ticks + 1 >= limits.bodyTicks ? conclude(success(wasBodySent)) : []
@@ -76,7 +77,7 @@ extension UploadMachine {
             let mayPass = isTransient || policy.retriesPermanent(failure)
             return conclude(
                 mayPass ? .retry(failure, retryAfterSeconds: nil) : .failed(failure), transferHasEnded: true)
-        // The transfer of the error body failed, but the received part of the body is enough.
+        // If the transfer fails while it receives an error body, the received part of this body is enough.
         case .refusing(let refusal, _): return conclude(refusal, transferHasEnded: true)
         case .ready, .opening, .concluding, .over: return []
         }

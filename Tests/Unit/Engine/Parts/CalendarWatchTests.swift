@@ -30,7 +30,7 @@ struct CalendarWatchTests {
         #expect(runtime.pendingStoreCalls == 0)
     }
 
-    @Test("after a clock step, two checks move the stored times only once; afterwards, the age calendar moves")
+    @Test("two checks after one clock step move the stored times only once, and then the age calendar moves")
     func step() throws {
         let before = calendar.milliseconds
         calendar.check(Self.reading(wall: 9_000_000))

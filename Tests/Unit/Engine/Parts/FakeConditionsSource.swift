@@ -2,8 +2,8 @@ import BackhaulModel
 
 @testable import BackhaulEngine
 
-/// A source from which the engine reads conditions, which are facts such as power. The test sets their values. A value
-/// that is not *pending* is available immediately.
+/// A source from which the engine reads conditions, which are facts such as power. The test sets their values. The test
+/// also sets which conditions are *pending*, which means that they were not read yet.
 final class FakeConditionsSource: ConditionsSource {
     var current = Conditions()
     var pending: ConditionSet = []

@@ -94,7 +94,7 @@ struct HoldControllerTests {
         #expect(holds.groups[group]?.mayStart == true)
     }
 
-    @Test("when a held constraint group gets a second reason to wait, its tasks stop again, because a probe may run")
+    @Test("when a held constraint group gets a second reason to wait, a probe of the group is stopped")
     func secondReason() {
         fixture.configure {
             $0.constraints.requiresExternalPower = true

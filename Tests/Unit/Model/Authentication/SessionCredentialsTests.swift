@@ -187,7 +187,7 @@ struct SessionCredentialsTests {
         #expect(waits(for: "https://example.org/", in: Self.origin)?.rawValue == 2)
     }
 
-    @Test("if a proxy refused credential 1 only in lane B, its refusal of credential 2 in B does not drop credential 2")
+    @Test("if a proxy refuses two credentials in a row in lane B, lane A keeps the second credential and does not wait")
     mutating func contrary() throws {
         let (asked, first) = try serve()
         credentials.noteChallenge(asked, in: other)
@@ -201,7 +201,7 @@ struct SessionCredentialsTests {
         credentials.commitChallenge(asked.space, challenge: ChallengeID(rawValue: 3))
         #expect(credentials.credential(proxy: proxy)?.number == second)
         #expect(waits(for: "https://example.org/", in: Self.origin) == nil)
-        // The first lane had no refusal before, so a refusal in this lane drops the credential.
+        // In lane A, the proxy has refused no credential before. So its refusal in this lane drops the credential.
         credentials.noteChallenge(asked, in: Self.origin)
         expect(decision(asked, sent: second), .openChallenge(failures: 2, replacing: ChallengeID(rawValue: 2)))
         #expect(credentials.credential(proxy: proxy) == nil)

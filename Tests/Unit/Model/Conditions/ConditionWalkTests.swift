@@ -99,7 +99,7 @@ struct ConditionWalkTests {
                 #expect(next.begin > now && next.begin % 1_000 == 0)
                 window = next
             }
-            // Sometimes the engine does not run for a while. Otherwise it checks at the time that the window returns.
+            // Sometimes the engine does not run for a while. Otherwise, its next check is at `window.nextCheck`.
             let isAway = random.once(in: 10)
             now = isAway ? now + Int64(random.number(1...5_000)) : window.nextCheck(now: now) ?? now + 1
         }

@@ -67,8 +67,8 @@ enum DecisionOracle {
         row.task.stated.preset ?? (row.task.isLaunched ? .discretionary : nil)
     }
 
-    /// Whether the session or the task demands a condition. If the field is stated, the field decides. If the field is
-    /// nil, the preset decides until the latest start.
+    /// Whether the session or the task demands a condition. For each of the two, its stated field decides. If it does
+    /// not state the field, its preset decides until the task's latest start.
     private static func demands(_ row: Situation, _ field: (Constraints) -> Bool?, preset asks: Bool) -> Bool {
         func one(_ stated: Bool?, _ preset: ConstraintPreset?) -> Bool {
             if let stated { return stated }

@@ -32,7 +32,7 @@ struct SimulatedDisk {
     /// rename.
     private var partBeforeRename: File?
     private var lastInode: UInt64 = 100
-    // State of the open part file, which is lost with the process.
+    // The state of the open part file. This state is lost when the process ends.
     private var isOpen = false
     private var length = 0
     /// Whether an operation on the open file has failed. Until the file is opened again, all further operations fail,

@@ -147,8 +147,9 @@ extension PushSimulation {
             }
             host.seen.insert(event.id)
         }
-        // After a failed acknowledgement, the host's cursor is zero again. But a poll that was sent before may have had
-        // a later cursor. Then the host has not seen the events between the two cursors, so its cursor does not move.
+        // After a failed acknowledgement, the host's cursor is zero again. But a poll from before the failure may have
+        // had a later cursor. Then this batch omits the events between the two cursors, so the host's cursor does not
+        // move.
         if let last = batch.last, after <= host.cursor { host.cursor = max(host.cursor, last.id) }
     }
 

@@ -42,7 +42,7 @@ struct LaunchCoverageTests {
         #expect(found == (isWhole, endsAt))
     }
 
-    @Test("if all consumers run, the next check is after the shortest limit for stopped consumers")
+    @Test("if all consumers run, the sessions are checked again after the shortest limit for stopped consumers")
     func runs() {
         let sessions = [
             session(consumer: true, launchIfStopped: 300), session(consumer: true, launchIfStopped: 200),

@@ -79,8 +79,8 @@ struct ResponsePlanTests {
             expect: .triesAgainFromZero),
         ResponseCase(
             .tagged, 416, "Content-Range: bytes */500", "Content-Range: bytes */1000", expect: .triesAgainFromZero),
-        // In these cases, an earlier response has already contradicted the checkpoint. After a second contradiction,
-        // the task fails. Without a second contradiction, the download starts again from byte 0.
+        // In the cases below, an earlier response has already contradicted the checkpoint. After a second
+        // contradiction, the task fails. Without a second contradiction, the download starts again from byte 0.
         ResponseCase(.promised, 200, "Content-Length: 0", "ETag: \"a\"", expect: .fails(.badResponse)),
         ResponseCase(.promised, 204, expect: .fails(.badResponse)),
         ResponseCase(.promised, 200, "Content-Length: 1000", "ETag: \"a\"", expect: .startsOver(size: 1000)),

@@ -60,7 +60,7 @@ struct ServerFileNameTests {
         #expect(name("attachment; filename=plain.txt; filename*=UTF-8''%ff") == "plain.txt")
     }
 
-    @Test("a URL's file name is percent-decoded one time, without directories or leading dots; the default is download",
+    @Test("a URL's file name is percent-decoded once, without directories or leading dots; the default is `download`",
         arguments: [
         ("https://example.org/a%20b.txt", "a b.txt"), ("https://example.org/%252e", "%2e"),
         ("https://example.org/..%2f..%2fx", "x"), ("https://example.org/%2ehidden", "hidden"),

@@ -165,7 +165,7 @@ private struct ScheduleSimulation {
         if !mayStart(lane) { problems.append("task \(task) of \(lane) starts beyond a limit") }
         for other in lanes where other.session == lane.session && other != lane {
             if mayStart(other, surely: true) { startsOfOthers[other, default: 0] += 1 }
-            // An idle lane leaves the queue of its session, and joins it again at the end.
+            // A lane without loaded tasks leaves its session's queue. Later the lane joins the end of the queue.
             if loaded[other]?.isEmpty ?? true { startsOfOthers[other] = 0 }
         }
         for session in limits.keys where session != lane.session {

@@ -1,5 +1,5 @@
-"""Requests, and the results of an enqueue, which stores requests as tasks. The engine, a separate process, runs the
-tasks."""
+"""Requests, and the results of an enqueue, which stores requests as tasks. The engine runs the tasks, in a separate
+process or in this process."""
 
 from __future__ import annotations
 

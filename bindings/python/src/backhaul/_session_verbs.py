@@ -103,8 +103,8 @@ class SessionVerbs:
         array = _writing_transfers.requests(requests, first)
 
         def read(ticket: TicketHandle) -> Result:
-            # Even a refused enqueue returns a batch (a list in C). The batch has the results of the requests that were
-            # applied.
+            # An enqueue that fails may also return a batch (a list in C). This batch has the results of the requests
+            # that were applied before the failure.
             batch, details = bh_batch(), new_error()
             status = library.bh_ticket_batch(ticket.pointer, byref(batch), byref(details))
             results = released(BatchHandle(batch), _reading_transfers.enqueued) if batch else []

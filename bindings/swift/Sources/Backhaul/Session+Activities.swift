@@ -5,8 +5,8 @@ internal import CBackhaul
 extension Session {
     /// Stores the activity. If the session has an activity with the same identifier, the new activity replaces it.
     ///
-    /// If an activity is replaced, its next window changes only if `firstMilliseconds` is set, or if `interval`
-    /// changes. A session has at most 1,000 activities. The role of this object must be `Role.consume` or
+    /// If an activity is replaced, its next window changes only if `firstMilliseconds` is set to another time, or if
+    /// `interval` changes. A session has at most 1,000 activities. The role of this object must be `Role.consume` or
     /// `Role.produce`.
     public func setActivity(_ activity: Activity) async throws {
         let arena = Arena()

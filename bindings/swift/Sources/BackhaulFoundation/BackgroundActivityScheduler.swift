@@ -82,9 +82,9 @@ public final class BackgroundActivityScheduler: NSObject, Sendable {
     /// Stores the schedule. If a schedule with the same identifier is already stored, the new settings replace the old
     /// ones. If the interval is the same, the stored schedule keeps its next window.
     ///
-    /// The block is called on the scheduler's own queue. When the block calls the handler, the work counts as done. If
-    /// the program ends before this call, the block is called again after the next start of the program. If the program
-    /// changes a property later, the change applies after the next call of `schedule`.
+    /// The block is called on the scheduler's own queue. The run ends when the block calls the handler. If the program
+    /// ends before the block calls the handler, the block is called again after the next start of the program. If the
+    /// program changes a property after the call of `schedule`, the change applies after the next call.
     public func schedule(_ block: @escaping @Sendable (_ completion: @escaping CompletionHandler) -> Void) {
         settings.with { settings in
             settings.block = block

@@ -72,9 +72,9 @@ public final class BackgroundURLSession: NSObject, Sendable {
         set { core.label = newValue }
     }
 
-    /// Not in Apple's API: the number of the last round whose end was delivered. 0 before the end of the first round. A
-    /// round begins when a task is resumed for the first time, and all tasks that were resumed earlier have ended. The
-    /// round ends when all resumed tasks have ended.
+    /// Not in Apple's API: the number of the last round whose end was delivered. 0 before the end of the first round.
+    /// If all tasks that were resumed earlier have ended, the first `resume` of another task begins a round. The round
+    /// ends when all resumed tasks have ended.
     public var finishedRound: UInt64 { core.finishedRound }
 
     /// Makes a task that downloads the URL. The task starts at its first `resume`.

@@ -12,7 +12,7 @@ struct ConditionTests {
     /// Makes a session with this configuration. Returns the configuration that the engine has stored for this session.
     private func remembered(_ configuration: BackgroundURLSessionConfiguration) async throws -> SessionConfiguration {
         let session = BackgroundURLSession(configuration: configuration, delegate: nil, delegateQueue: nil)
-        // The listing opens the session.
+        // The listing `allTasks` opens the session.
         #expect(await session.allTasks.isEmpty)
         let application = try await Application.open(
             "org.example.tests", store: World.server.path("store"), hosting: .embedded)

@@ -1,9 +1,9 @@
 internal import CBackhaul
 internal import Synchronization
 
-/// An application whose methods block the calling thread. `BackhaulFoundation` calls these methods on its own threads.
-/// Those methods of `BackhaulFoundation` that are synchronous, as in Apple's classes, call the blocking methods on the
-/// program's thread.
+/// An application whose methods block the calling thread. Some methods of `BackhaulFoundation` are synchronous, as in
+/// Apple's classes. These methods call the blocking methods on the program's thread. In all other cases,
+/// `BackhaulFoundation` calls the blocking methods on its own threads.
 package final class BlockingApplication: Sendable {
     // Unsafe: the handle is opaque, and is never dereferenced here.
     private let handle: Handle
@@ -69,7 +69,8 @@ package final class BlockingApplication: Sendable {
         return nil
     }
 
-    /// Returns the sessions that have begun to need attention. Waits up to `timeout` milliseconds for the first one.
+    /// Returns the sessions that have a new reason for attention, such as a challenge (a demand for a credential).
+    /// Waits up to `timeout` milliseconds for the first session.
     package func poll(timeout: Int32) throws(BackhaulError) -> [SessionInfo] {
         try batch { bh_application_poll(handle.pointer, timeout, $0, $1) }.sessions()
     }

@@ -17,8 +17,8 @@ func check(_ call: Call) throws(BackhaulError) {
     throw BackhaulError(status, error)
 }
 
-/// Makes a call with BH_START, which starts a verb: it sends a command to the engine, the process that runs the tasks.
-/// Returns the ticket, by which the result of the verb is read later.
+/// Starts a verb, a function that sends a command to the engine (the process that runs the tasks). `call` calls the
+/// verb with BH_START, so the verb does not wait for its result. Returns the ticket, by which the result is read later.
 func start(_ call: Call) throws(BackhaulError) -> Handle {
     let (status, error) = result(of: call)
     guard Int(status) == BH_STARTED, let ticket = error.ticket else { throw BackhaulError(status, error) }

@@ -154,8 +154,8 @@ final class ActivityHost: Sendable {
         if result == .deferred, isScheduled {
             try? opened().setActivity(scheduler.deferred())
         } else if isScheduled, !scheduler.repeats, scheduler.isUnchangedSinceRun {
-            // At each start, a program calls `schedule`, which stores the activity again. This activity does not repeat
-            // and has run now, so it is removed.
+            // If an activity does not repeat, the engine starts the activity once and removes it. But at each start, a
+            // program calls `schedule`, which stores the activity again. So the activity is removed here.
             try? remove(scheduler)
         }
         inner.with { inner in
@@ -182,7 +182,7 @@ final class ActivityHost: Sendable {
         do throws(BackhaulError) {
             try consumer.complete()
         } catch {
-            // Another event has arrived since the last poll.
+            // If a polled event is not acknowledged yet, the launch continues, and the thread polls again.
             if error.status == .eventsOutstanding {
                 wait?.wake()
                 return false

@@ -9,7 +9,7 @@ extension Delivery {
         // A challenge of the kind `.refresh` demands new headers or a new URL. Tasks of this module never cause such a
         // challenge. It belongs to a task of another API of the library, and this other API must respond.
         guard challenge.kind != .refresh, let info = try waiting(for: challenge, opened).first else {
-            // No task waits for the challenge any more.
+            // The delegate is not called for a refresh, or if no task waits for the challenge any more.
             if let event { acknowledgeLater(event) }
             return
         }

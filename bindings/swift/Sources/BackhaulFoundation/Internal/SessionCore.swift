@@ -39,8 +39,8 @@ final class SessionCore: @unchecked Sendable {
         /// Whether another program has invalidated the engine's session. The engine removes such a session when all its
         /// events are acknowledged.
         var isEnding = false
-        /// The tasks that were resumed while the engine's session was ending. They are enqueued (stored) in the next
-        /// session.
+        /// The tasks that were resumed while the engine's session was ending. They are enqueued (stored) in a new
+        /// session of the engine.
         var pending: [BackgroundURLSessionTask] = []
         var finishedRound: UInt64 = 0
         var isOver = false
@@ -317,8 +317,8 @@ final class SessionCore: @unchecked Sendable {
         return true
     }
 
-    /// Stores a task that was resumed while the engine's session was ending or removed. The task is enqueued in the
-    /// next session. Returns false if this process will not open another session.
+    /// Stores a task that was resumed while the engine's session was ending or removed. The task is enqueued in a
+    /// new session of the engine. Returns false if this process will not open another session.
     func addPending(_ task: BackgroundURLSessionTask) -> Bool {
         let isAdded = inner.with { inner in
             guard inner.hasBegun, !inner.isInvalidating, !inner.isOver else { return false }
