@@ -3,11 +3,12 @@
  * transfers, and waits until all of them have ended. It acknowledges every event: every stored message that a transfer
  * has ended.
  *
- *   bench_host daemon|embedded get|put STORE LIST [CA_FILE]
+ *   bench_host daemon|embedded get|put STORE LIST [CA_FILE [AT_ONCE]]
  *
- * Each line of LIST is "URL<tab>destination", or with put "URL<tab>file to upload". The program uses no idempotency
- * keys. Like the other programs that the bench compares, it runs 32 transfers at the same time. If a task failed, the
- * exit status is 1.
+ * Each line of LIST is "URL<tab>destination", or with put "URL<tab>file to upload". An empty CA_FILE means the
+ * authorities of the system. The program uses no idempotency keys. It runs AT_ONCE transfers at the same time. If
+ * AT_ONCE is missing, it runs 32, like the other programs that the bench compares. If a task failed, the exit status
+ * is 1.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <backhaul.h>
@@ -15,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AT_ONCE 32
+enum { STANDARD_AT_ONCE = 32 };
 
 static bh_error error = BH_INIT(bh_error);
 
@@ -85,18 +86,19 @@ int main(int argc, char **argv) {
     bh_session *session = NULL;
     bh_application_options options = BH_INIT(bh_application_options);
     bh_session_configuration configuration = BH_INIT(bh_session_configuration);
-    if (argc < 5 || argc > 6) {
-        fprintf(stderr, "usage: bench_host daemon|embedded get|put STORE LIST [CA_FILE]\n");
+    if (argc < 5 || argc > 7) {
+        fprintf(stderr, "usage: bench_host daemon|embedded get|put STORE LIST [CA_FILE [AT_ONCE]]\n");
         return 2;
     }
+    uint32_t at_once = argc > 6 ? (uint32_t)strtoul(argv[6], NULL, 10) : STANDARD_AT_ONCE;
     options.identifier = "org.example.bench";
     options.hosting = strcmp(argv[1], "daemon") == 0 ? BH_HOSTING_DAEMON : BH_HOSTING_EMBEDDED;
     options.store = argv[3];
     check(bh_application_open(&options, BH_WAIT_DEFAULT, &application, &error), "open");
     configuration.identifier = "bench";
-    configuration.connections_per_origin = AT_ONCE;
-    configuration.maximum_running_tasks = AT_ONCE;
-    configuration.tls.ca_file = argv[5];
+    configuration.connections_per_origin = at_once;
+    configuration.maximum_running_tasks = at_once;
+    configuration.tls.ca_file = argc > 5 && argv[5][0] ? argv[5] : NULL;
     check(bh_session_create(application, &configuration, BH_ROLE_CONSUME, BH_WAIT_DEFAULT, &session, NULL, &error),
           "create");
     char *text = whole_file(argv[4]);

@@ -51,20 +51,20 @@ def touch_memory(size):
         ctypes.memset(ctypes.addressof(ctypes.c_char.from_buffer(memory)), 1, size)
 
 
-def prepare(row, files, server, tls, folder):
+def prepare(files, server, folder, tls=False, uploads=False):
     """Returns the job of a run, with an empty folder for the files and an empty folder for lists and stores."""
     target, scratch = folder / "files", folder / "scratch"
     target.mkdir(parents=True)
     scratch.mkdir()
     base, stored = f"{server.url(tls)}/{files.folder.name}", target
     sources = results = [target / name for name in files.sizes]
-    if row.uploads:
+    if uploads:
         sources = [files.folder / name for name in files.sizes]
         stored = server.files / "put" / folder.name
         results = [stored / name for name in files.sizes]
         base = f"{server.url(tls)}/put/{folder.name}"
     return Job([f"{base}/{name}" for name in files.sizes], sources, results, stored, scratch,
-               server.certificates.authority, tls, row.uploads, files.folder)
+               server.certificates.authority, tls, uploads, files.folder)
 
 
 def run(contender, job, files, server, environment):

@@ -74,8 +74,8 @@ class Transfers:
 
     def _job(self, cell, contender, number):
         name = f"{cell.row.name}-{'plain' if cell.protocol == PLAIN else 'tls'}-{number}-{contender.name}"
-        return measure.prepare(cell.row, cell.files, cell.server, cell.protocol != PLAIN,
-                               self._folder / "rounds" / name.replace(" ", "_").replace(",", ""))
+        folder = self._folder / "rounds" / name.replace(" ", "_").replace(",", "")
+        return measure.prepare(cell.files, cell.server, folder, cell.protocol != PLAIN, cell.row.uploads)
 
 
 class Cell:
