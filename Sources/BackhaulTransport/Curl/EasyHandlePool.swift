@@ -17,8 +17,8 @@ final class EasyHandlePool {
         sockets.replaced = replaced
     }
 
-    /// - nonceOwner: the owner (the credential and the server) of the Digest nonces that the handle may have. The
-    ///   nonces identify the user, and libcurl has no function that removes them from a handle.
+    /// Returns a handle that has no Digest nonces, or only nonces of `nonceOwner` (a credential and a server). Nonces
+    /// identify the user, and libcurl has no function that removes them from a handle.
     func take(nonceOwner: String?) throws(Failure) -> EasyHandle {
         for owner in nonceOwner == nil ? [nil] : [nonceOwner, nil] {
             if let index = unused.lastIndex(where: { $0.nonceOwner == owner }) { return unused.remove(at: index) }

@@ -15,8 +15,9 @@ _HEAD = f"""{TITLE}
 
 `scripts/test conditions` runs these scenarios. They use a fake `/sys` with uevents, a system bus with a fake
 NetworkManager, links with a chosen speed, and a clock that the test sets. In each scenario the file is complete at the
-end, and only bytes in transit are fetched twice. The transfer stops within a second of the change. The second table of
-each scenario has the wait records (`bh_task_waits`) of a test run. `scripts/document-scenarios` writes this section.
+end, and only bytes in transit are fetched twice. When a condition changes and the transfer must wait, it stops within a
+second. The second table of each scenario has the wait records (`bh_task_waits`) of a test run.
+`scripts/document-scenarios` writes this section.
 """
 
 

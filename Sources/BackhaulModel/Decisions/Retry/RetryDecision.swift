@@ -50,8 +50,8 @@ public enum RetryDecision: Equatable, Sendable {
     /// count towards the limit of attempts.
     case whenUplinkIsUp
 
-    /// The most retries in a row without a delay. If the HTTP/2 server then ends one more request without a response,
-    /// this end counts as a broken connection.
+    /// The most retries in a row without a delay, after a server has closed an HTTP/2 connection before its response.
+    /// After these retries, such a failure is retried like any other broken connection.
     static let immediateLimit: UInt32 = 5
     /// After this many failed attempts in a row, the task fails if most servers would repeat the last failure.
     static let permanentFailureLimit: UInt32 = 3
@@ -88,8 +88,8 @@ public enum RetryDecision: Equatable, Sendable {
 
 extension FailedAttempt {
     /// Whether the server closed the connection, and the client may repeat the request. A repetition is allowed if the
-    /// server did not read the request, or if the method is idempotent. A connection that broke before any byte was
-    /// sent does not count, because a proxy may break every connection.
+    /// server did not read the request, or if the method is idempotent. False if the connection broke before any byte
+    /// was sent: a proxy may break every connection, so such a request is retried only with a delay.
     fileprivate var isUnprocessedStream: Bool {
         failure.status == .connectionLost
             && connectionWasClosed && (isUnprocessed || HTTPMethod.isIdempotent(method))
