@@ -12,7 +12,7 @@ extension UInt64: WireValue {}
 extension Int32: WireValue {}
 extension Int64: WireValue {}
 
-/// A list of bytes is a value that is not text, such as `user_data`. Its bytes are copied as a whole.
+/// Values that are not text, such as `user_data`, are lists of bytes. The bytes of a list are copied as a whole.
 extension UInt8: WireElement {
     static var minimumSize: Int { 1 }
     static func write(_ list: [UInt8], to coder: inout Coder) { coder.write(counted: list) }

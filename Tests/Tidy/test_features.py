@@ -18,7 +18,7 @@ def language_of(path):
     return {"c": "C", "py": "Python", "swift": "Swift"}[path.rpartition(".")[2]]
 
 
-def test_each_feature_has_its_names_in_all_interfaces_and_its_tests():
+def test_the_row_of_each_feature_has_a_name_for_each_interface_and_has_tests():
     assert len(ROWS) > 20
     assert all(len(row) == 6 and all(row) for row in ROWS)
 

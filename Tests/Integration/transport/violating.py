@@ -17,7 +17,7 @@ def frame(kind, flags, stream, payload=b""):
 
 
 def fields(*pairs):
-    """Returns a field block (RFC 7541) whose names and values are sent without changes."""
+    """Returns a field block (RFC 7541) that has the given names and values, without Huffman coding."""
     return hpack.Encoder().encode([hpack.NeverIndexedHeaderTuple(*pair) for pair in pairs], huffman=False)
 
 

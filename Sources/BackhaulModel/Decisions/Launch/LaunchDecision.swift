@@ -36,8 +36,8 @@ public enum LaunchDecision {
         /// Whether a launch is in progress. A host belongs to the launch if its environment has the token (a secret) of
         /// the launch.
         public var hasLaunch: Bool
-        /// Whether the launch lists sessions that are not completed: no host has stated that it has processed their
-        /// events.
+        /// Whether a session for which the host was launched is still not completed. A session is completed when a host
+        /// has stated that it has processed the session's events.
         public var isOutstanding: Bool
         /// Whether a session needs its host, because all its tasks have ended or because it has an open challenge (a
         /// demand for a credential).
@@ -46,8 +46,8 @@ public enum LaunchDecision {
         public var isCovered: Bool
         /// When `isCovered` may become false without an event; nil if only an event can make it false.
         public var coverEndsAt: Int64?
-        /// Whether the launched host completed a session that needed the host only because a server had rejected
-        /// earlier credentials. If so, the count of launches does not restart.
+        /// Whether the launched host has completed a session that needed the host for one reason only: a server had
+        /// rejected earlier credentials. If so, the count of launches does not restart.
         public var onlyRepeatedChallenges: Bool
         public var now: Int64
 
@@ -73,8 +73,8 @@ public enum LaunchDecision {
         case rest
         case wait(until: Int64)
         case launch
-        /// Do not launch again, because too many launches in a row have failed. Launches resume when a host connects
-        /// that the engine did not launch.
+        /// Do not launch again, because too many launches in a row have failed. Launches resume when a host that the
+        /// engine did not launch connects.
         case giveUp
         /// Send SIGTERM.
         case terminate

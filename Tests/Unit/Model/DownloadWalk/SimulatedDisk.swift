@@ -28,8 +28,8 @@ struct SimulatedDisk {
 
     private(set) var part: File?
     private(set) var final: File?
-    /// The part file before its rename, until the directory is synced. Before this sync, a power loss may undo the
-    /// rename.
+    /// The part file as it was before its rename. Nil before the rename, and after the directory is synced. Before this
+    /// sync, a power loss may undo the rename.
     private var partBeforeRename: File?
     private var lastInode: UInt64 = 100
     // The state of the open part file. This state is lost when the process ends.

@@ -116,8 +116,8 @@ struct RetryDecisionTests {
         RetryRow("bad response, with its bit", nonsense, becomes: first) { _ in } policy: {
             $0.retryErrors.insert(.badResponse)
         },
-        RetryRow("lost, no error is retried", lost, becomes: refusal) { _ in } policy: { $0.retryErrors = .nothing },
-        RetryRow("disk, no error is retried", disk, becomes: refusal) { _ in } policy: { $0.retryErrors = .nothing },
+        RetryRow("lost, with empty retry_errors", lost, becomes: refusal) { _ in } policy: { $0.retryErrors = .nothing },
+        RetryRow("disk, with empty retry_errors", disk, becomes: refusal) { _ in } policy: { $0.retryErrors = .nothing },
         RetryRow("disk, with another bit only", disk, becomes: first) { _ in } policy: { $0.retryErrors = .name },
         RetryRow("404 in retry_statuses", status(404), becomes: first) { _ in } policy: {
             $0.retryStatuses = StatusList("404") ?? $0.retryStatuses
@@ -142,8 +142,8 @@ struct RetryDecisionTests {
         RetryRow("POST, no name", name, becomes: first) { $0.method = "POST" },
         RetryRow("POST, no handshake", handshake, becomes: first) { $0.method = "POST" },
         RetryRow("POST, 503", status(503), becomes: refusal) { $0.method = "POST" },
-        RetryRow("POST, 408: incomplete", status(408), becomes: first) { $0.method = "POST" },
-        RetryRow("POST, silent before it was sent", silence, becomes: first) {
+        RetryRow("POST, 408: the server did not get the whole request", status(408), becomes: first) { $0.method = "POST" },
+        RetryRow("POST, time-out before the request was sent", silence, becomes: first) {
             $0.method = "POST"
             $0.isUnprocessed = true
         },
@@ -174,7 +174,7 @@ struct RetryDecisionTests {
         RetryRow("without a limit", lost, becomes: .later(milliseconds: 600_000, consecutiveFailures: .max)) {
             $0.consecutiveFailures = .max
         },
-        RetryRow("more than the limit, which was lowered", lost,
+        RetryRow("more failures than the limit, because the limit was lowered", lost,
             becomes: refusal) { $0.consecutiveFailures = 50 } policy: {
             $0.maximumAttempts = 3
         },
@@ -202,7 +202,7 @@ struct RetryDecisionTests {
             ($0.isUnprocessed, $0.connectionWasClosed) = (true, true)
             $0.consecutiveFailures = 2
         } policy: { $0.maximumAttempts = 3 },
-        RetryRow("a refused stream, no error is retried", lost, becomes: .immediately) {
+        RetryRow("a refused stream, with empty retry_errors", lost, becomes: .immediately) {
             ($0.isUnprocessed, $0.connectionWasClosed) = (true, true)
         } policy: { $0.retryErrors = .nothing },
         RetryRow("a refused stream, POST", lost, becomes: .immediately) {
@@ -219,7 +219,7 @@ struct RetryDecisionTests {
             $0.method = "POST"
         },
         RetryRow("lost before any byte was sent", lost, becomes: first) { $0.isUnprocessed = true },
-        RetryRow("no connection is no refused stream", connection, becomes: first) { $0.isUnprocessed = true },
+        RetryRow("a failed connection does not count as a refused stream", connection, becomes: first) { $0.isUnprocessed = true },
     ])
     func refusedStreams(_ row: RetryRow) { check(row) }
 
@@ -279,7 +279,7 @@ struct RetryDecisionTests {
 
     @Test("If a task's bytes are unusable, the task is retried from byte 0, even if retry_errors is empty", arguments: [
         RetryRow("by default", nonsense, becomes: first) { $0.fromZero = true },
-        RetryRow("no error is retried", nonsense, becomes: first) { $0.fromZero = true } policy: {
+        RetryRow("with empty retry_errors", nonsense, becomes: first) { $0.fromZero = true } policy: {
             $0.retryErrors = .nothing
         },
         RetryRow("with a limit of attempts", nonsense, becomes: refusal) {
