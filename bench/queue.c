@@ -8,9 +8,9 @@
  *   queue start STORE PORT
  *       listens at 127.0.0.1:PORT without ever responding, and opens the store, which starts the daemon. Prints the
  *       seconds until the session is attached, and the seconds until the first byte of a request has arrived. At the
- *       end of its standard input, closes the store and prints "closed", but listens until it is killed. If the program
- *       ended before the daemon, the daemon's requests would fail. The tasks would then wait for their retry delays at
- *       the next start.
+ *       end of its standard input, closes the store and prints "closed", but continues to listen until it is killed.
+ *       If the program ended before the daemon, the daemon's requests would fail. The tasks would then wait for their
+ *       retry delays at the next start.
  */
 #define _DEFAULT_SOURCE
 #include <arpa/inet.h>

@@ -1074,11 +1074,12 @@ typedef struct bh_request {
     int64_t latest_start_ms;     /* after this time, the constraints of the task's own preset and of its session's
                                     preset do not apply to the task any more. latest_start_ms must not be before
                                     earliest_start_ms. 0: no such time */
-    uint64_t expected_bytes_received; /* upper bound of the received bytes. While a budget has fewer bytes left, the
-                                         task is held (Apple: countOfBytesClientExpectsToReceive). 0: expected_size, or
-                                         not known */
-    uint64_t expected_bytes_sent; /* upper bound of the sent bytes. While a budget has fewer bytes left, the task is
-                                     held (Apple: countOfBytesClientExpectsToSend). 0: the size of the body */
+    uint64_t expected_bytes_received; /* upper bound of the received bytes. While a budget has fewer bytes left than
+                                         this bound, the task is held (Apple: countOfBytesClientExpectsToReceive). 0:
+                                         expected_size, or not known */
+    uint64_t expected_bytes_sent; /* upper bound of the sent bytes. While a budget has fewer bytes left than this bound,
+                                     the task is held (Apple: countOfBytesClientExpectsToSend). 0: the size of the
+                                     body */
     bh_request_flags flags;
     bh_if_exists if_exists;
     bh_body_source body_source;  /* for body_file and the files of parts */
@@ -1704,7 +1705,7 @@ typedef struct bh_activity {
                                   its interval_ms, 0 does not change its next window */
     int64_t next_ms;           /* read only: when the open window opened. If no window is open: when the next window
                                   opens */
-    int64_t next_ends_ms;      /* read only: when that window ends */
+    int64_t next_ends_ms;      /* read only: when the window of next_ms ends */
     int64_t last_started_ms;   /* read only: time of the last start, or 0 */
     uint64_t last_task;        /* read only: id of the last task, or 0 */
     const char *url;           /* read only: URL of the request, or NULL */

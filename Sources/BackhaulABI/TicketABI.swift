@@ -88,8 +88,8 @@ public func bh_ticket_release(_ ticket: OpaquePointer?) {
     verb?.release()
 }
 
-/// The verb of the ticket (the function call that sent the command), and the outcome of this verb. Throws if the verb
-/// has a result of another kind.
+/// The verb of the ticket (the function call that sent the command), and the outcome of this verb. Throws if `isRight`
+/// is false for the kind of the verb, or if the engine has not replied yet.
 private func completedOutcome(
     _ ticket: OpaquePointer?, _ isRight: (StartedVerb.Kind) -> Bool
 ) throws(Failure) -> (StartedVerb, Ticket.Outcome) {

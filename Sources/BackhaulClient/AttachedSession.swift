@@ -23,7 +23,8 @@ struct AttachedSession: Sendable {
     var progressDescriptor: EventFD?
     /// Whether the descriptor is readable.
     private var isSignalled = false
-    /// The number of polls to which the engine has not replied yet. The replies may contain the new events.
+    /// The number of polls to which the engine has not replied yet. Until they have replies, the descriptor is not
+    /// readable, because the replies may contain all new events.
     private var pendingPolls = 0
 
     init(identifier: String, role: Role, descriptor: EventFD) {

@@ -34,7 +34,7 @@ extension ClientState {
         grantCredit(handle)
     }
 
-    /// Notes that the outcome of a poll is set. `polled` was called before, if the engine's reply has events.
+    /// Notes that the outcome of a poll is set. If the engine's reply has events, `polled` was called before.
     mutating func pollEnded(_ handle: HandleID) { sessions[handle]?.pollEnded() }
 
     mutating func pushed(_ handle: HandleID, _ events: [Event], after: EventID, through: EventID) {

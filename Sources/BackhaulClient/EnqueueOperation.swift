@@ -2,8 +2,9 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 
 /// An enqueue of many requests, which become tasks. The client sends the requests in chunks to the engine, which runs
-/// the tasks. At any time, at most `maximumChunksInFlight` sent chunks have no reply. So the engine commits one chunk
-/// while the client sends the next one, and little memory is needed. The first refused chunk ends the enqueue.
+/// the tasks. The client does not wait for the reply to each chunk, so the engine can commit one chunk while the client
+/// sends another. At most `maximumChunksInFlight` sent chunks have no reply, so little memory is needed. The first
+/// refused chunk ends the enqueue.
 final class EnqueueOperation: Sendable {
     private static let maximumChunksInFlight = 4
 

@@ -25,9 +25,9 @@ public final class ConditionsWatch {
     /// Whether no needed condition is `pending`.
     public var isSettled: Bool { pending.isEmpty }
 
-    /// The needed conditions that have no reading yet. With one exception, a condition is pending for two seconds at
-    /// most: if NetworkManager has not identified a new interface of the kernel yet, the network is pending for up to
-    /// ten seconds. When this set changes, `onChange` is called.
+    /// The needed conditions that have no reading yet. A condition is pending for two seconds at most. Only the network
+    /// may be pending longer: up to ten seconds, while NetworkManager has not identified a new interface of the kernel.
+    /// When this set changes, `onChange` is called.
     public var pending: ConditionSet {
         isNetworkPending && needs.contains(.network) ? pendingNeeds.union(.network) : pendingNeeds
     }

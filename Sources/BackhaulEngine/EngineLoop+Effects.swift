@@ -147,8 +147,8 @@ extension EngineLoop {
         if change.sessionRemoved { removed(change) }
     }
 
-    /// Forgets a session that was removed. A client may wait for the right to read the events of a session of this
-    /// name. The engine then tries again to open the session for this client.
+    /// Forgets a session that was removed. If a client waits for the right to read the session's events, the engine
+    /// tries again to open a session of this name for the client.
     func removed(_ change: Change) {
         forget(change.session)
         clients.claims.released(NamedSession(change))

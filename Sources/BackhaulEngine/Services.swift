@@ -19,7 +19,8 @@ struct Services: Sendable {
     }
 }
 
-/// Posts results of the store and disk threads to the loop. These threads start before the loop exists.
+/// Posts results of the store and disk threads to the loop. These threads start before the loop exists, so the mailbox
+/// gets the loop later (`open`).
 final class LoopMailbox: Sendable {
     private let loop: Lock<LoopThread<EngineLoop>?> = Lock(nil)
 

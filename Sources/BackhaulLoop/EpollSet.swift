@@ -8,9 +8,9 @@ internal import Glibc
 /// The set contains a waker: a descriptor that is always ready, but registered without events. To wake the waiting
 /// thread, `wake` registers an event for the waker. The event occurs one time. The registration takes one system call,
 /// and nothing has to be read afterwards. `wake` never writes into a file of the host, the program that embeds the
-/// library. If the host has closed the waker and reused its number, the kernel refuses the call. If the waker were an
-/// eventfd, a write(2) into the host's file would succeed. The call in `wake` also proves that the descriptor number of
-/// the set still belongs to this set.
+/// library. If the host has closed the waker and reused its number, the kernel refuses the registration. With an
+/// eventfd as the waker, `wake` would write into the host's file instead. The registration also proves that the
+/// descriptor number of the set still belongs to this set.
 final class EpollSet: Sendable {
     private let epoll: Descriptor
     // A socket that is never connected. It is always writable. It has its own inode. If another file gets the

@@ -55,8 +55,8 @@ public enum ForkGuard {
         let last = Atomic<UInt64>(ForkGuard.byLibrary)
 
         init() {
-            // The table must exist before the handler runs. Otherwise a child could wait for ever, because a thread of
-            // its parent was making the table.
+            // The table must exist before the handler is registered. If a thread of the parent were making the table
+            // during a fork, the handler in the child would wait for that thread for ever.
             _ = ForkGuard.chunks
             pthread_atfork(nil, nil) { ForkGuard.closeAll() }
         }

@@ -26,7 +26,7 @@ enum ChecksumConversion {
             let file = try directory.openFile(newName)
             let lock = try Database.lockDatabaseFile(file)
             try copy(connection, to: directory.reachablePath(of: newName), file)
-            // The log must be empty before the rename: SQLite would apply the old database's log to the new one.
+            // The log must be empty before the rename. Otherwise SQLite would apply the old log to the new database.
             connection.checkpoint(truncating: true)
             guard directory.sizeOfFile(Schema.walName) ?? 0 == 0, try isCopy(directory, of: connection) else {
                 removeFiles(directory)

@@ -11,7 +11,8 @@ final class GroupCommit {
     static let walSizeLimit = 32 << 20
     /// A checkpoint is due when the log has this many frames (pages of 4 KiB).
     static let checkpointFrames: Int32 = 8_192
-    /// Only a huge transaction makes a log of this many frames. The checkpoint of such a log also truncates the file.
+    /// Only a huge transaction makes a log of this many frames. The checkpoint of such a log truncates the file to 0
+    /// bytes.
     static let truncatingFrames: Int32 = 32_768
     /// A transaction ends after this many changed rows, even if more bodies are queued. Replies are sent after the
     /// commit, so a longer transaction would delay the reply for the transaction's first body.

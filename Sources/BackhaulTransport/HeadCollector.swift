@@ -49,7 +49,7 @@ struct HeadCollector {
         if isComplete { return .more }
         let content = line.prefix { $0 != 0x0D && $0 != 0x0A }
         let isStatusLine = content.starts(with: "HTTP/".utf8)
-        // libcurl 7.88.1 accepts any first line in a response to CONNECT.
+        // libcurl 7.88.1 accepts any first line in a response to CONNECT, so the line is checked here.
         guard isStatusLine || hasStatusLine else { return .broken("responded with something else than HTTP") }
         if content.isEmpty { return endOfFields() }
         if isStatusLine {

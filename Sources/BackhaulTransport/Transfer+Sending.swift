@@ -8,8 +8,8 @@ extension Transfer {
     /// returns false and does not rewind the body. In two cases the server has not acted on the request: the server has
     /// refused the stream (REFUSED_STREAM, RFC 9113, section 8.7), or has responded with 401 or 407. This function
     /// returns true if the head of a 401 or 407 response is buffered. It also returns true if the request was the first
-    /// on its connection and no response has arrived. libcurl repeats such a request only if the server has refused the
-    /// stream or has responded with 401 or 407.
+    /// on its connection and no response has arrived. libcurl repeats the first request of a connection only if the
+    /// server has refused the stream, or has responded with 401 or 407.
     func rewindWhatWasRefused() -> Bool {
         guard timing.isFirstOnConnection || isHoldingHead, !headIsWhole else { return false }
         wasNotProcessed()
@@ -21,8 +21,8 @@ extension Transfer {
     /// the request was sent (RFC 9113, section 8.1). libcurl reports this as a stream error without a reason.
     func hasEarlyResponse(_ result: CURLcode) -> Bool { isHTTP2 && hasResponse && endedWithoutReason(result) }
 
-    /// Returns whether libcurl 7.88.1 has dropped such an early response. libcurl drops a response that arrives
-    /// together with the end of the stream (lib/http2.c, cf_h2_recv, "stream->reset").
+    /// Returns whether libcurl 7.88.1 has dropped an early response (see `hasEarlyResponse`). libcurl drops a response
+    /// that arrives together with the end of the stream (lib/http2.c, cf_h2_recv, "stream->reset").
     func hasLostEarlyResponse(_ result: CURLcode) -> Bool {
         !hasResponse && !needsHTTP1 && request.httpVersion != .http2PriorKnowledge && endedWithoutReason(result)
     }

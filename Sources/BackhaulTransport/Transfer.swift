@@ -11,7 +11,7 @@ public final class Transfer {
     /// The metrics of the latest request, as far as they are known.
     public internal(set) var metrics = TransferMetrics()
     public var isHTTP2: Bool { head.isHTTP2 }
-    /// The numbers of the credentials in the last request; nil if the request had no such credential.
+    /// The number of the server's credential in the last request, and that of the proxy; nil if the request had none.
     public internal(set) var serverCredentialNumber: UInt64?
     public internal(set) var proxyCredentialNumber: UInt64?
     /// The numbers of the sent credentials that a response has accepted.
@@ -267,8 +267,8 @@ public final class Transfer {
             on: socket, isEncrypted: origin.scheme == "https" || stack.identity.isProxyEncrypted,
             isNested: stack.identity.isNested(for: origin)) {
         case .none: return true
-        // On a new connection, a part of a TLS record may be a TLS session ticket. If the server has closed a new
-        // connection, libcurl itself reports this.
+        // A new connection stays in use: a part of a TLS record may be a TLS session ticket, and if the server has
+        // closed the connection, libcurl itself reports this.
         case .part, .end: return isNew || abandonConnection()
         case .data:
             guard isNew, reconnects >= Transfer.reconnectLimit else { return abandonConnection() }
@@ -333,8 +333,8 @@ public final class Transfer {
     private func watchBody() -> Bool {
         bodyEnd = .notChecked
         guard !head.isHTTP2 else {
-            // A response over HTTP/1.1 that names HTTP/2 would avoid the checks for HTTP/1.x. libcurl does not detect
-            // this.
+            // If a response over HTTP/1.1 has HTTP/2 in its status line, the checks for HTTP/1.x would not apply.
+            // libcurl does not detect such a response.
             guard maySpeakHTTP2 else {
                 violation = Failure(.badResponse, "\(origin.text) sent a response of HTTP/2 over HTTP/1.1")
                 return false

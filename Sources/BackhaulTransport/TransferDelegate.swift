@@ -3,14 +3,14 @@ public import BackhaulModel
 /// Receives the results of a transfer. All calls are on the thread of the event loop. Each method may start and cancel
 /// transfers, and resume other transfers.
 public protocol TransferDelegate: AnyObject {
-    /// Receives the head of the final response. If this head arrives, the transport calls this exactly one time, before
-    /// the first byte of the body. This call is also made if there is no body.
+    /// Receives the head of the final response. If this head arrives, the transport calls this method exactly one time,
+    /// before the first byte of the body. The method is also called if there is no body.
     func transfer(_ transfer: Transfer, received head: ResponseHead) -> BodyPlan
     /// Receives bytes of the body in order. Content codings are not decoded. If the method returns `pause`, the bytes
     /// do not count as taken: they are passed again after `resume`, perhaps in chunks of other sizes.
     func transfer(_ transfer: Transfer, received bytes: RawSpan) -> Flow
-    /// Receives the end of the transfer. If the transfer was cancelled, the transport never calls this. Otherwise, the
-    /// transport calls this exactly one time.
+    /// Receives the end of the transfer. The transport calls this method exactly one time for each transfer that was
+    /// not cancelled. If the transfer was cancelled, the transport does not call this method.
     func transferEnded(_ transfer: Transfer, _ end: TransferEnd)
 }
 

@@ -110,8 +110,8 @@ public final class Transport {
 
     func resume(_ transfer: Transfer) {
         transfer.lastActivityAt = loop.now
-        // The operation is deferred, because a method of the delegate may be running. The delegate must not be called
-        // again before this method has returned.
+        // The operation is deferred, because a method of the delegate may be running. Until that method has returned,
+        // no other method of the delegate may be called.
         deferredCalls.append(.unpause(transfer))
         scheduleProcessing()
     }

@@ -11,7 +11,7 @@ public struct TransientService: Equatable, Sendable {
     /// The arguments after the program's name. `$` and `%` have no special meaning. However, a reload of systemd 252
     /// damages each `$` for later restarts, and no notation of the `$` prevents this.
     public var arguments: [String] = []
-    /// Variables that are added to the user manager's environment.
+    /// Variables that the service gets in addition to the user manager's environment.
     public var environment: [String: String] = [:]
     /// The absolute path of the working directory; nil for the user's home.
     public var workingDirectory: String?

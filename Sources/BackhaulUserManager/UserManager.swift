@@ -179,7 +179,8 @@ public final class UserManager {
                     try run("StartUnit", [.string(service.name), .string("replace")], deadline)
                 }
             } catch {
-                // If the manager has no such unit, the unit disappeared after the first call, so its name is free.
+                // If the manager has no such unit, the unit has disappeared since StartTransientUnit found it. So its
+                // name is free.
                 if case .refused(Name.noSuchUnit, _) = error {
                     alreadyExisted = false
                     continue

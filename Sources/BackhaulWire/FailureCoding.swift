@@ -6,7 +6,8 @@ internal import BackhaulModel
 extension Failure: WireRecord {
     static var blank: Failure { Failure(.internal, "") }
     mutating func code(with coder: inout Coder) throws(Malformed) {
-        // A newer engine may send codes that this library does not know. The message is still useful.
+        // A newer engine may send codes that this library does not know. These codes become `.internal` and `.none`.
+        // The message is still useful.
         try coder.code(&status, orElse: .internal)
         try coder.code(&domain, orElse: .none)
         try coder.field(&detail)

@@ -64,7 +64,7 @@ public enum Wire {
     public static func countThatFits(_ tasks: [TaskInfo]) -> Int { countThatFits(items: tasks) }
 
     private static func countThatFits<Item: WireValue>(items: [Item]) -> Int {
-        // The remaining 64 bytes are for the tags, the sequence number, the count and `more`.
+        // 64 bytes of the frame are reserved for the tags, the sequence number, the count and `more`.
         let room = maximumFrame - 64
         var coder = Coder()
         for (index, item) in items.enumerated() {

@@ -77,7 +77,7 @@ __attribute__((noinline)) void bhl_computation_begins(void) {
     for (;;) {
         count(true);
         if (forks || atomic_load(&forking) == 0) return;
-        // The fork may have read `computing` before this thread was counted, so this thread waits for the fork.
+        // A fork is under way. It may have read `computing` before this thread was counted, so this thread waits.
         count(false);
         if (!sleeps_before_deadline()) break;
     }

@@ -1,4 +1,5 @@
-// Functions that find the file that contains this code, read the environment, and release memory.
+// Functions for three purposes: to find the file that contains this code, to read the environment, and to release
+// memory.
 #pragma once
 #include "shims.h"
 

@@ -116,7 +116,7 @@ static inline int bhl_default_route(int family, struct bhl_route *out) {
     if (!NLMSG_OK(head, (size_t)count)) return errno = EPROTO, -1;
     if (head->nlmsg_type == NLMSG_ERROR && head->nlmsg_len >= NLMSG_LENGTH(sizeof(struct nlmsgerr))) {
         errno = -((struct nlmsgerr *)NLMSG_DATA(head))->error;
-        // There is no route, or the type of the route is unreachable, prohibit or blackhole.
+        // With these errors, there is no route, or its type is unreachable, prohibit or blackhole.
         return errno == ENETUNREACH || errno == EHOSTUNREACH || errno == EACCES || errno == EINVAL ? 0 : -1;
     }
     if (head->nlmsg_type != RTM_NEWROUTE || head->nlmsg_len < NLMSG_LENGTH(sizeof(struct rtmsg))) {

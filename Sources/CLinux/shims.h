@@ -1,7 +1,7 @@
-// Adds functions that Swift's Glibc module lacks. These are forms of variadic system calls with fixed arguments,
-// replacements for macros, and functions that libc declares only if the macro _GNU_SOURCE is defined. Swift parses
-// libc's headers without this macro, so this header must not define it. Instead, the few declarations are repeated
-// here.
+// Adds functions that Swift's Glibc module lacks. There are three kinds: functions with fixed arguments that replace
+// variadic functions, replacements for macros, and functions that libc declares only if the macro _GNU_SOURCE is
+// defined. Swift parses libc's headers without this macro, so this header must not define it. Instead, the few
+// declarations are repeated here.
 #pragma once
 #include <errno.h>
 #include <fcntl.h>
@@ -43,7 +43,7 @@ extern int sync_file_range(int descriptor, __off64_t offset, __off64_t size, uns
 #define SYNC_FILE_RANGE_WRITE 2
 #endif
 
-// The next functions are forms of variadic system calls with fixed arguments. Swift's Glibc module has no such forms.
+// The next functions have fixed arguments. They replace variadic functions, which Swift's Glibc module lacks.
 static inline int bhl_open(const char *path, int flags, mode_t mode) { return open(path, flags | O_CLOEXEC, mode); }
 static inline int bhl_openat(int directory, const char *path, int flags, mode_t mode) {
     return openat(directory, path, flags | O_CLOEXEC, mode);

@@ -12,7 +12,7 @@
 /* The path at which this test may create a store. When the test starts, nothing exists at this path. */
 static const char *store;
 
-/* The value of an output parameter that a call must not set. */
+/* If a call must not set an output parameter, the test sets the parameter to UNTOUCHED before the call. */
 static char untouched;
 #define UNTOUCHED ((void *)&untouched)
 

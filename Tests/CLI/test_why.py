@@ -1,7 +1,7 @@
 """`backhaul why` explains what transfers wait for, on a machine with a fake /sys and /proc.
 
 The advice must be correct: the tests run each command that the advice names, and then the transfer continues. A session
-is a named collection of transfers. A constraint is a demand of a session or a transfer on the system, such as external
+is a named collection of transfers. A constraint is what a session or a transfer demands of the system, such as external
 power. A condition is a fact about the system. While the system does not meet a constraint of a transfer, the transfer
 waits. This is called a hold.
 """

@@ -23,8 +23,8 @@ class Run:
     system: float
     #: The processor time of the server. The server and the contender run on the same processors.
     server: float
-    #: The part of Backhaul's daemon in the user and system time. The rest is the part of the host, the program that
-    #: uses the library.
+    #: How much of the user and system time Backhaul's daemon has used. The host, which is the program that uses the
+    #: library, has used the rest.
     daemon: float
     #: Context switches of the contender and its daemon.
     switches: int
@@ -71,7 +71,7 @@ def run(contender, job, files, server, environment):
     """Times one run from fork to exit. wait4(2) waits for the exit without polling, and returns the processor times."""
     command = [os.fspath(word) for word in contender.command(job)]
     # The sync comes before `touch_memory`: during a long sync, the balloon driver could take the touched memory again.
-    # If the previous contender has synced its own files, the sync is short. So with the opposite order, the memory
+    # The sync is short if the previous contender has synced its own files. So if `touch_memory` came first, the memory
     # would be ready for some contenders, and not ready for others.
     os.sync()
     touch_memory(min(files.bytes, 2 << 30))

@@ -19,8 +19,8 @@ def rounds(runs):
 
 
 def ratios(figure, runs, reference):
-    """Returns for each round the ratio of the run to the reference. In a round, each contender (measured program) runs
-    one time. So the two runs of a ratio are less than a minute apart.
+    """Returns for each round the run's figure divided by the reference's figure. In a round, each contender (measured
+    program) runs one time. So the two runs of a ratio are less than a minute apart.
     """
     # The processor times of the kernel have steps of 10 ms, so a time may be 0.
     return [getattr(run, figure) / max(getattr(other, figure), 0.001) for run, other in zip(runs, reference)]

@@ -1,6 +1,7 @@
 // swift-tools-version: 6.0
 // Backhaul for Swift: a package that calls the C API of libbackhaul.so. The module `Backhaul` does not use Foundation.
-// `BackhaulFoundation` has the structure of Apple's URLSession. `BackhaulURLSession` gives these types Apple's names.
+// The types of `BackhaulFoundation` have the structure of Apple's URLSession. `BackhaulURLSession` gives these types
+// Apple's names.
 import Glibc
 import PackageDescription
 

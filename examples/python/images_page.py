@@ -1,8 +1,9 @@
 """The gallery of images.py: one page on loopback, with the pictures, a button and live progress.
 
 Any page in the browser can send requests to a server on this machine. So this server accepts requests only for its own
-host name, and starts a download only if the request has the token of the form. The server does not use the path of a
-request as a path of the file system. The page runs only its own script, and loads nothing from other servers.
+host name, and starts a download only if the request has the secret token from the page's form. The server does not use
+the path of a request as a path of the file system. The page runs only its own script, and loads nothing from other
+servers.
 """
 
 import html

@@ -11,7 +11,7 @@ from .python_terms import PythonTerms
 
 _SECRET = ", repr=False"
 _REQUIRED = "required: "
-#: The words with which the header's comment about the path of a file begins.
+#: If the header's comment on a field begins with these words, the field is the path of a file.
 _PATH = "absolute path"
 
 
@@ -93,7 +93,7 @@ def _import(source: str, declarations: str, candidates: list[str]) -> str:
 
 
 def parts(header: Header) -> str:
-    """Returns the module with the parts that sessions and tasks share, and a task's policy."""
+    """Returns the module with a task's policy, and with the parts that sessions and tasks share."""
     return _module(
         header, "The parts of a session's configuration, and a task's policy.", names.PYTHON_PARTS,
         "@dataclass(frozen=True, kw_only=True)", "from ._keyword_only import dataclass\n", [],

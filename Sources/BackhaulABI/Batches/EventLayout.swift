@@ -1,8 +1,8 @@
 internal import BackhaulModel
 internal import CBackhaul
 
-// Unsafe: the items have pointers into the memory (the arena) of a batch, which is a list that the calling program
-// gets. The pointers are valid until the program releases the batch.
+// Unsafe: a batch is a list that the calling program gets. The pointers in its items lead into the batch's memory (the
+// arena). They are valid until the program releases the batch.
 
 extension bh_event {
     init(_ event: Event, in arena: inout Arena) {

@@ -130,7 +130,7 @@ extension Batch {
 
 extension StartedVerb {
     /// Makes a handle (a pointer that stands for an object) for the session in the outcome, and returns the handle to
-    /// the host. For each verb, only the first delivery succeeds, because a session has one owner.
+    /// the host. The outcome can be delivered only once, because a session has one owner. Further deliveries throw.
     func deliverSession(
         _ outcome: Ticket.Outcome, to session: Call.HandlePointer, _ disposition: Call.DispositionPointer?
     ) throws(Failure) {
@@ -145,9 +145,9 @@ extension StartedVerb {
         disposition?.pointee = Int32(isNew ? BH_SESSION_CREATED : BH_SESSION_ATTACHED)
     }
 
-    /// Makes a batch from the outcome, and returns its handle to the host. For each verb, only the first delivery
-    /// succeeds, because a batch has one owner. An enqueue stores requests as tasks. If it fails, the batch has the
-    /// results of the requests that were processed before the failure.
+    /// Makes a batch from the outcome, and returns its handle to the host. The outcome can be delivered only once,
+    /// because a batch has one owner. Further deliveries throw. An enqueue stores requests as tasks. If it fails, the
+    /// batch has the results of the requests that were processed before the failure.
     func deliverBatch(_ outcome: Ticket.Outcome, to batch: Call.HandlePointer) throws(Failure) {
         guard case .enqueued(let enqueued, let failure) = outcome else {
             return try deliver(self.batch(of: outcome), to: batch)

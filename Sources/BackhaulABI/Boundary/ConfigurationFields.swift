@@ -5,7 +5,7 @@ internal import CBackhaul
 // is the field of the C struct, and the second argument is the field of the Swift value.
 
 extension FieldExchange {
-    /// The size of the first version of `bh_session_configuration`.
+    /// The size that `bh_session_configuration` has in the first version of the C header.
     static let configurationSize = StructArgument.end(of: \bh_session_configuration.reserved)
 
     /// Copies all fields except `identifier`.

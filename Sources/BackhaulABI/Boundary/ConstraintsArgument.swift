@@ -40,8 +40,8 @@ enum NetworkArgument {
         ByteBudget(daily: bytes(given.daily), monthly: bytes(given.monthly))
     }
 
-    /// Converts a budget (a limit on the bytes in a day or month) from the header's form. In the header,
-    /// `BH_BUDGET_NOTHING` means a limit of 0 bytes, and 0 means no limit. The result is 0 or nil in these cases.
+    /// Converts a budget (a limit on the bytes in a day or month) from the header's form. Returns 0 for
+    /// `BH_BUDGET_NOTHING`, which means a limit of 0 bytes. Returns nil for 0, which means no limit.
     private static func bytes(_ given: UInt64) -> UInt64? {
         switch given {
         case 0: nil

@@ -7,8 +7,8 @@ internal import CBackhaul
 
 /// Copies fields between a struct of the header and a Swift value. One list of fields serves both directions
 /// (`ConfigurationFields.swift`). In the header, 0 and NULL mean the default. If a field that is read has 0 or NULL,
-/// the Swift value gets its default. A default of nil is assigned here. For any other default, the value stays
-/// unchanged, because the caller has already set the value to its default. Writing never throws.
+/// the Swift value gets its default. If the default is nil, this type assigns nil. Any other default is already in the
+/// Swift value, because the caller has set it, so the value stays unchanged. Writing never throws.
 struct FieldExchange: ~Copyable {
     private let isReading: Bool
     private var arena = Arena()

@@ -24,8 +24,8 @@ final class BusClient {
     private var pendingRequests: [UInt64: PendingRequest] = [:]
     /// The calls to send next, in this order.
     private var queuedRequests: [BusRequest] = []
-    /// The number of failed attempts to connect since the last reply of the bus, or since the last change of the
-    /// directory that contains the bus's socket.
+    /// The number of failed attempts to connect. A reply from the bus resets the number to 0, and so does a change at
+    /// the path of the bus's socket.
     private var failures = 0
     /// Watches the path of the bus's socket while there is no connection; nil if the path cannot be watched.
     private var socketWatch: BusSocketWatch?

@@ -41,8 +41,8 @@ enum BusRequest: Hashable {
         }
     }
 
-    /// The service that gets the call; nil for the bus itself. If another process takes over the service's name, the
-    /// new process does not reply to the call.
+    /// The service that gets the call; nil for the bus itself. If the service leaves the bus or is replaced, the call
+    /// gets no reply.
     var service: BusName? {
         switch self {
         case .addRule, .removeRule, .owner: nil
@@ -73,7 +73,7 @@ enum BusRequest: Hashable {
 
 enum BusReply {
     case done
-    /// The unique name of the connection that owns the name.
+    /// The unique name of the connection that owns the service's name.
     case owner(String)
     case properties([String: BusValue])
     case descriptor(Descriptor)
@@ -105,7 +105,7 @@ enum BusPresence: Equatable {
 
     var owner: String? { if case .present(let owner) = self { owner } else { nil } }
 
-    /// The presence according to the bus's reply about the owner of the name.
+    /// Reads the presence from the bus's reply to `BusRequest.owner`.
     init(_ reply: BusReply, of name: BusName) {
         switch reply {
         case .owner(let owner): self = .present(owner: owner)

@@ -1,9 +1,9 @@
 internal import BackhaulBus
 internal import BackhaulModel
 
-/// What is known about logind, the login service of systemd. It reports when the system prepares for sleep. On request,
-/// logind grants a delay: it then waits for a short time before the system sleeps. Like `NetworkManagerView`, this type
-/// performs no I/O: its methods take replies and signals, and return the calls to send next.
+/// What is known about logind, the login service of systemd. logind reports when the system prepares for sleep. On
+/// request, logind grants a delay: it then waits for a short time before the system sleeps. Like `NetworkManagerView`,
+/// this type performs no I/O: its methods take replies and signals, and return the calls to send next.
 /// https://www.freedesktop.org/software/systemd/man/latest/org.freedesktop.login1.html
 struct LogindView {
     private(set) var presence = BusPresence.pending

@@ -34,8 +34,8 @@ final class SleepInhibitor: Sendable {
         }
     }
 
-    /// Ends the delay, because the work before the sleep is done. If the system does not prepare for sleep, the call
-    /// has no effect, because it was meant for an earlier sleep.
+    /// Ends the delay, because the work before the sleep is done. If the system is not preparing for sleep, the caller
+    /// meant an earlier sleep, and the call has no effect.
     func ready() {
         let done: Descriptor? = state.withLock { state in
             guard state.isPreparing else { return nil }

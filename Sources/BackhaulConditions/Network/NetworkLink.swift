@@ -43,7 +43,7 @@ struct NetworkLink: Equatable, Sendable {
         link.deviceType = system.optionalText("\(folder)/uevent").flatMap(deviceType)
         link.isWireless = system.contains("\(folder)/wireless") || system.contains("\(folder)/phy80211")
         link.isTunnel = system.contains("\(folder)/tun_flags")
-        // The first line is the header of the table.
+        // In net/pppoe, the first line is a header, and each further line is a connection.
         if link.type == 512, let sessions = processes.optionalText("net/pppoe") {
             link.hasEthernetPPP = sessions.split(separator: "\n").count > 1
         }

@@ -35,10 +35,11 @@ struct PowerState: Equatable, Sendable {
     }
 
     /// Returns whether the machine has external power. The first rule that applies decides. If a UPS is discharging,
-    /// there is no external power. If mains or a port is online, there is external power. If mains is offline, there is
-    /// no external power. Otherwise the status of the batteries decides. Offline mains counts only if there is a
-    /// battery, because a machine without a battery has another supply. An offline port counts only if no other rule
-    /// decides, because most ports are unused.
+    /// there is no external power. If mains or a port is online, there is external power. If mains is offline and there
+    /// is a battery, there is no external power; without a battery, the machine has another supply. If a battery is
+    /// discharging, there is no external power. If a port is offline and there are only batteries of unknown status,
+    /// there is no external power; other offline ports do not count, because most ports are unused. Otherwise there is
+    /// external power.
     private static func externalPower(_ supplies: [PowerSupply], _ folder: String) -> Reading<Bool> {
         func first(_ condition: (PowerSupply) -> Bool) -> String? {
             supplies.first(where: condition).map { "\(folder)/\($0.name)" }

@@ -73,7 +73,8 @@ final class SystemReader {
         }
     }
 
-    /// Stops the calls of `then`. The thread ends after its current reading. This call does not wait for it.
+    /// Stops the calls of `then`. This call does not wait for the thread. When this object is released, the thread
+    /// finishes its readings and ends.
     func close() {
         watch?.cancel()
         watch = nil

@@ -111,7 +111,7 @@ final class SystemReaders {
         guard let reader else { return }
         let (found, kind, rest) = reader.detach()
         postponed.formUnion(rest)
-        // If no kind is being read, the reading has just ended, or has not begun.
+        // If `kind` is empty, no reading hangs: the reading has just ended, or has not begun. So the thread is kept.
         if kind.isEmpty { return hasRead(found, by: reader) }
         let timer = loop.timer { [unowned self] in
             continueReading(with: .unknown(kind, SystemReaders.timeoutText))

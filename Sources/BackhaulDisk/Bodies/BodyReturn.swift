@@ -34,7 +34,8 @@ final class BodyReturn {
         let from = try directories.directory(at: folder)
         do throws(SystemError) {
             guard let stored = try files.status(in: from.number, body.name) else {
-                // The file was moved before a crash, perhaps without a sync of the directory.
+                // If the file is not in the store any more, it was moved before a crash, perhaps without a sync of the
+                // directory.
                 if let to = try? directories.directory(at: directory) { try files.syncDirectory(to.number) }
                 return true
             }

@@ -58,7 +58,7 @@ final class KeptFileMove {
         let name = target.destination.name
         let final = try files.status(in: to.number, name)
         guard let status = try files.status(in: from.number, kept.name), status.isRegular else {
-            // The kept file is missing. A file of the same size at the new path counts as the kept file: it was
+            // If the kept file is missing, a file of the same size at the new path counts as the kept file. It was
             // probably moved there before a crash.
             guard let final, final.isRegular, final.size == size else { return .gone }
             try files.syncDirectory(to.number)
@@ -69,8 +69,8 @@ final class KeptFileMove {
         if let final, final.isSameFile(as: status) {
             let isOneName = from.status.isSameFile(as: to.status) && name == kept.name
             if isOneName || final.linkCount == 1 { return .moved }
-            // Before a crash, a hard link gave the file its new name, because the file system does not support
-            // RENAME_NOREPLACE.
+            // The file has both names: the new name was made as a hard link, and then the engine crashed. Hard links
+            // are used on file systems without RENAME_NOREPLACE.
             return try removeSource(from, to)
         }
         try files.changeMode(source.number, target.mode)

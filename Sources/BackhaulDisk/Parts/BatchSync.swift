@@ -39,7 +39,7 @@ struct BatchSyncSupport: Sendable {
     /// ext4, XFS, Btrfs and F2FS (linux/magic.h). FUSE and network file systems may not pass syncfs(2) to their server.
     private static let journaled: Set<Int> = [0xEF53, 0x5846_5342, 0x9123_683E, 0xF2F5_2010]
 
-    /// syncfs(2) reports errors of writes since Linux 5.8.
+    /// Whether this is Linux 5.8 or later. In earlier versions, syncfs(2) does not report errors of writes.
     private static let isReliable: Bool = {
         var system = utsname()
         guard uname(&system) == 0 else { return false }

@@ -4,7 +4,7 @@ internal import CCrypto
 /// An incremental digest of a file's bytes. It uses libcrypto, which is loaded for libcurl in any case and uses the
 /// processor's instructions for digests.
 ///
-/// Unsafe: only this object uses the context. When this object is freed, it frees the context.
+/// Unsafe: `context` is an object of libcrypto. Only this digester uses the context, and `deinit` frees it.
 final class Digester {
     let algorithm: Checksum.Algorithm
     private let context: OpaquePointer

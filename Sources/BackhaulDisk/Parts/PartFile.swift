@@ -42,8 +42,8 @@ public final class PartFile: Sendable {
     /// An engine is a process that runs downloads. If the present engine has closed the file, it recognizes the file by
     /// its size and times. If only the times differ, the engine compares the checksum of the file. If an earlier
     /// engine, which has ended, wrote the file, only the bytes that match a stored checksum are kept. The stored
-    /// checksums are in `fingerprints` and in the journal: a file in the store with the length and the checksum of each
-    /// part file.
+    /// checksums are in `fingerprints` and in the journal, which is a file in the store. The journal has the length and
+    /// the checksum of each part file.
     public func openResuming(
         trusting trusted: TrustedLength, as fingerprints: [PartFingerprint] = [],
         then: @escaping @Sendable (Result<UInt64, Failure>) -> Void

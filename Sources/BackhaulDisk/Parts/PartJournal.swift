@@ -107,9 +107,9 @@ public final class PartJournal: Sendable {
         return oldest.value.index
     }
 
-    /// Writes a record. The caller has locked the mutex. So the record in a freed slot is cleared before another part
-    /// file gets the slot. A failure is ignored, because its effect is small: if the engine is killed later, only the
-    /// bytes since the last checkpoint are lost.
+    /// Writes a record. The caller has locked the mutex, so no other part file gets a freed slot before the old record
+    /// in this slot is cleared. A failure is ignored, because its effect is small: if the engine is killed later, only
+    /// the bytes since the last checkpoint are lost.
     private func write(_ record: [UInt8], at index: Int) {
         guard file.isOurs else { return }
         _ = record.withUnsafeBytes { pwrite(file.number, $0.baseAddress, $0.count, off_t(index * Self.recordSize)) }

@@ -67,7 +67,7 @@ final class ActivityController {
         }, then: { [unowned self] result in
             switch result {
             case .success(let (open, next)): return found(open, next: next)
-            // The store cannot be read for now.
+            // If the store cannot be read, the next check follows after a pause.
             case .failure: return endCheck(untilNext: Self.pauseMilliseconds)
             }
         })

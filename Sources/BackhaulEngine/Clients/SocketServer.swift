@@ -17,8 +17,8 @@ final class SocketServer {
     /// The delay in milliseconds before the socket's file is made again. Clients try to reach the engine for a longer
     /// time than this delay. The deletion of a store takes less time than this delay.
     private static let repairDelayMilliseconds: Int64 = 500
-    /// The limit on the connections that one call accepts, so that a flood does not block the loop. The listener's
-    /// queue has room for fewer connections.
+    /// The limit on the connections that one call accepts, so that a flood does not block the loop. One call can accept
+    /// a full queue of the listener, because the queue has room for fewer connections than this limit.
     private static let acceptLimit = 256
     /// The limit on the bytes of all peers' unfinished frames together. If there are more bytes, the server closes the
     /// connection of each peer that has not sent its hello (first message) or the rest of a frame.

@@ -14,8 +14,8 @@ struct BodyCommands {
         let needed = items.indices.filter { index in
             let request = items[index].0
             guard request.hasOptions, let body = request.options.body else { return false }
-            // A program in the engine's process sees the same files as the engine, and has already checked them. So the
-            // files to which it refers are processed here only if one of them is missing.
+            // A client in the engine's process sees the same files as the engine, and has already checked them. If its
+            // body is a `reference`, the body is processed here only if one of the body's files is missing.
             return body.source == .reference && call.connection.isLocal ? body.files.contains(where: \.isAbsent) : true
         }
         guard !needed.isEmpty else { return TaskCommands(call: call).insert(items, into: session) }
@@ -29,7 +29,8 @@ struct BodyCommands {
             guard call.isConnected else { return [] }
             switch result {
             case .failure(let failure): refuse(failure)
-            // The client has repeated a command that was already performed, so no file has to be taken into the store.
+            // If the result is nil, the client has repeated a command that was already performed. Then no file has to
+            // be taken into the store.
             case .success(nil): insert(items, into: session, bodies: IngestedBodies())
             case .success(let known?):
                 let unknown = needed.enumerated().filter { !known.contains($0.offset) }.map(\.element)

@@ -48,7 +48,7 @@ struct SessionCommands {
         let address = HandleAddress(connection: call.connection.id, handle: handle)
         let opening = SessionOpening(address: address, sequence: call.sequence, name: name, role: role, open: body)
         let waits = waits && role == .consume
-        // Other handles wait for the right to read the session's events, so this opening is added to the queue.
+        // If other handles already wait for the right to read the session's events, this opening waits behind them.
         if waits, engine.clients.claims.count(of: name) > 0 { return engine.clients.claims.wait(opening) }
         if waits { call.connection.startOpening(handle) }
         engine.runtime.store({ (transaction) throws(Failure) in

@@ -61,8 +61,9 @@ struct TaskCommands {
         }, beforeReply: beforeReply)
     }
 
-    /// Several paths may lead to one destination. Returns the other paths of each destination. The key of an entry is
-    /// the position of the destination's request in `items`. A destination with only one path is not in the result.
+    /// Several paths may lead to one destination. Returns each destination's paths, except the path in its request. The
+    /// key of an entry is the position of the destination's request in `items`. A destination with only one path is not
+    /// in the result.
     private func aliases(of items: [(Request, Origin)]) -> [Int: [String]] {
         var found: [Int: [String]] = [:]
         for (index, (request, _)) in items.enumerated() where !request.options.isNamedByServer {

@@ -60,7 +60,7 @@ final class ConditionsController {
         if findings.isOtherNetwork {
             parts.throughput.networkChanged()
             parts.uplink.networkChanged()
-            // The effect judges all groups again, because the caller may judge only some groups.
+            // The effect `reconsider` judges all groups again, because the caller may judge only some groups.
             effects += [.reevaluateDelayed, .reconsider]
         }
         effects += parts.uplink.connectivity(findings.connectivity)
@@ -139,7 +139,7 @@ final class ConditionsController {
             runningLanes.insert(LaneGroup(of: task))
         }
         holds.noteBusy(runningGroups)
-        // Waiting tasks are being loaded from the store. The results of these loads will show which groups wait.
+        // While waiting tasks are being loaded, no group is forgotten. The results of the loads show which groups wait.
         guard !holds.isLoading else { return [] }
         let lasting = holds.prune(running: runningGroups)
         for key in holds.slow.keys where !holds.waits(key) && !runningLanes.contains(key) {

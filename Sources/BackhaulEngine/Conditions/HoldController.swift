@@ -239,8 +239,9 @@ final class HoldController {
         }.min()
     }
 
-    /// Begins the wait records of a hold. If the reason holds only some lanes of the session, and these are at most
-    /// `recordLimit` lanes, each held lane gets its own record. Otherwise, one record is for all lanes of the session.
+    /// Begins the wait records of a hold. A hold of all lanes of the session gets one record. A hold of more than
+    /// `recordLimit` lanes also gets one record for the whole session. In a smaller hold, each held lane gets its own
+    /// record.
     private func begin(_ group: ConstraintGroup, _ hold: Hold) -> (rows: [WaitRow], began: Int64) {
         let mine = scheduler.lanes(of: group.session)
         let ofGroup = mine.filter { $0.networkScope == group.networkScope }

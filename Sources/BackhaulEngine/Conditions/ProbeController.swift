@@ -55,7 +55,7 @@ final class ProbeController {
         return throughput.reconsider() + [.scheduleCheck]
     }
 
-    /// Returns true when the load of a probe has begun.
+    /// If a slow probe is due, begins to load its task and returns true.
     @discardableResult
     private func probeThroughput() -> Bool {
         guard let key = throughput.probe(among: throughput.candidates.filter(hasSlot)) else { return false }

@@ -1,7 +1,7 @@
 internal import BackhaulModel
 
-/// Delays the machine's sleep until all received bytes are on the disk. The system waits only for a limited time. The
-/// delay ends before this time is over.
+/// Delays the machine's sleep until all received bytes are on the disk. The system waits only for a limited time, so
+/// the delay ends after `sleepDelayMilliseconds` in any case.
 ///
 /// Each engine has one object of this type.
 final class SleepController {

@@ -86,8 +86,8 @@ final class ThroughputController {
         return isDecided
     }
 
-    /// Judges whether the slow lanes are still slow. While any lane is paused, also judges the lanes with running tasks
-    /// and with ready tasks, which are loaded to run soon.
+    /// Judges whether the slow lanes are still slow. While any lane is paused, also judges each lane that has running
+    /// tasks or ready tasks. Ready tasks are loaded to run soon.
     func reconsider() -> [EngineEffect] {
         var keys = Set(holds.slow.keys)
         if watch.isPausingAny {

@@ -2,15 +2,16 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Adds reasons to waiting tasks in listings: unmet conditions (holds), budgets and missing routes. The tasks' rows in
-/// the database do not have these reasons.
+/// Explains in listings why tasks wait. The task's row in the database does not have the reasons "unmet condition" (a
+/// hold) and "no route", so they are added. For a budget or an earliest start, the row has the reason, and a sentence
+/// is added.
 struct WaitExplainer {
     let scheduler: TaskScheduler
     let holds: HoldController
     let admission: BudgetAdmission
     let reachability: ReachabilityController
 
-    /// Adds the reason of a waiting task to its listing.
+    /// Adds the reason or its sentence to the listing of a waiting task.
     func explain(_ info: inout TaskInfo, _ place: TaskPlace, of session: SessionID) {
         switch info.reason {
         case .slot: addHold(to: &info, place, of: session)

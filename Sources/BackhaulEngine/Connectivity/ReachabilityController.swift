@@ -116,7 +116,7 @@ final class ReachabilityController {
             try transaction.delays.releaseUnreachable()
         }, then: { [unowned self] result in
             // If the store is full or failing for now, the tasks that wait for a route were not released. Then the
-            // check of due tasks in one second includes them.
+            // check of due tasks, one second later, includes them.
             guard case .success(let lanes) = result else { return [.due(at: runtime.now + 1_000)] }
             return [.tasksWait(in: lanes, reload: false), .endWaits(rows.keys.filter { !lanes.contains($0) })]
         })

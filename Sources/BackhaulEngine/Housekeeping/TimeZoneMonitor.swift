@@ -26,8 +26,8 @@ final class TimeZoneMonitor {
             watch = try runtime.watch(zone.number) { [unowned self] in zoneChanged() }
             self.zone = zone
         } catch {
-            // inotify has no watch left. Instead, each check of the conditions reads the zone. There is a check
-            // whenever quiet hours or a budget's period begin or end.
+            // The zone cannot be watched, for example because inotify has no watch left. Instead, each check of the
+            // conditions reads the zone. There is a check whenever quiet hours or a budget's period begin or end.
         }
         Clock.readTimeZone()
     }

@@ -303,8 +303,8 @@ final class LaunchController {
     }
 
     /// Adds two facts to the listings of sessions, because the rows of the sessions do not have these facts. The first
-    /// fact is the state of the launch, for sessions that need their host. The second fact is since when the session's
-    /// consumer (the process that reads the session's events) is stopped.
+    /// fact is the state of the launch, for sessions that need their host. The second fact is the time since which the
+    /// session's consumer (the process that reads the session's events) is stopped.
     func describe(_ sessions: inout [SessionInfo], of name: String, _ storedFacts: LaunchedApplication.StoredFacts) {
         var stoppedSince: [Int64: Int64] = [:]
         for consumer in Set(sessions.map(\.consumer)) where consumer != 0 {

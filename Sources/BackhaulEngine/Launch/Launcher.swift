@@ -96,8 +96,8 @@ final class Launcher: Sendable {
         }
     }
 
-    /// The command's working directory. If the command has none, it is the user's home. If the user has no home, it is
-    /// "/". For example, the user of a system service may have no home.
+    /// The directory in which the program starts: the command's working directory, else the user's home, else "/". The
+    /// user of a system service may have no home.
     private static func workingDirectory(of order: LaunchRequest) -> String {
         if let chosen = order.command.workingDirectory { return chosen }
         guard let home = order.environment["HOME"], access(home, X_OK) == 0 else { return "/" }

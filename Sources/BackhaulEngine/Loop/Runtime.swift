@@ -53,9 +53,9 @@ extension Runtime {
         return { done(true) }
     }
 
-    /// Does the same as `store`, for work that the engine does without a command from a client. After a failure of such
-    /// work, no client repeats a command, and tasks would wait for ever without the result. So if the store has no
-    /// memory or no space for the work, the work is tried again each second.
+    /// Does the same as `store`, for work that the engine does without a command from a client. If such work fails, no
+    /// client requests it again, and tasks would wait for its result for ever. So if the store has no memory or no
+    /// space for the work, the work is tried again each second.
     func storeWithRetry<Value: Sendable>(
         _ body: @escaping @Sendable (Transaction) throws(Failure) -> Value,
         then: @escaping (Value) -> [EngineEffect]

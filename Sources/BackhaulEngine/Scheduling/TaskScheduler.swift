@@ -22,7 +22,7 @@ final class TaskScheduler {
     private(set) var ready: [TaskID: StoredTask] = [:]
     private(set) var lanes: [LaneID: Lane] = [:]
     private var laneLimit = laneCacheSize
-    /// Lanes that are loaded again later, because the store could not read or change their tasks for now.
+    /// Lanes whose tasks the store could not read or change. They are loaded again later.
     private var lanesToReload: Set<LaneID> = []
     private var isPlanned = false
     private var dueTimer: (any RuntimeTimer)?
@@ -232,7 +232,7 @@ final class TaskScheduler {
             (lanes: try transaction.delays.releaseDue(bootMilliseconds: now), next: try transaction.delays.nextDue())
         }, then: { [unowned self] result in
             guard case .success(let (lanes, next)) = result else {
-                // The store is full or failing for now.
+                // If the store cannot commit now, the work is tried again after `retryMilliseconds`.
                 due(at: now + Self.retryMilliseconds)
                 return []
             }

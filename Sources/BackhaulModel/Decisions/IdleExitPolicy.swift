@@ -2,8 +2,8 @@
 public enum IdleExitPolicy {
     /// The work that an engine has, or that may start without a command.
     public struct Facts: Equatable, Sendable {
-        /// The number of connected clients. A process has one client for each application that it has opened, and tools
-        /// that only observe count, too.
+        /// The number of connected clients. A process has one client for each application that it has opened. The
+        /// clients of tools that only observe are included.
         public var connections = 0
         /// The number of tasks (downloads and uploads) that run or are being finished.
         public var runningTasks = 0

@@ -6,8 +6,8 @@ public enum AttemptNext: Int32, Sendable, CaseIterable {
     case stopped = 4
 }
 
-/// Measurements of the last request of an attempt. `startedMilliseconds` is a Unix time. The other times are
-/// microseconds after the start of the request; nil if the step was not reached or not needed.
+/// Measurements of the last request of an attempt. `startedMilliseconds` is a Unix time. Each other time is the time of
+/// a step, in microseconds after the start of the request. It is nil if the request did not reach or need the step.
 public struct TransferMetrics: Equatable, Sendable {
     public var startedMilliseconds: Int64 = 0
     public var url = ""

@@ -74,8 +74,8 @@ public struct HottestSensor: Equatable, Sendable {
         self.levels = levels
     }
 
-    /// The temperature to which the machine must cool down so that it is not hotter than `wanted`. This is the lowest
-    /// temperature at which the machine leaves a state that is hotter than `wanted`.
+    /// The temperature to which the machine must cool down to reach the state `wanted` or a cooler state. The machine
+    /// must leave all hotter states, so this is the lowest of their temperatures in `levels`.
     func thresholdDegrees(_ wanted: ThermalState) -> Int? {
         levels.filter { $0.key > wanted }.map(\.value).min()
     }

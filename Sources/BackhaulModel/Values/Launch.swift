@@ -17,8 +17,8 @@ public struct LaunchCommand: Equatable, Sendable {
     /// the next launch is delayed by this time. The delay doubles with each further failed launch.
     public var firstDelayMilliseconds: UInt32 = 60_000
     public var longestDelayMilliseconds: UInt32 = 3_600_000
-    /// The most failed launches in a row. After these launches, the engine stops launching the application. The
-    /// launches resume when a host connects that the engine did not launch.
+    /// After this many failed launches in a row, the engine stops launching the application. If a host then connects
+    /// without a launch (for example, the user starts it), launches are possible again.
     public var maximumLaunches: UInt32 = 8
 
     public init(program: String) { self.program = program }

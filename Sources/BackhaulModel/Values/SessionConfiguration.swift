@@ -20,7 +20,7 @@ public struct SessionConfiguration: Equatable, Sendable {
     /// session is open. A *challenge* is a demand to the application, for example for a credential.
     public var sendsLaunchEvents = true
     /// Whether a 401 or 407 response becomes a challenge, so that the host (the program that uses the library) can give
-    /// a credential. If not, the task fails.
+    /// a credential. If this property is false, such a response fails the task.
     public var asksForCredentials = false
     /// For how many milliseconds the process of the consumer, which reads the session's events, may be stopped
     /// (SIGSTOP). After this time, the engine launches the application although the session has a consumer. 0: no

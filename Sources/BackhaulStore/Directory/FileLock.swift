@@ -19,8 +19,8 @@ final class FileLock: Sendable {
     }
 
     deinit {
-        // A close is not enough: a child that this process has just forked has a copy of the descriptor. The child
-        // would keep the lock until its exec.
+        // A close is not enough: if this process has just forked a child, the child has a copy of the descriptor. The
+        // child would keep the lock until its exec.
         if descriptor.isOurs { _ = bhl_unlock(descriptor.number) }
     }
 

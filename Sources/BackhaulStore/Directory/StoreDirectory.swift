@@ -137,7 +137,7 @@ public final class StoreDirectory: Sendable {
     private static func opened(_ path: String, isNew: Bool) throws(Failure) -> Descriptor {
         var number = bhl_open(path, O_RDONLY | O_DIRECTORY, 0)
         if number < 0, isNew, bhl_errno() == EACCES {
-            // The umask removed the owner's permissions.
+            // EACCES for a new directory shows that the umask has removed the owner's permissions.
             chmod(path, 0o700)
             number = bhl_open(path, O_RDONLY | O_DIRECTORY, 0)
         }

@@ -32,7 +32,7 @@ extension StoreDirectory {
         }
     }
 
-    /// Whether an engine has the lock, in this process or in another. The test never takes the lock. If the test took
+    /// Whether an engine has the lock, in this process or in another. This property never takes the lock. If it took
     /// the lock for a moment, a daemon that starts at that moment would find the lock taken, and exit.
     public var isLocked: Bool {
         let number = bhl_openat(descriptor.number, Self.lockName, O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0)

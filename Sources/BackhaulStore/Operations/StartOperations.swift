@@ -180,7 +180,7 @@ private struct RescheduledTask {
         switch decision.delay {
         case .until: return task.standing == .early ? row.delayed : clock.calendar
         case .ended: return clock.calendar
-        // The task has not begun to wait for its earliest start.
+        // In this case, the task has not begun to wait for its earliest start.
         case .unchanged: return decision.earliest ?? clock.calendar
         }
     }

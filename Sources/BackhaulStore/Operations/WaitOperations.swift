@@ -122,8 +122,7 @@ public struct WaitOperations {
             case .retry:
                 var reason = attempt.status == .diskFull ? WaitReason.diskFull : .retry
                 var end = following.map { min($0, attempt.nextAttempt) } ?? attempt.nextAttempt
-                // If the task was rescheduled to a later start during the retry delay, that delay ended at the time of
-                // the rescheduling.
+                // If a rescheduling during the retry delay gave the task a later start, it also ended the retry delay.
                 if isLast, timeline.dueReason == .earliestStart, let delayed = timeline.startDelayed {
                     end = min(end, delayed)
                 }
@@ -142,7 +141,7 @@ public struct WaitOperations {
                 }
                 guard !isRecorded else { continue }
                 // For the last attempt, the time of the response to the challenge is not stored. If the task has
-                // neither ended nor waits for the challenge, this wait is left out.
+                // not ended and does not wait for a challenge now, this wait is left out.
                 guard let end = following ?? (timeline.dueReason == .credential ? .max : timeline.ended)
                 else { continue }
                 let reason = WaitReason.credential

@@ -14,9 +14,10 @@ internal import Glibc
 /// open. That program does not update the checksums. The next engine detects this in the first page, in one of two
 /// ways. If the program applied the log, the checksum of the first page is zero, because each log contains the first
 /// page, with zeros in place of the checksum (`Connection.commit`). If the program made a transaction, the change
-/// counter does not match the first page's mark, which has the old value of the counter. The counter is new because the
-/// stored header says that the database uses no log. Without a log, SQLite increments the counter with each
-/// transaction. Such a database is not *trusted*: no page is verified, and `ChecksumConversion` rewrites the database.
+/// counter does not match the first page's mark: the program has incremented the counter, and the mark still has the
+/// old value. The program increments the counter with each transaction, because the stored header says that the
+/// database uses no log. Such a database is not *trusted*: no page is verified, and `ChecksumConversion` rewrites the
+/// database.
 struct CheckedFile {
     /// The number of bytes that the header reserves in each page: four for a mark, and four for the checksum. Only the
     /// first page has a mark, which is computed from SQLite's change counter. In other pages, the bytes for the mark

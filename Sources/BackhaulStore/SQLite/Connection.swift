@@ -273,7 +273,7 @@ final class Connection {
 
     /// Frees cached pages and prepared statements. Both are made again when they are needed.
     func releaseMemory() {
-        // The check comes before sqlite3_finalize, because a freed statement must not be read.
+        // sqlite3_stmt_busy is called before sqlite3_finalize, because a freed statement must not be read.
         for (query, prepared) in statements where sqlite3_stmt_busy(prepared.statement) == 0 {
             statements[query] = nil
             sqlite3_finalize(prepared.statement)

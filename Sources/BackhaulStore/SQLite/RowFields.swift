@@ -2,8 +2,7 @@ internal import BackhaulModel
 
 // Reads and writes the fields of configurations (settings of sessions) and policies (settings of requests). Each field
 // is a column. A column may contain a code, a list of statuses or quiet hours that this version of the library does not
-// know. If the field of this column is optional, the field becomes nil. Otherwise, the field keeps the
-// value that it had before the read.
+// know. An optional field with such a column becomes nil. Any other field keeps the value that it had before the read.
 
 extension Row: FieldVisitor {
     typealias Problem = Failure

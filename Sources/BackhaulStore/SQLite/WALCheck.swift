@@ -65,7 +65,7 @@ struct WALCheck {
             guard read(number) else { return false }
             if number > first, !isNext(&sum) { ends = 0 }
             sum.set(frame, at: 16)
-            // Frames of earlier logs have other salts (numbers in the header of the log).
+            // Frames of earlier logs do not count. They have other salts (numbers in the header of the log).
             guard frame.doubleWord(8) == salts else { continue }
             if frame.word(4) != 0 { ends += 1 }
             if ends == 2 { return true }

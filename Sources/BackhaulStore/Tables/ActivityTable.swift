@@ -70,7 +70,7 @@ struct ActivityTable {
     func moveWindows(by step: Int64) throws(Failure) { try connection.run(Self.moveWindows, .integer(step)) }
 
     /// Makes the next window of an activity open one interval after `now` at the latest. Changes only activities that
-    /// have started and for which the host has set a first time.
+    /// have started, and for which the host has set when the first window begins.
     func boundWindows(now: Int64) throws(Failure) { try connection.run(Self.boundWindows, .integer(now)) }
 
     func remove(_ id: ActivityID) throws(Failure) { try connection.run(Self.remove, .number(id.rawValue)) }
@@ -135,8 +135,8 @@ struct ActivityTable {
     private static let clearDevices = Query("UPDATE activities SET directory_device = 0 WHERE url IS NOT NULL")
 }
 
-/// Two times of an activity in Unix milliseconds: the first time, if the host has set one, and the begin of the next
-/// window.
+/// When the first window and the next window of an activity begin, in Unix milliseconds. `first` is nil if the host has
+/// not set it.
 struct ActivityTimes {
     var first: Int64?
     var next: Int64

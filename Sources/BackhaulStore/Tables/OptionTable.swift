@@ -46,8 +46,9 @@ struct OptionTable {
         try connection.run(Self.setDelayed, .id(task), .integer(now))
     }
 
-    /// Records that the selected tasks wait for their earliest start from `now` on. Changes only tasks whose earliest
-    /// start was changed after the enqueue, and is after `wall`.
+    /// Records that the selected tasks wait for their earliest start from now on. Changes only tasks whose earliest
+    /// start was changed after the enqueue, and is in the future. `now` is the present time of `StartClock.calendar`,
+    /// and `wall` is the present time of the wall clock.
     func setDelayedOfSelected(since now: Int64, wall: Int64) throws(Failure) {
         try connection.run(Self.setDelayedOfSelected, .integer(now), .integer(wall))
     }

@@ -33,7 +33,7 @@ struct Selection {
     ) throws(Failure) {
         try fill(running: running, for: selection.states)
         try connection.run(Self.clearSelected)
-        // No group has the selection's name, so no task matches.
+        // If the selection names a group that does not exist, no task matches.
         if selection.group != nil, group == nil { return }
         let states = selection.states
         let values: [Value] = [

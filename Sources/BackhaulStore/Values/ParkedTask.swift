@@ -7,8 +7,8 @@ public struct ParkedTask: Equatable, Sendable {
     /// Whether the challenge was opened for this task, and the challenge's event was inserted.
     public var isNew: Bool
     /// What the parking changed in the session. If the server has rejected the response to an earlier challenge, or if
-    /// this response has expired, the tasks that continued after the response wait again. `lanes` of this value then
-    /// has the lanes of these tasks. A lane is the tasks of one session for one server.
+    /// this response has expired, the tasks that continued after the response wait again. Then `change.lanes` has the
+    /// lanes of these tasks. A lane is the tasks of one session for one server.
     public var change: Change
     /// When the next delayed task is due, in milliseconds of the boot clock.
     public var nextDue: Int64?

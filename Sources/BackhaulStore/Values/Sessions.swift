@@ -29,7 +29,7 @@ public struct OpenedSession: Equatable, Sendable {
     public var newestEvent: EventID
     public var unacknowledged: UInt64
     public var isInvalidating: Bool
-    /// The caller's application. This property is set only if the engine has started the caller's program for this
-    /// session, and this call gave the caller the right to read the session's events.
+    /// The caller's application. This property is set only if both facts are true: the engine has started the
+    /// caller's program for this session, and this call gave the caller the right to read the session's events.
     public var launchedApplication: String?
 }

@@ -13,7 +13,7 @@ struct TaskTimeline {
     /// The reason of the task's current delay; nil if the task is not delayed.
     var dueReason: WaitReason?
     var challengeOpened: Int64?
-    /// When the task began to wait for an earliest start that was set after the enqueue; nil if the earliest start was
-    /// not changed after the enqueue.
+    /// Nil if the earliest start was not changed after the enqueue. Otherwise usually the time at which the task began
+    /// to wait for the new earliest start. `StartOperations` lists all values of this column (`start_delayed_ms`).
     var startDelayed: Int64?
 }

@@ -29,7 +29,7 @@ struct WaitMerger {
     }
 
     /// Returns the `limit` newest waits, sorted by begin. Waits with the same reason that touch or overlap become one
-    /// wait, which has the newest sentence.
+    /// wait, with the sentence of the newest of these waits.
     func merged(limit: Int) -> [WaitRecord] {
         var merged: [WaitRecord] = []
         var newest: [WaitReason: Int] = [:]

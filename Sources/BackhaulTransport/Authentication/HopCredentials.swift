@@ -29,8 +29,8 @@ struct HopCredentials {
         through route: ProxyRoute?
     ) {
         (proxyUser, proxyPassword) = (route?.user, route?.password)
-        // The proxy has sent no challenge yet, so both schemes are allowed. libcurl uses the strongest scheme that the
-        // proxy offers.
+        // The proxy has sent no challenge yet, so Basic and Digest are allowed. libcurl uses the strongest scheme that
+        // the proxy offers.
         if route?.user != nil { proxyScheme = [.basic, .digest] }
         switch server?.response {
         case .credential(let user, let password):

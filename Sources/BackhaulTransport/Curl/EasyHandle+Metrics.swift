@@ -13,8 +13,8 @@ extension EasyHandle {
     func metrics(isConnected: Bool) -> TransferMetrics {
         var metrics = TransferMetrics()
         metrics.reusedConnection = isConnected && number(CURLINFO_NUM_CONNECTS) == 0
-        // On a reused connection, these phases do not happen, and libcurl reports the time of an earlier phase for
-        // them.
+        // A reused connection needs no lookup, no connect and no TLS handshake. For these phases, libcurl then reports
+        // the time of an earlier phase.
         if !metrics.reusedConnection {
             metrics.domainLookup = time(CURLINFO_NAMELOOKUP_TIME_T)
             metrics.connect = time(CURLINFO_CONNECT_TIME_T)

@@ -2,8 +2,8 @@ internal import BackhaulModel
 internal import Glibc
 
 /// The servers to which requests go without a proxy, in the format of `no_proxy` (CURLOPT_NOPROXY(3)). An entry is a
-/// name, an address, a network such as "10.0.0.0/8", or "*" for all servers. A name includes its subdomains. Commas,
-/// spaces or tabs separate entries.
+/// name, an address, or a network such as "10.0.0.0/8". A name includes its subdomains. Commas, spaces or tabs separate
+/// entries. If "*" is the only entry, it stands for all servers.
 ///
 /// This type reads the list itself, because libcurl before version 8.7 does not report which proxy it has chosen.
 struct ProxyExceptions {

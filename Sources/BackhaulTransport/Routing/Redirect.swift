@@ -6,7 +6,8 @@ struct Redirect: Equatable {
     var url: String
     var origin: Origin
     /// Whether the next request has the header fields of the original request. False after a redirect to another
-    /// origin. It stays false if a later redirect leads back, because the other origin has chosen that URL.
+    /// origin. It stays false if a later redirect leads back to the first origin, because the other origin has chosen
+    /// that URL.
     var keepsHeaders: Bool
 
     /// Returns the Location field of a redirect (RFC 9110, section 15.4), or nil if the head is not a redirect.

@@ -9,9 +9,9 @@ struct Context {
     let output: Output
     let signals: Signals
     let applicationName: String
-    /// Whether the user gave `--session`. If not, the command uses the session for which the engine has launched the
-    /// program, or else the default session. If the default session does not exist, this is no error, because that
-    /// session has no tasks yet.
+    /// Whether the user gave `--session`. If not, the command uses the default session. But if the engine has launched
+    /// the program that runs the command, the command uses the session of this launch. A missing default session is no
+    /// error, because that session has no tasks yet.
     let isSessionNamed: Bool
     let isEmbedded: Bool
     private let isHost: Bool

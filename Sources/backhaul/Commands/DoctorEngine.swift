@@ -28,7 +28,7 @@ struct DoctorEngine {
             }
         } catch {
             guard case .failure(let failure) = error else { throw error }
-            // This check starts no engine. If the engine has ended meanwhile, the call fails with this status.
+            // This check starts no engine. If the engine has ended meanwhile, the status is BH_DAEMON_UNAVAILABLE.
             findings += failure.is(BH_DAEMON_UNAVAILABLE) && !store.isLocked
                 ? [DoctorEngine.none(store, context)] : [.error("engine", failure.message), store.socket]
         }

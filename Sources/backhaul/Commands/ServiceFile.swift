@@ -25,7 +25,7 @@ struct ServiceFile {
 
     var exists: Bool { access(path, F_OK) == 0 }
 
-    /// Whether the link exists that `systemctl enable` creates for WantedBy=default.target.
+    /// Whether there is a link for WantedBy=default.target, as `systemctl enable` creates it.
     var isEnabled: Bool {
         var status = stat()
         return lstat(directory + "/default.target.wants/" + name, &status) == 0

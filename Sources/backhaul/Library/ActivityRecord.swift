@@ -8,8 +8,9 @@ struct Activity {
     var tolerance: UInt64 = 0
     var repeats = true
     var quality: Int32 = 0
-    /// The first time at which the activity may start, in Unix milliseconds. If the value is 0, a new activity may
-    /// start one interval after the call, and an existing activity with the same interval keeps its time.
+    /// The first time at which the activity may start, in Unix milliseconds. If the value is 0, an existing activity
+    /// with the same interval keeps its time. Any other activity with the value 0 may start one interval after the
+    /// call.
     var first: Int64 = 0
     /// The transfer that the activity enqueues (stores, so that it is run). If it is nil, the activity delivers an
     /// event. For this event, the engine (the process that runs the transfers) launches the program that the user has
@@ -37,8 +38,9 @@ struct ActivityRecord {
     let tolerance: UInt64
     let repeats: Bool
     let quality: Int32
-    /// The start of the next window (the time in which the work may start) in Unix milliseconds, or 0. `nextEnds` and
-    /// `lastStarted` have the same form.
+    /// When the open window (the time in which the work may start) opened. If no window is open: when the next window
+    /// opens. The time is in Unix milliseconds; 0 means that there is none. `nextEnds` and `lastStarted` have the same
+    /// form.
     let next: Int64
     let nextEnds: Int64
     let lastStarted: Int64

@@ -21,8 +21,8 @@ struct Ending {
     init(_ event: EventRecord) {
         taskID = event.taskID
         url = event.url
-        // If an upload does not succeed, the path of the event is another one: the path of the request body. The
-        // engine, which runs the transfers, had taken this file and gives it back.
+        // The result has a path only after a success. If an upload does not succeed, `event.path` is the path of the
+        // request body: the engine, which runs the transfers, had taken this file and gives it back.
         path = Int(event.state) == BH_TASK_SUCCEEDED ? event.path : nil
         state = event.state
         status = event.error.status

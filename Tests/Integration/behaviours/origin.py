@@ -23,8 +23,8 @@ class Scripts:
             return list(self._registered[key][2])
 
     def early(self, seen):
-        """Returns how the server sends its next response early, which means before it has the whole body of the
-        request. Returns None if the response follows the body."""
+        """Returns the `Early` of the next response, if the server sends this response before it has the whole body of
+        the request. Returns None if the response follows the body."""
         key, _, rest = seen.path.lstrip("/").partition("/")
         with self._lock:
             script = self._registered.get(key, ({}, {}, []))[0]

@@ -37,7 +37,7 @@ class Early:
     #: has the response.
     then: str
     #: The number of bytes of the body that the server reads before the response. The default is the first flow-control
-    #: window of a stream. So no byte of the body is in flight when the server resets the stream.
+    #: window of a stream. The client may not send more bytes, so none is in flight when the server resets the stream.
     after: int = 65_535
     #: Whether RST_STREAM is sent in its own TLS record, after the response.
     is_apart: bool = False
@@ -67,9 +67,9 @@ class Response:
     raw: bytes | None = None
     #: Whether the server sends no response.
     silent: bool = False
-    #: With this value, the server sends further bytes after the body, and never stops. The value is the pause in
-    #: seconds before each of these bytes. The value 0 means no pause. If ``length`` is set, ``length`` must be larger
-    #: than the number of bytes that the server sends during the test.
+    #: If ``drip`` is a number, the server sends further bytes after the body, and never stops. The number is the pause
+    #: in seconds before each of these bytes. The number 0 means no pause. If ``length`` is set, ``length`` must be
+    #: larger than the number of bytes that the server sends during the test.
     drip: float | None = None
     #: How the server sends the response before it has the request's body. None means that the response follows the
     #: body. Only a Response in `Row.script` may have this field. If a function returns the Response, the server ignores

@@ -23,7 +23,7 @@ class Record:
     story: str
     #: The demands of the session on the system, as options of the command line.
     asks: str
-    #: Pairs of a time and what happened then.
+    #: For each step: the time, and what happened at this time.
     steps: list = field(default_factory=list)
     #: For each wait: the task, the begin, the end, the reason, and the text of the reason.
     waits: list = field(default_factory=list)

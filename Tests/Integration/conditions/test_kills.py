@@ -46,7 +46,7 @@ SIMULATIONS["killed_daemon"] = lambda: killed(Hosting.DAEMON)
 
 @simulation
 def many():
-    """Returns the seconds from the change of power to the last byte of all downloads."""
+    """Returns how many seconds after the loss of power the last byte of any download came."""
     with Environment("many", rate=8_000_000) as env:
         env.machine.laptop()
         host = env.host(preset="discretionary", connections_per_origin=MANY, **QUICK)
@@ -71,5 +71,5 @@ def test_a_transfer_still_waits_for_power_after_a_kill_of_the_engine(simulation)
 @pytest.mark.parametrize("simulation", ["many"], indirect=True)
 def test_many_transfers_stop_within_a_second_after_the_loss_of_power(simulation):
     print(f"the last of their bytes came {simulation * 1000:.0f} ms after the change")
-    # The engine has one second. The other four seconds are for the test itself, which has 40 threads that send.
+    # The limit is five seconds: one for the engine, and four for the test itself, which has 40 threads that send.
     assert simulation < 5

@@ -1,6 +1,7 @@
-"""Programs and engines of version 0.4 together with current ones. An engine runs the transfers, in a daemon or in a
-host. A host is a process that embeds the library. A current host makes a daemon of 0.4 exit, and a current daemon takes
-over the store. If the store has an embedded engine (an engine in a host) of 0.4, a current host gets a clear error.
+"""Programs of version 0.4 with a current engine, and current programs with an engine of 0.4. An engine runs the
+transfers, in a daemon or in a host. A host is a process that embeds the library. A current host makes a daemon of 0.4
+exit, and a current daemon takes over the store. If the store has an embedded engine (an engine in a host) of 0.4, a
+current host gets a clear error.
 
 The frames, which are the messages on the socket, were recorded from programs of 0.4. docs/wire.md describes their form.
 A hello is the client's first message. A welcome is the engine's reply to the hello. A goodbye is the engine's last

@@ -31,7 +31,7 @@ def documented():
 
 @contextmanager
 def traced(process, file):
-    """Writes all system calls that have a file name to `file`, each with the name of the calling thread."""
+    """Writes to `file` all system calls that have a file name, each with the name of the calling thread."""
     strace = subprocess.Popen(["strace", "-f", "-Y", "-s", "300", "-e", "trace=%file", "-o", file, "-p", str(process)],
                               stderr=subprocess.PIPE, text=True)
     first = strace.stderr.readline()

@@ -27,10 +27,11 @@ class Request:
 
 @dataclass(frozen=True)
 class Response:
-    """A response. If no other response follows, its task ends with `content`."""
+    """A response. If it is the last response to a task, the task ends with `content`."""
 
     status: int
-    #: The content of the file, the response body in the event of an upload, or the body of an error response.
+    #: The content of a downloaded file, the response body that an upload's event has, or the body of an error
+    #: response.
     content: bytes = b""
     #: The body of this message, which may be only a range of the content.
     body: bytes = b""

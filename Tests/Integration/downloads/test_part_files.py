@@ -1,6 +1,6 @@
-"""A part file is the unfinished file of a download. The engine is the process that runs the downloads. As another
-program could, these tests change a part file while the engine does not write to the file. A download never continues
-from a changed part file. A store is the directory with all data of an engine."""
+"""A part file is the unfinished file of a download. The engine is the process that runs the downloads. These tests
+change a part file while the engine does not write to the file. Another program could do the same. A download never
+continues from a changed part file. A store is the directory with all data of an engine."""
 
 import os
 import stat

@@ -256,7 +256,7 @@ def test_a_struct_size_that_ends_inside_a_pointer_is_refused_and_the_error_has_a
             call(function, *arguments)
         numbers = {int(number) for number in re.findall(r"\d+", sentence(caught.value))}
         assert f"struct_size {size}," in str(caught.value) and len(numbers) > 1, caught.value
-        # If the size is less than that of the struct's first version, the message has the smallest and largest size.
+        # If the size is less than in every version of the header, the message has the smallest and the largest size.
         assert sizeof(struct) in numbers or "can be" in str(caught.value), caught.value
 
 

@@ -1,5 +1,5 @@
-"""Calls of systemd: the Swift tests of the module that makes these calls run under a real user manager. Other tests run
-without libsystemd, or with the bus of another user."""
+"""Calls of systemd. The module that calls systemd has Swift tests, which run here under a real user manager. Other
+tests run without libsystemd, or with the bus of another user."""
 
 import json
 import os

@@ -1,4 +1,5 @@
-"""Hosts (processes that embed the library) that are services, and their transfers when the service is stopped."""
+"""Hosts (processes that embed the library) run as services. The tests stop such a service, and check whether the
+transfer of its host continues."""
 
 import os
 

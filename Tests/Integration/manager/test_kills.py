@@ -1,7 +1,7 @@
 """A daemon that is killed repeatedly.
 
-The user manager of systemd starts the daemon again only five times in a minute (DaemonProcess.swift). The long run
-kills the daemon more often.
+The user manager of systemd starts the daemon again only five times in a minute (DaemonProcess.swift). With --kills=30,
+as in the soak tests of scripts/test, the test kills the daemon more often.
 """
 
 import pytest

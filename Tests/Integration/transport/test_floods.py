@@ -179,8 +179,8 @@ def until_still(flood):
     until(count_equal_readings, lambda count: count == 20)
 
 
-#: The floods of frames without bytes of a body. While such frames arrive, one call of libcurl 7.88.1 continues to read,
-#: and does not return to the engine.
+#: The floods that can block the engine. Their frames have no bytes of a body. While such frames arrive, one call of
+#: libcurl 7.88.1 continues to read, and does not return to the engine.
 BLOCKING = {"empty DATA", "PRIORITY", "unknown", "WINDOW_UPDATE", "GOAWAY"}
 #: A mark for tests that are expected to fail, because the flood blocks the engine. Such a test may also succeed,
 #: because on a busy machine a flood may be too slow to keep the engine's event loop busy.
@@ -212,8 +212,8 @@ def test_a_flood_over_http_2_affects_no_other_transfer(survive, authority, flood
 
 @pytest.mark.parametrize("flood", [
     pytest.param(flood, id=name, marks=[BLOCKS] if name in BLOCKING else []) for name, flood in HTTP_2.items()
-    # This flood is left out. Without TLS, the client follows the redirect over another connection. The request on that
-    # connection also has stream 1, so the server would send the redirect again, and never the flood.
+    # "RST_STREAM" is left out. Without TLS, the client follows the redirect over another connection. The request on
+    # that connection also has stream 1, so the server would send the redirect again, and never the flood.
     if name != "RST_STREAM"
 ])
 def test_a_flood_over_http_2_without_tls_affects_no_other_transfer(survive, flood):

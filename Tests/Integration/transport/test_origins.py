@@ -36,7 +36,8 @@ def origin(request, tmp_path_factory, certificates):
 def _fill(files):
     (files / "little").write_bytes(b"a small file")
     (files / "large").write_bytes(LARGE.data)
-    # Apache has weak entity tags for recently changed files.
+    # Apache gives a recently changed file a weak entity tag, with which a download cannot resume. So this file is made
+    # old.
     os.utime(files / "large", (1_500_000_000, 1_500_000_000))
 
 

@@ -41,7 +41,7 @@ class FormReceiver:
     #: The statuses of the first responses, in order. All later responses have 200.
     statuses: list = field(default_factory=list)
     response_body: bytes = b'{"id": 7}'
-    #: For each number, the server cuts off one response after this number of bytes of the body.
+    #: Numbers of bytes, in order. For each number, the server cuts off one response after so many bytes of its body.
     drops: list = field(default_factory=list)
     #: The server reads no body until this event is set.
     reads: threading.Event = field(default_factory=threading.Event)

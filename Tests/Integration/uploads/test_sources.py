@@ -163,7 +163,7 @@ def test_a_file_in_a_directory_without_write_permission_cannot_be_consumed(host,
 
 def test_if_the_old_name_of_a_consumed_file_cannot_be_removed_the_next_engine_removes_it(host, forms, sources, store):
     """An attribute of the directory (chattr +a) forbids even root to remove the old name. The store records this name
-    until it is removed, so the next engine can remove it."""
+    until it is removed. The test clears the attribute, and then the next engine removes the name."""
     (sources / "a").write_bytes(b"mine")
     one = host()
     one.session()

@@ -191,8 +191,8 @@ import Testing
         try await part.place(part.seal([1]))
         #expect(permissions(scratch.path("file")) == 0o644)
         #expect(!faults.operations.contains(.changeMode))
-        // Three further calls are for directories: one in the batch that seals the file, one in the batch that renames
-        // it, and one for the directory `home` of `DiskThreads`.
+        // Three further calls of stat(2) are for directories: one in the batch that seals the file, one in the batch
+        // that renames the file, and one for the directory `home` of `DiskThreads`.
         #expect(faults.operations.count { $0 == .status } == 2 + 3)
     }
 

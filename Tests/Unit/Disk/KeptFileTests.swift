@@ -3,9 +3,9 @@ import BackhaulModel
 import Glibc
 import Testing
 
-/// The *host* is the program that embeds the library, and the *store* is the library's data directory. A *kept file* is
-/// a downloaded file in the store for which the host has given no path. A *claim* moves the kept file to a path that
-/// the host gives. A *foreign* file belongs to another program.
+/// The *host* is the program that embeds the library, and the *store* is the library's data directory. If the host
+/// gives no path for a downloaded file, the file stays in the store as a *kept file*. A *claim* moves the kept file to
+/// a path that the host gives. A *foreign* file belongs to another program.
 @Suite struct KeptFileTests {
     let store: Scratch
     let home: Scratch

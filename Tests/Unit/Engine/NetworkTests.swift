@@ -8,7 +8,9 @@ import Testing
 /// limits the bytes that may be moved in a day or month. A task is *held* while it waits because of the network or a
 /// budget. Its *wait records* in the database have the reason, the start and the end of each wait. A *host* is a
 /// program that uses the library.
-@Suite("Tasks that wait for a network", .enabled(if: TestOrigin.address != nil, "the machine has another address"))
+@Suite(
+    "Tasks that wait for a network",
+    .enabled(if: TestOrigin.address != nil, "the machine has an address other than 127.0.0.1"))
 struct NetworkTests {
     let store: TestStore
     let origin: TestOrigin
@@ -97,7 +99,8 @@ struct NetworkTests {
         #expect(info.state == .waiting)
         #expect(info.reasonText?.contains("portal") == true)
         _ = try host.waits(tasks[1], for: .portal)
-        // The engine sends at most one request in 10 seconds. On a busy machine, more than 10 seconds may have passed.
+        // The engine sends at most one request in 10 seconds. On a busy machine, more than 10 seconds may have passed,
+        // so more requests are allowed then.
         #expect(origin.requests.count <= 1 + Int(Clock.wallMilliseconds - began) / 10_000)
         #expect(waitUntil { engine.conditions.needs.contains(.network) })
         origin.serve("/a", .init(bytes: pattern(1_000)))
@@ -262,8 +265,8 @@ struct NetworkTests {
         let first = try host.waits(task, for: .budget)
         #expect(first.offset > 0 && first.offset < 2_000_000)
         #expect(first.reasonText?.hasPrefix("the transfer expects") == false)
-        // The remaining budget is less than the bytes that the download still needs. The same can happen with the
-        // budget of a new day.
+        // This new budget is also too small for the rest of the download. The same can happen with the budget of a new
+        // day.
         configuration.budget.daily = first.offset + 700_000
         _ = try reply(host.session.update(configuration))
         #expect(waitUntil { (try? host.info(task).offset) ?? 0 > first.offset + 300_000 })

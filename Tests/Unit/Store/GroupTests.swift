@@ -148,8 +148,8 @@ struct GroupTests {
         let task = try store.enqueue([request], in: session)[0]
         try store.end(task)
         #expect(finished(try store.events(of: session)).count == 1)
-        // Here, only the event of the task is acknowledged. The idempotency key of a task that has succeeded finds the
-        // task until the event for the end of the round is acknowledged, too.
+        // Here, the event of the task is acknowledged, but not the event for the end of the round. Until that event is
+        // acknowledged, too, the idempotency key of a succeeded task finds the task.
         try store.acknowledge(session, .ids([try store.events(of: session)[0].id]))
         #expect(try store.enqueue([request], in: session) == [task])
         #expect(try groups(of: store) == 0)

@@ -5,7 +5,7 @@ import Testing
 @testable import BackhaulStore
 
 /// The version numbers in these tests are schema versions of the database. A *session* is a named collection of
-/// *tasks*: uploads and downloads. A *constraint* is a demand of a task on the system, such as external power. A
+/// *tasks*: uploads and downloads. A *constraint* is what a task demands of the system, such as external power. A
 /// *leftover* is a file that must still be deleted. A *challenge* is a demand for a credential to the *host*, which is
 /// the program that uses the library.
 @Suite("Stores of earlier versions")

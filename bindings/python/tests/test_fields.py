@@ -102,7 +102,8 @@ def fields():
 
 def read(reader, raw):
     # If `is_known` is false, the value of a condition is read as None, even if the struct has a value. In the structs
-    # of these tests, `is_known` is true only if it is the tested field. So the flag is inverted here.
+    # of these tests, `is_known` is true only if it is the tested field. This function inverts the flag, so that the
+    # values of all other fields are read.
     if reader.struct.__name__ == "bh_condition":
         raw.is_known = not raw.is_known
     return reader(raw, None) if reader.struct.__name__ == "bh_event" else reader(raw)

@@ -7,9 +7,9 @@ struct OfferedScheme: Equatable {
 
 /// Reads the challenges of WWW-Authenticate and Proxy-Authenticate fields (RFC 9110, sections 11.6.1 and 11.7.1). It
 /// reads several challenges in one field, several fields, quoted strings with escapes, and token68. A comma separates
-/// two challenges, or two parameters of one challenge. So a name belongs to a parameter if "=" follows the name.
-/// Otherwise, the name is the next scheme. The parser is needed because libcurl does not expose the challenges that it
-/// reads.
+/// two challenges, or two parameters of one challenge. So the parser checks the byte after each name: a name before "="
+/// is the name of a parameter, and any other name is the next scheme. The parser is needed because libcurl does not
+/// expose the challenges that it reads.
 ///
 /// Text that breaks the grammar is skipped up to the next comma. The size of the result is bounded for every text that
 /// a server may send.

@@ -5,7 +5,7 @@ extension SessionCredentials {
     /// The credential that a request for this URL may carry to this server, before a response to this request has
     /// demanded a credential. If only one realm of the server is known, the credential of this realm is returned. If
     /// several realms are known, the scopes of the realms are compared with the URL. A scope is a directory of URLs.
-    /// The realm with the longest scope that contains the URL counts.
+    /// Of the scopes that contain the URL, the longest one determines the realm.
     public func credential(server origin: String, url: String) -> Credential? {
         space(of: origin, for: url)?.current?.credential
     }

@@ -17,8 +17,8 @@ public struct ActivityWindow: Hashable, Sendable {
         return ActivityWindow(begin: begin, toleranceMilliseconds: activity.toleranceMilliseconds)
     }
 
-    /// The window that counts now. While the engine did not run, later windows may have begun. In this case, the latest
-    /// of these windows counts, and the activity starts only one time for all of them. Otherwise, this window counts.
+    /// The window that counts now. If later windows have begun, for example while the engine did not run, the latest of
+    /// them counts, and the activity starts only one time for all of them. Otherwise, `self` counts.
     public func current(intervalMilliseconds: UInt64, toleranceMilliseconds: UInt64, repeats: Bool, now: Int64)
         -> ActivityWindow
     {

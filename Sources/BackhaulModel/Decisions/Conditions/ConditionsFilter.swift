@@ -10,11 +10,11 @@
 /// | pressure | 30 s | pressure is an average over ten seconds, and a pause of the transfers lowers it |
 /// | connectivity, network, battery, sleep | 0 s | reported facts; `DeferralDecision` adds a margin for the battery |
 ///
-/// A reading that becomes unavailable counts as better. A condition reverses if it becomes worse after it became
-/// better, or better after it became worse. While there are more than 3 reversals within 5 minutes, each reversal
-/// doubles the time that a better condition must last. This time is 5 minutes at most. If there is no reversal for 5
-/// minutes plus this time, the time returns to its value in the table. For pressure, only reversals by 10 points or
-/// more count. When a condition is no longer read, its readings are forgotten, but its reversals stay counted.
+/// If a reading becomes unavailable, the condition counts as better. A condition reverses if it becomes worse after it
+/// became better, or better after it became worse. While there are more than 3 reversals within 5 minutes, each
+/// reversal doubles the time that a better condition must last. This time is 5 minutes at most. If there is no reversal
+/// for 5 minutes plus this time, the time returns to its value in the table. For pressure, only reversals by 10 points
+/// or more count. When a condition is no longer read, its readings are forgotten, but its reversals stay counted.
 ///
 /// All times are milliseconds since boot, so that nothing depends on the calendar.
 public struct ConditionsFilter: Sendable {

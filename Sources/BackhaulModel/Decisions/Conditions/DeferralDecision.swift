@@ -134,8 +134,8 @@ public enum DeferralDecision {
         ]
         return pressures.compactMap { reading, limit, what in
             guard let limit, let value = reading.value else { return nil }
-            // For a limit of ten or less, the lower limit is half of the limit. If the margin of five points were
-            // subtracted, almost no pressure would be low enough.
+            // Held tasks continue at the pressure `lower`. For a limit of ten or less, `lower` is half of the limit.
+            // If the margin of five points were subtracted, almost no pressure would be low enough.
             let lower = limit > pressureMargin * 2 ? limit - pressureMargin : limit / 2
             let wanted = facts.held.contains(.pressure) ? lower : limit
             return value > wanted ? messages.pressure(reading, value, limit: limit, lower: lower, of: what) : nil

@@ -68,8 +68,8 @@ struct FlapDamping: Sendable {
     /// The time for which a better value must last now.
     mutating func duration(now: Int64) -> Int64 {
         let duration = min(rule.duration << doublings, ConditionsFilter.longest)
-        // The longer duration ends after `flapWindow` without a reversal. But a better value counts as a reversal only
-        // after it has lasted for `duration`. So `duration` is added to the window.
+        // After `flapWindow` without a reversal, `rule.duration` applies again. But a better value counts as a reversal
+        // only after it has lasted for `duration`. So `duration` is added to the window.
         if let last = reversals.last, now - last < ConditionsFilter.flapWindow + duration {
             return duration
         }

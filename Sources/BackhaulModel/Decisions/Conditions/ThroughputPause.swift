@@ -42,8 +42,8 @@ struct ThroughputPause: Equatable, Sendable {
     }
 
     /// Whether the pause can be forgotten. A pause that has ended is forgotten when the lanes have been open for longer
-    /// than the pause lasted. If a probe is due but no task becomes the probe, the pause is forgotten after an hour. If
-    /// the pause was longer than an hour, this takes as long as the pause.
+    /// than the pause lasted. If a probe is due but no task becomes the probe, the pause is forgotten after an hour, or
+    /// after the length of the pause if the pause was longer than an hour.
     func isForgotten(now: Int64) -> Bool {
         probeAt.map { now - $0 > max(milliseconds, 3_600_000) } ?? (now - since > milliseconds)
     }

@@ -26,9 +26,9 @@ extension ThroughputWatch {
         return current(now) == nil ? .probe : .held(until: nil)
     }
 
-    /// Chooses the lane that may start a task as the probe. It is the lane with permission whose last probe is the
-    /// oldest; nil if no lane has permission now. The probe belongs to this lane until `probed`, `endProbe` or
-    /// `cancelProbe` ends it.
+    /// Chooses the lane that may start a task as the probe. Of the lanes that have permission now, this is the lane
+    /// whose last probe is the oldest. Nil if no lane has permission. The probe belongs to the chosen lane until
+    /// `probed`, `endProbe` or `cancelProbe` ends the probe.
     public mutating func probe(among lanes: [(lane: Lane, terms: Terms)], now: Int64) -> Lane? {
         let now = Self.bounded(now)
         let candidates = lanes.filter { permission($0.lane, $0.terms, now: now) == .probe }
@@ -108,7 +108,8 @@ extension ThroughputWatch {
         if let probe = current(now) {
             let isForThis = scopes(lane, terms).contains(where: probe.scopes.contains)
             if isForThis { return Hold(.throughput, what + "one task measures the throughput now") }
-            // If this lane's pause is over, the lane waits for the end of the other probe: only one runs at a time.
+            // If this lane's pause is over, the lane waits for the end of another lane's probe. Only one probe runs at
+            // a time.
             if probeAt <= now {
                 return Hold(.throughput, what + "one task tests the rate again after the test of another server")
             }

@@ -52,11 +52,11 @@ public struct ThroughputWatch<Lane: Hashable & Sendable>: Sendable {
 
     /// The age in milliseconds at which a transfer begins to count.
     public static var minimumTransferAge: Int64 { 5_000 }
-    /// A probe has a result after this many milliseconds, or after `probeBytes`.
+    /// A probe has a result when it has waited for the network for this many milliseconds, or has moved `probeBytes`.
     public static var probeMilliseconds: Int64 { 10_000 }
     public static var probeBytes: UInt64 { 262_144 }
-    /// A probe without a result ends after `probeLimit`. A probe that reports nothing counts as lost after
-    /// `probeTimeout`. Both are in milliseconds.
+    /// A probe without a result ends at the first call of `probed` after `probeLimit`. If no such call comes, the
+    /// probe counts as lost after `probeTimeout`. Both are in milliseconds since the start of the probe.
     public static var probeLimit: Int64 { 60_000 }
     public static var probeTimeout: Int64 { 120_000 }
     /// How long all lanes wait when no task was found for a probe, in milliseconds.

@@ -28,8 +28,8 @@ public struct UplinkWatch: Sendable {
         case unknown
 
         /// Classifies the end of an attempt. `redirectedTo`: the origin at the end of the redirects, if it differs from
-        /// the origin of the task. `hasResponse`: whether a response with any status came. `wasRefused`: whether a
-        /// machine refused the connection. This machine is the origin, or a machine on the route.
+        /// the origin of the task. `hasResponse`: whether a response with any status came. `wasRefused`: whether the
+        /// origin, or another machine on the route, refused the connection.
         public init(
             _ failure: Failure?, redirectedTo target: Origin? = nil, hasResponse: Bool = false, wasRefused: Bool = false
         ) {
@@ -141,13 +141,13 @@ public struct UplinkWatch: Sendable {
     /// The origins whose last attempts failed.
     public var failedOrigins: Set<Origin> { Set(symptoms.keys) }
 
-    /// Whether all origins beyond the uplink are held. Then one origin at a time may be tested.
+    /// Whether all origins beyond the uplink are held. While they are held, one origin at a time may be tested.
     public var isHeld: Bool { state != .open || !isProven && (system == .portal || system == .limited) }
 
     /// Chooses the origin that may start a task as the uplink probe now. This is the origin whose last probe is the
-    /// oldest. Returns nil if no origin may start a probe now. There is a pause between two probes, and mostly before
-    /// the first probe. The first pause lasts 10 s. Each further pause lasts twice as long as the pause before it, up
-    /// to 5 min. `origins`: the origins with a task that could start now if its origin were not held.
+    /// oldest. Returns nil if no origin may start a probe now. There is a pause before each probe. `networkChanged`
+    /// and `probeNow` end this pause. The first pause lasts 10 s. Each further pause lasts twice as long as the pause
+    /// before it, up to 5 min. `origins`: the origins with a task that could start now if its origin were not held.
     public mutating func probe(among origins: [Origin], now: Int64) -> Origin? {
         guard isHeld, now >= probeAt else { return nil }
         // If the system reports a portal, only an origin with TLS is tested. The portal could respond in place of an
@@ -231,8 +231,8 @@ public struct UplinkWatch: Sendable {
     private mutating func judge(originsInUse: Int, now: Int64) {
         if state == .open { symptoms = symptoms.filter { now - $0.value.at <= Self.memory } }
         let redirects = symptoms.values.filter { if case .redirected = $0.ending { true } else { false } }.count
-        // One origin that redirects and then fails is no sign of a portal. Several origins that redirect to the same
-        // place are such a sign.
+        // If several origins redirect to the same place, and then fail, this is a sign of a portal. If only one origin
+        // does this, its failure does not count.
         let failed = redirects == 1 ? symptoms.count - 1 : symptoms.count
         let isEnough = failed >= Self.originThreshold || failed == 2 && originsInUse <= 2
         let hasPortal = symptoms.values.contains { $0.ending == .portal }

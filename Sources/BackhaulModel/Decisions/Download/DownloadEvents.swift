@@ -81,7 +81,7 @@ extension DownloadMachine {
 
     /// What the runner must do. The runner performs the actions in the order in which they are returned. Operations on
     /// the part file always run one after the other. After a failed write or sync, all operations on the part file fail
-    /// until the part file is opened or restarted. Otherwise, later bytes would be written at a wrong offset.
+    /// until the part file is opened or restarted, so that no later bytes are written at a wrong offset.
     public enum Action: Equatable, Sendable {
         /// Checks whether the sealed file, which is complete and synced, exists: as part file or under its final name.
         /// Results in `sealedFileChecked`.

@@ -81,7 +81,7 @@ extension DownloadMachine {
 
     mutating func concluded() -> [Action] {
         guard case .concluding(let concluding) = state else { return [] }
-        // The task was cancelled during the commit, and the part file still exists.
+        // If the task was cancelled during the commit, and the part file still exists, the part file is removed.
         if concluding.isCancelled, !concluding.partIsGone { return removePart(entering: .removing) }
         return close()
     }
@@ -103,8 +103,8 @@ extension DownloadMachine {
     mutating func diskFailed(_ failure: Failure) -> [Action] {
         switch state {
         case .preparing(.ready), .concluding, .over: return []
-        // An earlier action failed, or the removal of the part file failed. The attempt does not use the part file any
-        // more.
+        // The failed action is the removal of the part file, or an earlier action. In both cases, the attempt does not
+        // use the part file any more.
         case .discarding, .removing: return discarded()
         case .finishing(_, isCancelled: true): return discard(.stopped)
         case .saving(let saving) where saving.conclusion == .stopped:
@@ -115,7 +115,7 @@ extension DownloadMachine {
         case .destinationExists, .destinationUnavailable, .tooLarge:
             return discard(.failed(failure))
         case .badResponse, .connectionLost:
-            // The part file does not have the length that it should have.
+            // The seal fails with these statuses if the part file does not have the length that it should have.
             return discard(.retry(failure, reason: .retry, retryAfterSeconds: nil, fromZero: true))
         default:
             let reason: WaitReason = failure.status == .diskFull ? .diskFull : .retry

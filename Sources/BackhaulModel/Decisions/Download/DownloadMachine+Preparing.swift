@@ -83,9 +83,10 @@ extension DownloadMachine {
         guard case .preparing(.opening(let checkpoint)) = state else { return [] }
         if checkpoint.isMetadataOnly { return request(from: 0) }
         // An attempt cannot continue an empty part file. In three other cases, the part file is not the file that an
-        // earlier attempt has written. It is shorter than the synced bytes. It is longer than the whole file on the
-        // server. Or the machine has rebooted, and the part file is longer than the synced bytes, although the file was
-        // truncated to these bytes.
+        // earlier attempt has written:
+        // - It is shorter than the synced bytes.
+        // - It is longer than the whole file on the server.
+        // - After a reboot, it is longer than the synced bytes, although it was truncated to these bytes.
         guard length > 0, length >= checkpoint.syncedOffset,
             length == checkpoint.syncedOffset || isSameBoot(checkpoint), length <= checkpoint.size ?? .max
         else { return forget(.partFile) }

@@ -30,8 +30,7 @@ extension DownloadMachine {
         counters.offset = counters.offset.adding(count)
         reception.buffered = reception.buffered.adding(count)
         if let bodyEnd = reception.bodyEnd, counters.offset > bodyEnd {
-            // The server sends a body although this response must have none. The next attempt would have the same
-            // result.
+            // If this response must have no body, the next attempt would have the same result. So the task fails.
             if bodyEnd == 0, let head, terms.hasNoBody(head.status) {
                 let reason = "the server sent a body with status \(head.status), which has none"
                 return discard(.failed(Failure(.badResponse, reason)))

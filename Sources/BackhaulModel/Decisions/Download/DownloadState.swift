@@ -181,7 +181,7 @@ extension DownloadMachine {
         var furthest: UInt64
         var madeProgress = false
 
-        /// Starts to count at this length of the part file.
+        /// Sets the offset to the number of bytes with which the attempt begins.
         mutating func begin(at length: UInt64) {
             offset = length
             furthest = max(furthest, length)

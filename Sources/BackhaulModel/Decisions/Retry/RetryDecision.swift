@@ -95,8 +95,8 @@ extension FailedAttempt {
             && connectionWasClosed && (isUnprocessed || HTTPMethod.isIdempotent(method))
     }
 
-    /// Whether the server demands that the client repeats the request later: 413 with Retry-After is temporary (RFC
-    /// 9110, section 15.5.14).
+    /// Whether the server demands that the client repeats the request later. The status 413 with Retry-After is such a
+    /// demand (RFC 9110, section 15.5.14).
     fileprivate var isDeferredByServer: Bool {
         failure.status == .httpStatus && failure.detail == 413 && retryAfterSeconds != nil
     }

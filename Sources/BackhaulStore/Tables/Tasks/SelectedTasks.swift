@@ -9,7 +9,7 @@ struct SelectedTasks {
         try Set(connection.all(Self.selectLanes) { row throws(Failure) in row.laneID() })
     }
 
-    /// Counts the selected tasks of each group. The caller ends all these tasks in the state `state`.
+    /// Counts the selected tasks of each group. `state`: the state with which the caller ends all these tasks.
     func groups(endingAs state: TaskState) throws(Failure) -> [GroupEnds] {
         try connection.all(Self.selectGroups, read: Self.group)
             .map { GroupEnds($0.group, state, count: $0.count) }.sorted { $0.group < $1.group }

@@ -151,7 +151,7 @@ struct TaskDelays {
             Self.selectPastLatestStart, .integer(now), .integer(limit), read: PastLatestStartRow.init(row:))
     }
 
-    /// Returns the next latest start of a task, in Unix milliseconds.
+    /// Returns the first of the tasks' latest starts, in Unix milliseconds; nil if no task has a latest start.
     func nextLatestStart() throws(Failure) -> Int64? {
         try connection.first(Self.selectNextLatest) { row throws(Failure) in row.optionalInteger() } ?? nil
     }

@@ -201,7 +201,8 @@ struct SessionCredentialsTests {
         credentials.commitChallenge(asked.space, challenge: ChallengeID(rawValue: 3))
         #expect(credentials.credential(proxy: proxy)?.number == second)
         #expect(waits(for: "https://example.org/", in: Self.origin) == nil)
-        // In lane A, the proxy has refused no credential before. So its refusal in this lane drops the credential.
+        // No lane has used the second credential with success, and in lane A the proxy has refused no credential
+        // before. So if the proxy refuses the second credential in lane A, this credential is dropped.
         credentials.noteChallenge(asked, in: Self.origin)
         expect(decision(asked, sent: second), .openChallenge(failures: 2, replacing: ChallengeID(rawValue: 2)))
         #expect(credentials.credential(proxy: proxy) == nil)

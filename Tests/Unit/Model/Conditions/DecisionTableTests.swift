@@ -2,12 +2,13 @@ import BackhaulModel
 import Testing
 
 /// A decision says whether a task must wait, and why. The tests compare the decisions with those of `DecisionOracle`,
-/// which is a second implementation. A row is a combination of constraints, conditions and states of a task. All
-/// combinations would be about 10^17 rows. So each test is about one reason to wait. It takes every combination of the
-/// columns that matter for this reason, with random values in all other columns. Each test compares the whole decision,
-/// so it also finds wrong effects of these columns on other reasons.
+/// which is a second implementation. A row is a combination of values, and each column has one kind of value: a
+/// constraint, a condition or a state of a task. All combinations would be about 10^17 rows. So each test is about one
+/// reason to wait. It takes every combination of values in the columns that matter for this reason, with random values
+/// in all other columns. Each test compares the whole decision, so it also finds wrong effects of these columns on
+/// other reasons.
 ///
-/// A *constraint* is a demand of a task on the system, such as external power. A *preset* is a name for several
+/// A *constraint* is what a task demands of the system, such as external power. A *preset* is a name for several
 /// constraints. While the system does not meet a constraint, the task is *held*. A *reading* is the read value of a
 /// fact such as power. A *network scope* is where the server is: on this machine, on the local network, or beyond it.
 @Suite("The table of decisions")

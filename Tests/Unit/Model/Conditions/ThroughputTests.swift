@@ -131,7 +131,7 @@ struct ThroughputTests {
         #expect(link.permission() == .open)
     }
 
-    @Test("each slow result of a probe doubles the pause, up to twelve times the first pause")
+    @Test("each slow result of a probe doubles the pause; the longest pause is twelve times the first pause")
     func slowProbes() {
         var link = SlowLink()
         link.pass(60, SlowLink.sample(0))

@@ -25,7 +25,7 @@ struct LaunchCoverageTests {
     @Test("a connected host covers all sessions of its application")
     func host() { #expect(cover([session(), session()], hasHost: true) == (true, nil)) }
 
-    @Test("a consumer that was connected to the last engine covers only the session whose events it reads")
+    @Test("a consumer that was connected to the previous engine covers only the session whose events it reads")
     func consumer() {
         #expect(cover([session(consumer: true)]) == (true, nil))
         #expect(cover([session(consumer: true), session()]) == (false, nil))

@@ -1,8 +1,8 @@
 import BackhaulModel
 import Testing
 
-/// The state of the *part file*, to which a download writes its bytes, before the request. The file has no bytes or 500
-/// bytes. There may be a *checkpoint*: what the database records about the part file.
+/// The state of the *part file* before the request. A download writes its bytes to this file. The file has no bytes or
+/// 500 bytes. There may be a *checkpoint*: what the database records about the part file.
 struct ExistingPart {
     var offset: UInt64
     var checkpoint: Checkpoint?

@@ -15,7 +15,7 @@ struct ValidatorTests {
 
     private static func tag(ofSize size: Int) -> String { "\"" + String(repeating: "x", count: size - 2) + "\"" }
 
-    @Test("If-Range uses a strong ETag; if the response has no ETag, it uses a Last-Modified that is before Date",
+    @Test("If-Range has the strong ETag; if the response has no ETag, If-Range has a Last-Modified before Date",
         arguments: [
         Row("ETag: \"a\"", continuesWith: "\"a\""),
         Row("etag: \"a\"", continuesWith: "\"a\""),

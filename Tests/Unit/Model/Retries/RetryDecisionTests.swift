@@ -40,7 +40,7 @@ struct RetryRow: CustomTestStringConvertible {
     }
 }
 
-/// An *attempt* is one run of a task. A *tolerance* is a fault of servers that a session accepts. The *uplink* is the
+/// An *attempt* is one run of a task. A *tolerance* is a server fault that a session accepts. The *uplink* is the
 /// route from the local network to other networks. A *portal* is a server of the network that responds in place of
 /// other servers until the user logs in. `retry_errors` is a field of a request. It has one bit for each error after
 /// which the task is retried.
@@ -74,7 +74,7 @@ struct RetryDecisionTests {
         RetryRow("413 with Retry-After", status(413), becomes: .later(milliseconds: 5_000, consecutiveFailures: 1)) {
             $0.retryAfterSeconds = 5
         },
-        RetryRow("413 with Retry-After, without the bit of statuses", status(413), becomes: refusal) {
+        RetryRow("413 with Retry-After, without the bit `status`", status(413), becomes: refusal) {
             $0.retryAfterSeconds = 5
         } policy: { $0.retryErrors.remove(.status) },
     ])
@@ -101,7 +101,7 @@ struct RetryDecisionTests {
             $0.retryErrors.remove(.connection)
         },
         RetryRow("lost, without its bit", lost, becomes: refusal) { _ in } policy: { $0.retryErrors.remove(.lost) },
-        RetryRow("truncated, without the bit of lost", truncated, becomes: refusal) { _ in } policy: {
+        RetryRow("truncated, without the bit `lost`", truncated, becomes: refusal) { _ in } policy: {
             $0.retryErrors.remove(.lost)
         },
         RetryRow("time-out, without its bit", silence, becomes: refusal) { _ in } policy: {
@@ -116,8 +116,8 @@ struct RetryDecisionTests {
         RetryRow("bad response, with its bit", nonsense, becomes: first) { _ in } policy: {
             $0.retryErrors.insert(.badResponse)
         },
-        RetryRow("lost, with empty retry_errors", lost, becomes: refusal) { _ in } policy: { $0.retryErrors = .nothing },
-        RetryRow("disk, with empty retry_errors", disk, becomes: refusal) { _ in } policy: { $0.retryErrors = .nothing },
+        RetryRow("lost, empty retry_errors", lost, becomes: refusal) { _ in } policy: { $0.retryErrors = .nothing },
+        RetryRow("disk, empty retry_errors", disk, becomes: refusal) { _ in } policy: { $0.retryErrors = .nothing },
         RetryRow("disk, with another bit only", disk, becomes: first) { _ in } policy: { $0.retryErrors = .name },
         RetryRow("404 in retry_statuses", status(404), becomes: first) { _ in } policy: {
             $0.retryStatuses = StatusList("404") ?? $0.retryStatuses
@@ -142,7 +142,7 @@ struct RetryDecisionTests {
         RetryRow("POST, no name", name, becomes: first) { $0.method = "POST" },
         RetryRow("POST, no handshake", handshake, becomes: first) { $0.method = "POST" },
         RetryRow("POST, 503", status(503), becomes: refusal) { $0.method = "POST" },
-        RetryRow("POST, 408: the server did not get the whole request", status(408), becomes: first) { $0.method = "POST" },
+        RetryRow("POST, 408: the server did not get all bytes", status(408), becomes: first) { $0.method = "POST" },
         RetryRow("POST, time-out before the request was sent", silence, becomes: first) {
             $0.method = "POST"
             $0.isUnprocessed = true
@@ -178,7 +178,7 @@ struct RetryDecisionTests {
             becomes: refusal) { $0.consecutiveFailures = 50 } policy: {
             $0.maximumAttempts = 3
         },
-        RetryRow("Retry-After adds no attempt", status(503), becomes: refusal) {
+        RetryRow("a limit of one attempt, with Retry-After", status(503), becomes: refusal) {
             $0.retryAfterSeconds = 5
         } policy: { $0.maximumAttempts = 1 },
     ])
@@ -219,14 +219,16 @@ struct RetryDecisionTests {
             $0.method = "POST"
         },
         RetryRow("lost before any byte was sent", lost, becomes: first) { $0.isUnprocessed = true },
-        RetryRow("a failed connection does not count as a refused stream", connection, becomes: first) { $0.isUnprocessed = true },
+        RetryRow("a failed connection does not count as a refused stream", connection, becomes: first) {
+            $0.isUnprocessed = true
+        },
     ])
     func refusedStreams(_ row: RetryRow) { check(row) }
 
     @Test("Without a route, the task waits, and no attempt is counted", arguments: [
         RetryRow("connection", connection, becomes: .whenReachable) { $0.hasNoRoute = true },
         RetryRow("name", name, becomes: .whenReachable) { $0.hasNoRoute = true },
-        RetryRow("as the last attempt", connection, becomes: .whenReachable) {
+        RetryRow("at the last attempt", connection, becomes: .whenReachable) {
             $0.hasNoRoute = true
             $0.consecutiveFailures = 2
         } policy: { $0.maximumAttempts = 1 },
@@ -242,7 +244,7 @@ struct RetryDecisionTests {
 
     @Test("If the uplink is dead, the task waits, and no attempt is counted", arguments: [
         RetryRow("dead uplink", connection, becomes: .whenUplinkIsUp) { $0.isUplinkFailure = true },
-        RetryRow("as the last attempt", connection, becomes: .whenUplinkIsUp) {
+        RetryRow("at the last attempt", connection, becomes: .whenUplinkIsUp) {
             $0.isUplinkFailure = true
             $0.consecutiveFailures = 2
         } policy: { $0.maximumAttempts = 1 },
@@ -266,7 +268,7 @@ struct RetryDecisionTests {
         RetryRow("by default", full, becomes: .whenSpaceIsFree(recheckMilliseconds: 5_000)) {
             $0.reason = .diskFull
         },
-        RetryRow("as the last attempt", full, becomes: .whenSpaceIsFree(recheckMilliseconds: 5_000)) {
+        RetryRow("at the last attempt", full, becomes: .whenSpaceIsFree(recheckMilliseconds: 5_000)) {
             $0.reason = .diskFull
             $0.consecutiveFailures = 2
         } policy: { $0.maximumAttempts = 1 },

@@ -184,7 +184,7 @@ class Application:
         attention.
 
         While this program is connected, the engine notifies it through the stream, and launches no second program. If
-        ``timeout`` is set, the stream ends when no session has begun to need attention for this number of seconds.
+        no session begins to need attention for ``timeout`` seconds, the stream ends.
         """
         return AttentionStream(self._handle, timeout)
 
@@ -195,8 +195,8 @@ class Application:
         return self._handle.descriptor
 
     def close(self) -> None:
-        """Closes the application. The transfers continue. If the engine is embedded, the last ``close`` in the process
-        ends the engine. This call then takes about a second at most. A second ``close`` has no effect."""
+        """Closes the application. The transfers continue. If the engine is embedded, the close of the last application
+        in the process ends the engine, and takes about a second at most. A second ``close`` has no effect."""
         self._handle.close()
 
     def __enter__(self) -> Application:

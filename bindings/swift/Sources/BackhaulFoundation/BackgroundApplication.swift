@@ -1,9 +1,9 @@
 public import Backhaul
 internal import Foundation
 
-/// The delegate that is called when a session needs attention, and the program has no object for this session. A
-/// session needs attention when all its tasks have ended, or when a server demands a credential. The protocol
-/// corresponds to the part of Apple's UIApplicationDelegate for background sessions.
+/// This delegate is called when a session needs attention and has no object in the program. A session needs attention
+/// when all its tasks have ended, or when a server demands a credential. The protocol corresponds to the part of
+/// Apple's UIApplicationDelegate for background sessions.
 @MainActor
 public protocol BackgroundApplicationDelegate: AnyObject, Sendable {
     /// Called when all tasks of a session have ended, or when a server demands a credential.

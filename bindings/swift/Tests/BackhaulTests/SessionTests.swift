@@ -3,10 +3,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// An *event* is a stored message for the program. It is delivered until the program acknowledges it. A *round* begins
-/// when a task is enqueued in a session without unfinished tasks, and ends when all tasks have ended. To *complete* a
-/// session is to report that its events are processed. The *consumer* is the one program that reads the session's
-/// events. To *claim* a file is to move it out of the library's store.
+/// An *event* is a stored message for the program. It is delivered again until the program acknowledges it. A *round*
+/// begins when a task is enqueued in a session without unfinished tasks, and ends when all tasks have ended. To
+/// *complete* a session is to report that its events are processed. The *consumer* is the one program that reads the
+/// session's events. To *claim* a file is to move it out of the library's store.
 @Suite("Sessions")
 struct SessionTests {
     let server: Server
@@ -157,7 +157,7 @@ struct SessionTests {
         await application.close()
     }
 
-    @Test("while a session has a consumer, a second consumer is refused with the process id of the first consumer")
+    @Test("while a session has a consumer, a second one is refused, and the error has the first one's process id")
     func isConsumedOnce() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))

@@ -72,7 +72,7 @@ public struct ActivityInfo: Hashable, Sendable {
     /// When the activity last started, as Unix time in milliseconds. Nil if it has not started yet.
     public let lastStartedMilliseconds: Int64?
     public let lastTask: TaskID?
-    /// The URL of the activity's request. Nil if the activity has no request. It then delivers events.
+    /// The URL of the activity's request. Nil if the activity has no request, and delivers events instead.
     public let url: String?
 
     // Unsafe: the pointers point into a batch, which is released after its items are copied.

@@ -9,7 +9,7 @@ public struct LaunchCommand: Hashable, Sendable {
     public var program: String
     /// The arguments after the program's name.
     public var arguments: [String]
-    /// Variables that are added to the environment. docs/launch.md lists the other variables.
+    /// Variables to add to the environment of the program. docs/launch.md lists the variables that it has in any case.
     public var environment: [String: String]
     /// The absolute path of the working directory. Nil: the user's home directory.
     public var workingDirectory: String?
@@ -67,7 +67,8 @@ public enum LaunchState: Int32, Hashable, Sendable {
     /// A launched host runs, and has not completed its sessions yet. To *complete* a session is to report that its
     /// events are processed.
     case running = 2
-    /// Too many launches in a row have failed. The engine launches no host until a host connects without a launch.
+    /// Too many launches in a row have failed, so the engine has stopped launching hosts. After a host has connected
+    /// without a launch, the engine launches hosts again.
     case gaveUp = 3
 }
 
@@ -116,7 +117,7 @@ public struct Launch: Hashable, Sendable, Identifiable {
     /// The id of the launch. Each later launch in the same store (the directory with all durable data) has a greater
     /// id.
     public let id: UInt64
-    /// 1 plus the number of launches directly before this launch in which no session was completed
+    /// 1 for this launch, plus 1 for each launch directly before it in which no session was completed
     /// (`Session.complete`).
     public let launches: Int
     /// Whether all tasks of one of the sessions have ended.

@@ -11,7 +11,7 @@ public enum CookiePolicy: Int32, Hashable, Sendable {
     case persistent = 3
 }
 
-/// Faults of servers that a session accepts.
+/// Server faults that a session accepts.
 public struct Tolerances: OptionSet, Hashable, Sendable {
     public let rawValue: UInt32
     public init(rawValue: UInt32) { self.rawValue = rawValue }

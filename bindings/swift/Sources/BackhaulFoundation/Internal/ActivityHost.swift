@@ -154,8 +154,8 @@ final class ActivityHost: Sendable {
         if result == .deferred, isScheduled {
             try? opened().setActivity(scheduler.deferred())
         } else if isScheduled, !scheduler.repeats, scheduler.isUnchangedSinceRun {
-            // If an activity does not repeat, the engine starts the activity once and removes it. But at each start, a
-            // program calls `schedule`, which stores the activity again. So the activity is removed here.
+            // After the only start of an activity that does not repeat, the engine removes the activity. But each run
+            // of the program calls `schedule`, which stores the activity again. So the activity is removed here, too.
             try? remove(scheduler)
         }
         inner.with { inner in
@@ -199,8 +199,8 @@ final class ActivityHost: Sendable {
             return inner.isLaunched
         }
         if wasLaunched {
-            // The launch is completed, so the session that this process opened is closed. The next `schedule` opens
-            // the session again.
+            // A launched process does not need the session any more, so the session is closed. The next `schedule`
+            // opens the session again.
             opening.with { session in
                 session?.close()
                 session = nil

@@ -131,7 +131,8 @@ final class Delivery {
             owesFinish = false
             onQueue { [session, delegate] in delegate.urlSessionDidFinishEvents(forBackgroundURLSession: session) }
         } else if BackgroundApplication.shared.isCalled(for: core.identifier) {
-            // The application's delegate is being called. The `sessionFinished` events are acknowledged later.
+            // The application's delegate was called for this session, and the session is not completed yet. So the
+            // `sessionFinished` events are acknowledged later.
             return
         }
         unacknowledged += finished

@@ -317,8 +317,8 @@ final class SessionCore: @unchecked Sendable {
         return true
     }
 
-    /// Stores a task that was resumed while the engine's session was ending or removed. The task is enqueued in a
-    /// new session of the engine. Returns false if this process will not open another session.
+    /// Stores a task that was resumed while the engine's session was ending, or after it was removed. The task is
+    /// enqueued in a new session of the engine. Returns false if this process will not open another session.
     func addPending(_ task: BackgroundURLSessionTask) -> Bool {
         let isAdded = inner.with { inner in
             guard inner.hasBegun, !inner.isInvalidating, !inner.isOver else { return false }
