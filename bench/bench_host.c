@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STANDARD_AT_ONCE = 32 };
+enum { DEFAULT_AT_ONCE = 32 };
 
 static bh_error error = BH_INIT(bh_error);
 
@@ -90,14 +90,18 @@ int main(int argc, char **argv) {
         fprintf(stderr, "usage: bench_host daemon|embedded get|put STORE LIST [CA_FILE [AT_ONCE]]\n");
         return 2;
     }
-    uint32_t at_once = argc > 6 ? (uint32_t)strtoul(argv[6], NULL, 10) : STANDARD_AT_ONCE;
+    unsigned long at_once = argc > 6 ? strtoul(argv[6], NULL, 10) : DEFAULT_AT_ONCE;
+    if (at_once < 1 || at_once > UINT16_MAX) {
+        fprintf(stderr, "bench_host: AT_ONCE is not a number from 1 to %d\n", UINT16_MAX);
+        return 2;
+    }
     options.identifier = "org.example.bench";
     options.hosting = strcmp(argv[1], "daemon") == 0 ? BH_HOSTING_DAEMON : BH_HOSTING_EMBEDDED;
     options.store = argv[3];
     check(bh_application_open(&options, BH_WAIT_DEFAULT, &application, &error), "open");
     configuration.identifier = "bench";
-    configuration.connections_per_origin = at_once;
-    configuration.maximum_running_tasks = at_once;
+    configuration.connections_per_origin = (uint32_t)at_once;
+    configuration.maximum_running_tasks = (uint32_t)at_once;
     configuration.tls.ca_file = argc > 5 && argv[5][0] ? argv[5] : NULL;
     check(bh_session_create(application, &configuration, BH_ROLE_CONSUME, BH_WAIT_DEFAULT, &session, NULL, &error),
           "create");

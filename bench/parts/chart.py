@@ -17,8 +17,15 @@ def x(ratio):
     return LEFT + share * (WIDTH - LEFT - RIGHT)
 
 
-def text(left, top, words, anchor="start", size=12):
-    return f'<text x="{left:.1f}" y="{top:.1f}" text-anchor="{anchor}" font-size="{size}">{escape(words)}</text>'
+def text(left, top, words, anchor="start", size=12, colour="#000000"):
+    return (f'<text x="{left:.1f}" y="{top:.1f}" text-anchor="{anchor}" font-size="{size}" fill="{colour}">'
+            f"{escape(words)}</text>")
+
+
+def document(width, height, parts):
+    """Returns the text of an SVG with these elements on a white ground."""
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" font-family="sans-serif">'
+            '<rect width="100%" height="100%" fill="#ffffff"/>\n' + "\n".join(parts) + "\n</svg>\n")
 
 
 def line(left, top, right, bottom, colour, width=1):
@@ -91,6 +98,4 @@ def chart(results, note):
     for number, result in enumerate(results):
         parts += row(result, TOP + LINE * number)
     parts += [*legend(bottom + 26), text(10, bottom + 52, note, size=11)]
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{bottom + 64}" '
-            f'font-family="sans-serif"><rect width="100%" height="100%" fill="#ffffff"/>\n'
-            + "\n".join(parts) + "\n</svg>\n")
+    return document(WIDTH, bottom + 64, parts)

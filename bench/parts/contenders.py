@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable
 
-AT_ONCE = "32"
+#: How many transfers run at the same time.
+AT_ONCE = 32
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class Contender:
 def curl(job):
     option = "upload-file" if job.uploads else "output"
     config = job.write("config", (f'url = "{url}"\n{option} = "{path}"' for url, path in zip(job.urls, job.paths)))
-    command = ["curl", "-q", "-Z", "--parallel-max", AT_ONCE, "--no-progress-meter", "--fail", "--config", config]
+    command = ["curl", "-q", "-Z", "--parallel-max", str(AT_ONCE), "--no-progress-meter", "--fail", "--config", config]
     return command + (["--cacert", job.certificate] if job.tls else [])
 
 
@@ -80,6 +81,12 @@ def wget2(job):
             f"--max-threads={AT_ONCE}", f"--directory-prefix={job.folder}", f"--input-file={listing}", *certificate]
 
 
+def bench_host(programs, hosting, job, store=None, at_once=AT_ONCE):
+    """Returns the command of bench/bench_host.c. The store is `store`, or a new one."""
+    return [programs / "bench_host", hosting, "put" if job.uploads else "get", store or job.scratch / "store",
+            job.pairs(), job.certificate if job.tls else "", str(at_once)]
+
+
 def contenders(programs):
     """Returns the contenders in the order of a round, in which each contender runs one time. `programs` is the folder
     with bench_host and raw.
@@ -87,8 +94,7 @@ def contenders(programs):
     aria2c is last, because it removes its control files. The removal would slow down the next contender.
     """
     certificate = lambda job: [job.certificate] if job.tls else []
-    backhaul = lambda hosting: lambda job: [programs / "bench_host", hosting, "put" if job.uploads else "get",
-                                            job.scratch / "store", job.pairs(), *certificate(job)]
+    backhaul = lambda hosting: lambda job: bench_host(programs, hosting, job)
     raw = lambda mode: lambda job: [programs / "raw", mode, job.pairs(), *certificate(job)]
     return [
         Contender("Backhaul", backhaul("daemon"), durable=True),

@@ -11,17 +11,17 @@ from statistics import median
 
 from daemons import daemons_of, end_daemons
 
+from .contenders import AT_ONCE
 from .measure import Wrong
 from .report import spread
+from .rows import MIB
 from .transfers import show_progress
 
 #: Extent of the run -> number of tasks in the long queue, and how often the daemon of each store is started.
 QUEUES = {"full": (1_000_000, 5), "quick": (50_000, 2), "ci": (20_000, 2)}
 SHORT_QUEUE = 10
-QUEUE_AT_ONCE = "32"
 #: How many transfers run in each measurement. The other measurements are compared with the first measurement.
 RUNNING = (0, 100, 1_000)
-MIB = 1 << 20
 ESTABLISHED = "01"
 
 
@@ -84,7 +84,7 @@ class Queue:
         with silent_server() as port:
             self._port = port
             url = f"http://127.0.0.1:{port}/a/file/of/some/package_1.2.3-4_amd64.deb"
-            with host(self._program, "fill", self._store, self._folder, self.count, QUEUE_AT_ONCE, url) as (process, _):
+            with host(self._program, "fill", self._store, self._folder, self.count, AT_ONCE, url) as (process, _):
                 self.resident.append(resident(self._store))
                 close_store(process)
             end_daemons(self._store)

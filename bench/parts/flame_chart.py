@@ -4,6 +4,8 @@ documents cannot show."""
 from html import escape
 from zlib import crc32
 
+from .chart import document, text
+
 WIDTH, LINE, SIDE, TOP, FOOT = 1200, 16, 10, 40, 26
 #: The narrowest frame that is drawn, in pixels, and the width of a letter.
 NARROWEST, LETTER = 1.5, 6.2
@@ -18,7 +20,9 @@ class Frame:
     def add(self, stack):
         self.count += 1
         if stack:
-            self.children.setdefault(stack[0], Frame(stack[0])).add(stack[1:])
+            if stack[0] not in self.children:
+                self.children[stack[0]] = Frame(stack[0])
+            self.children[stack[0]].add(stack[1:])
 
     @property
     def depth(self):
@@ -41,7 +45,7 @@ def draw(frame, left, bottom, scale, total):
     parts = [f'<g><title>{escape(frame.name)}: {100 * frame.count / total:.1f} %</title>'
              f'<rect x="{left:.1f}" y="{bottom - LINE}" width="{width:.1f}" height="{LINE - 1}" '
              f'fill="{colour(frame.name)}"/>'
-             + (f'<text x="{left + 3:.1f}" y="{bottom - 5}">{escape(label)}</text>' if label else "") + "</g>"]
+             + (text(left + 3, bottom - 5, label, size=10) if label else "") + "</g>"]
     for name in sorted(frame.children):
         parts += draw(frame.children[name], left, bottom - LINE, scale, total)
         left += frame.children[name].count * scale
@@ -55,8 +59,4 @@ def chart(stacks, title, note):
         root.add(stack)
     height = TOP + root.depth * LINE + FOOT
     parts = draw(root, SIDE, height - FOOT, (WIDTH - 2 * SIDE) / max(root.count, 1), max(root.count, 1))
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" font-family="monospace" '
-            f'font-size="10"><rect width="100%" height="100%" fill="#ffffff"/>\n'
-            f'<text x="{SIDE}" y="22" font-size="15" font-family="sans-serif">{escape(title)}</text>\n'
-            + "\n".join(parts) + f'\n<text x="{SIDE}" y="{height - 9}" font-family="sans-serif">{escape(note)}</text>'
-            "\n</svg>\n")
+    return document(WIDTH, height, [text(SIDE, 22, title, size=15), *parts, text(SIDE, height - 9, note, size=10)])

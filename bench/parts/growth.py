@@ -1,24 +1,26 @@
 """Measures how the cost of downloads grows with the number of files, their sizes, the number of connections, and the
-number of queued tasks. Fits a curve to each cost."""
+number of queued tasks. Fits a curve to each cost. The form of each curve is given, and is not a result."""
 
-import os
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log10
-from statistics import linear_regression, median
+from operator import mul
+from statistics import median
 from typing import Callable
 
 from daemons import daemons_of, end_daemons
 
 from . import measure
-from .contenders import Contender
+from .contenders import AT_ONCE, Contender, bench_host
 from .daemon_costs import host, silent_server
 from .files import Files, free_blocks
+from .rows import KIB, MIB
 from .server import cpu_seconds
 from .transfers import show_progress
+from .workplace import environment
 
-KIB, MIB = 1 << 10, 1 << 20
-AT_ONCE = 32
+#: Name of a cost in `Point` -> its name for readers.
+FIGURES = {"wall": "wall time", "cpu": "processor time"}
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ class Series:
     """Runs whose loads differ in one number, the x of the curve."""
 
     name: str
-    #: What x counts.
+    #: What x counts, and the load if x does not describe it.
     unit: str
     #: Extent of the run (full or quick) -> the values of x.
     values: dict
@@ -63,10 +65,10 @@ ALL_SERIES = (
            lambda x: Load(x, 16 * KIB), LINEAR),
     Series("bytes", "MiB in one file", {"full": (8, 32, 128, 512, 1_024), "quick": (1, 4, 16)},
            lambda x: Load(1, x * MIB), LINEAR),
-    Series("connections", "connections, with files of 16 KiB",
+    Series("connections", "connections",
            {"full": (1, 2, 4, 8, 16, 32, 64, 128, 256), "quick": (1, 4, 16)},
            lambda x: Load(4_000, 16 * KIB, at_once=x), INVERSE),
-    Series("queue", "queued tasks of another session, while files of 16 KiB are downloaded",
+    Series("queue", "queued tasks of another session, during 4,000 downloads of 16 KiB",
            {"full": (10, 1_000, 10_000, 100_000, 1_000_000), "quick": (10, 1_000, 10_000)},
            lambda x: Load(4_000, 16 * KIB, queued=x), LOGARITHM),
 )
@@ -87,7 +89,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Fit:
-    """A fitted curve. `deviation` is the largest relative distance of a median from the curve."""
+    """A fitted curve. `deviation` is the largest distance of the curve from a median, relative to the median."""
 
     curve: Curve
     base: float
@@ -100,32 +102,30 @@ class Fit:
     @property
     def text(self):
         sign = "−" if self.slope < 0 else "+"
-        return f"{seconds(self.base)} {sign} {seconds(abs(self.slope))} × {self.curve.text}"
+        return f"{time_text(self.base)} {sign} {time_text(abs(self.slope))} × {self.curve.text}"
 
 
-def seconds(value):
-    """Returns a time with three digits in a unit that makes it readable."""
-    for factor, unit in ((1, "s"), (1e3, "ms"), (1e6, "µs")):
-        if abs(value) * factor >= 1:
-            return f"{value * factor:.3g} {unit}"
-    return f"{value * 1e9:.3g} ns"
+def time_text(seconds):
+    """Returns a time with three digits, in a unit that makes it readable."""
+    rounded = float(f"{seconds:.3g}")
+    for factor, unit in ((1, "s"), (1e3, "ms"), (1e6, "µs"), (1e9, "ns")):
+        if abs(rounded) * factor >= 1:
+            break
+    return f"{rounded * factor:.4g} {unit}".replace("-", "−")
 
 
 def fit(curve, points, figure):
-    """Fits a curve to the medians by least squares.
-
-    For a line, the cost for each unit is fitted: cost / x = slope + base / x. Otherwise the largest x would determine
-    the line alone, because x grows by powers.
-    """
+    """Fits a curve to the medians by least squares of the relative deviations. So small and large costs count alike.
+    `statistics.linear_regression` has no weights."""
     costs = [median(getattr(point, figure)) for point in points]
     terms = [curve.term(point.x) for point in points]
-    if curve is LINEAR:
-        base, slope = linear_regression([1 / x for x in terms], [cost / x for cost, x in zip(costs, terms)])
-    else:
-        slope, base = linear_regression(terms, costs)
-    result = Fit(curve, base, slope, 0)
-    deviation = max(abs(cost / result.at(point.x) - 1) for cost, point in zip(costs, points))
-    return Fit(curve, base, slope, deviation)
+    weights = [cost ** -2 for cost in costs]
+    mean_term, mean_cost = (sum(map(mul, weights, values)) / sum(weights) for values in (terms, costs))
+    slope = (sum(weight * (term - mean_term) * (cost - mean_cost)
+                 for weight, term, cost in zip(weights, terms, costs))
+             / sum(weight * (term - mean_term) ** 2 for weight, term in zip(weights, terms)))
+    base = mean_cost - slope * mean_term
+    return Fit(curve, base, slope, max(abs((base + slope * term) / cost - 1) for term, cost in zip(terms, costs)))
 
 
 class Growth:
@@ -133,15 +133,17 @@ class Growth:
 
     def __init__(self, folder, server, extent, rounds):
         self._folder, self._server, self._extent, self._rounds = folder, server, extent, rounds
-        self._environment = {**os.environ, "HOME": str(folder), "LC_ALL": "C.UTF-8"}
+        self._environment = environment()
         self._files = {}
 
     def run(self, series):
         points = [Point(x, self._load(series, x), [], []) for x in series.values[self._extent]]
         with ExitStack() as stack:
             stores = [self._store(series, point, stack) for point in points]
+            pairs = list(zip(points, stores))
             for number in range(self._rounds):
-                for point, store in zip(points, stores):
+                # The order changes, so that a drift of the machine does not look like growth.
+                for point, store in pairs if number % 2 == 0 else reversed(pairs):
                     show_progress(f"{series.name}, round {number + 1} of {self._rounds}: {point.x:,}")
                     self._measure(series, point, store, number)
         show_progress("")
@@ -151,7 +153,7 @@ class Growth:
         load = series.load(x)
         if self._extent == "full":
             return load
-        return Load(min(load.files, QUICK_FILES), load.size, load.at_once, load.queued)
+        return replace(load, files=min(load.files, QUICK_FILES))
 
     def _store(self, series, point, stack):
         """Returns the store of a point with queued tasks. Its daemon runs until the series ends. Returns None for other
@@ -171,9 +173,8 @@ class Growth:
         files = self._files_of(point.load)
         folder = self._folder / "rounds" / f"{series.name}-{point.x}-{number}"
         job = measure.prepare(files, self._server, folder)
-        words = [self._folder / "bench_host", "daemon", "get", store or job.scratch / "store", job.pairs(), "",
-                 str(point.load.at_once)]
-        contender = Contender("Backhaul", lambda _: words)
+        contender = Contender(
+            "Backhaul", lambda job: bench_host(self._folder, "daemon", job, store, point.load.at_once))
         before = _daemon_seconds(store)
         run = measure.run(contender, job, files, self._server, self._environment)
         daemon = _daemon_seconds(store) - before

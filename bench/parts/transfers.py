@@ -1,7 +1,6 @@
 """Runs the rows (measurements) of the bench that transfer files. In each round, each contender (measured program) runs
 one time. The results of the runs are compared with the *bars*: the worst figures that the project accepts."""
 
-import os
 import sys
 from dataclasses import asdict
 from statistics import median
@@ -11,6 +10,7 @@ from .contenders import contenders
 from .counting import counting_environment, read_counts
 from .files import Files, are_large, free_blocks
 from .rows import PLAIN
+from .workplace import environment
 
 
 class Transfers:
@@ -19,7 +19,7 @@ class Transfers:
     def __init__(self, folder, programs, daemon, extent, rounds):
         self._folder, self._programs, self._daemon = folder, programs, daemon
         self._extent, self._rounds = extent, rounds
-        self._environment = {**os.environ, "HOME": str(folder), "LC_ALL": "C.UTF-8"}
+        self._environment = environment()
 
     def run(self, row, server, bars):
         """Measures all protocols of a row, and returns its results as values for JSON."""

@@ -34,6 +34,18 @@ def workplace():
             shutil.rmtree(FOLDER, ignore_errors=True)
 
 
+def require_space(needed):
+    """Exits if fewer bytes are free below build/bench."""
+    free = shutil.disk_usage(FOLDER).free
+    if free < needed:
+        sys.exit(f"The bench needs {needed >> 30} GiB below build/bench; {free >> 30} GiB are free.")
+
+
+def environment():
+    """Returns the environment of the measured programs."""
+    return {**os.environ, "HOME": str(FOLDER), "LC_ALL": "C.UTF-8"}
+
+
 def build_programs(*names):
     """Compiles the C programs of the bench with these names, or all of them."""
     flags = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-pedantic"]
