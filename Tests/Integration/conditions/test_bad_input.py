@@ -131,7 +131,7 @@ def nonsense():
     ("simulation", "words"),
     [("without_bus", "bus"), ("hanging_bus", "not repl"), ("restarted_manager", "NetworkManager"),
      ("vanished_system", "power_supply")], indirect=["simulation"])
-def test_transfers_succeed_although_a_condition_is_unreadable_and_the_condition_is_listed_as_unknown(simulation, words):
+def test_if_a_condition_is_unreadable_transfers_succeed_and_the_condition_is_listed_as_unknown(simulation, words):
     assert not simulation.is_known
     assert words in simulation.source
 
