@@ -1485,15 +1485,16 @@ BH_ENUM(bh_next_step) {
     BH_NEXT_STOPPED = 4    /* nothing: the task was suspended, or its engine ended */
 };
 
-/* One attempt of a task, including its redirects (Apple: URLSessionTaskTransactionMetrics). Each field whose name ends
- * in _us is the time of a step, in microseconds after the start of the attempt. The time is -1 if the attempt did not
- * reach the step, or if the connection was open already and the step was not needed. */
+/* One attempt of a task, including its redirects (Apple: URLSessionTaskTransactionMetrics). After a redirect, all times
+ * are those of the last request. Each field whose name ends in _us is the time of a step, in microseconds after
+ * started_ms. The time is -1 if the attempt did not reach the step, or if the connection was open already and the step
+ * was not needed. */
 typedef struct bh_attempt {
     size_t struct_size;
     uint64_t task_id;
     uint32_t number;              /* from 1 */
     bh_next_step next;
-    int64_t started_ms;
+    int64_t started_ms;           /* start of the last request, in Unix milliseconds */
     int64_t next_attempt_ms;      /* time of the next attempt, or 0 */
     bh_status status;             /* BH_OK, or what went wrong */
     bh_domain error_domain;

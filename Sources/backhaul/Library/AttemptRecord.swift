@@ -13,8 +13,9 @@ struct AttemptRecord {
     let redirects: UInt32
     let offset: UInt64
     let endOffset: UInt64
-    /// The time at which the lookup of the host name ended, in microseconds since the start of the attempt. Nil if the
-    /// attempt did not reach this phase, or did not need it. The times up to `responseEnd` have the same form.
+    /// The time at which the lookup of the host name ended, in microseconds since the start of the last request.
+    /// Nil if the attempt did not reach this phase, or did not need it. The times up to `responseEnd` have the same
+    /// form.
     let domainLookup: Int64?
     let connect: Int64?
     let secureConnection: Int64?

@@ -76,7 +76,7 @@ def test_a_failed_attempt_is_read():
     assert (attempt.started.timestamp(), attempt.next_attempt.timestamp()) == (1, 3)
     assert (attempt.url, attempt.http_status, attempt.redirects) == ("https://a/x", 206, 1)
     assert (attempt.offset, attempt.end_offset) == (10, 90)
-    # -1 means that the time was not measured. 0 is the start of the attempt.
+    # -1 means that the time was not measured. 0 is the start of the request.
     assert (attempt.domain_lookup_us, attempt.connect_us, attempt.secure_connection_us) == (None, None, None)
     assert (attempt.request_start_us, attempt.request_end_us, attempt.response_start_us) == (0, 20, 30)
     assert attempt.response_end_us is None

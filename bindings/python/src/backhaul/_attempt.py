@@ -14,9 +14,9 @@ from ._types import moment, moment_or_none
 class Attempt:
     """One attempt: one run of a task, with all redirects of this run.
 
-    A field whose name ends in ``_us`` is the time of a step, in microseconds since the start of the attempt. Such a
-    field is None if the attempt did not reach the step. It is also None if the attempt reused a connection, and
-    therefore did not need the step.
+    After a redirect, all times are those of the last request. A field whose name ends in ``_us`` is the time of a step,
+    in microseconds since ``started_ms``. Such a field is None if the attempt did not reach the step. It is also None if
+    the attempt reused a connection, and therefore did not need the step.
     """
 
     task_id: int
@@ -24,7 +24,7 @@ class Attempt:
     number: int
     #: What followed the attempt, such as a retry.
     next: Next
-    #: When the attempt started, in Unix milliseconds.
+    #: When the last request started, in Unix milliseconds.
     started_ms: int
     #: When the next attempt starts, in Unix milliseconds. 0 if no time is set for a next attempt.
     next_attempt_ms: int

@@ -510,9 +510,10 @@ class bh_task_selection(Structure):
 
 
 class bh_attempt(Structure):
-    """One attempt of a task, including its redirects (Apple: URLSessionTaskTransactionMetrics). Each field whose name
-    ends in _us is the time of a step, in microseconds after the start of the attempt. The time is -1 if the attempt did
-    not reach the step, or if the connection was open already and the step was not needed."""
+    """One attempt of a task, including its redirects (Apple: URLSessionTaskTransactionMetrics). After a redirect, all
+    times are those of the last request. Each field whose name ends in _us is the time of a step, in microseconds after
+    ``started_ms``. The time is -1 if the attempt did not reach the step, or if the connection was open already and the
+    step was not needed."""
 
     _fields_ = [
         ("struct_size", c_size_t),

@@ -3,8 +3,9 @@ internal import CBackhaul
 /// One attempt of a task. An attempt is one run of the task, with all its redirects. The engine is the process that
 /// runs the tasks.
 ///
-/// Each duration is the time from the start of the attempt to a step. A duration is nil if the attempt did not reach
-/// the step. A duration is also nil if the attempt reused a connection, and so did not need the step.
+/// After a redirect, all times are those of the last request. Each duration is the time from `startedMilliseconds` to a
+/// step. A duration is nil if the attempt did not reach the step. A duration is also nil if the attempt reused a
+/// connection, and so did not need the step.
 public struct Attempt: Hashable, Sendable {
     /// What followed an attempt.
     public enum Next: Hashable, Sendable {
@@ -22,7 +23,7 @@ public struct Attempt: Hashable, Sendable {
     /// The number of the attempt in its task, from 1.
     public let number: Int
     public let next: Next
-    /// When the attempt started, as Unix time in milliseconds.
+    /// When the last request started, as Unix time in milliseconds.
     public let startedMilliseconds: Int64
     /// Why the attempt failed. Nil if it succeeded.
     public let error: BackhaulError?
