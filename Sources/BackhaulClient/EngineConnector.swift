@@ -28,7 +28,8 @@ struct EngineConnector: Sendable {
         var starter = DaemonStarter(path: hosting.daemonPath)
         while waitUntilConnecting() {
             do throws(Failure) {
-                // If the store is not at its path any more, commands fail: another store lacks this client's sessions.
+                // If the store is not at its path any more, commands fail. A store that is now at this path does not
+                // have this client's sessions.
                 if let served, !served.isAtPath { throw served.replacementFailure ?? movedFailure(served) }
                 // The host (the program that embeds the library) may have closed the descriptor, or another directory
                 // may have the path now.

@@ -7,8 +7,8 @@ internal import BackhaulStore
 /// Each engine has one object of this type.
 final class WaitJournal {
     /// For how many milliseconds after the engine's start a hold (a reason to wait) may continue an open record of an
-    /// earlier engine. At the end of this time, every hold that exists is known, because by then `ConditionsWatch` no
-    /// longer waits for facts that the system has not reported.
+    /// earlier engine. At the end of this time, every hold that exists is usually known: `ConditionsWatch` waits for most
+    /// facts of the system for a shorter time.
     private static let inheritanceMilliseconds: Int64 = 5_000
 
     private let runtime: any Runtime
@@ -61,7 +61,8 @@ final class WaitJournal {
         guard !waits.isEmpty else { return }
         for wait in waits { inherited[wait.scope] = wait }
         let opened = Clock.wallMilliseconds
-        // If several records have the same scope (the tasks that wait), only one of them can continue.
+        // A scope says which tasks wait. If several records have the same scope, a hold can continue only one of these
+        // records. The other records end here.
         for wait in waits where inherited[wait.scope]?.id != wait.id { end(wait.id, at: opened) }
         timer = runtime.timer { [unowned self] in
             for wait in inherited.values { end(wait.id, at: opened) }

@@ -106,4 +106,4 @@ def test_a_put_is_retried_after_a_503_response_and_a_post_is_not_retried(host, f
     event = one.wait_for(2)[-1]
     assert (event.status, event.http_status) == (Status.HTTP_STATUS, 503)
     assert [sent.path for sent in forms.sent] == ["/put", "/put", "/post"]
-    assert not any("expect" in sent.headers for sent in forms.sent), "a small body is sooner sent than asked for"
+    assert not any("expect" in sent.headers for sent in forms.sent), "a small body is sent without `Expect`"

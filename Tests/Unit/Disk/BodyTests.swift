@@ -117,7 +117,7 @@ struct BodyTests {
         #expect(disk.scratch.names() == [])
     }
 
-    @Test("if a body file has changed, the failure has the file's index, and no file is left in the store")
+    @Test("if one of several body files has changed, the failure has its index in the list, and the store has none of the files")
     func refused() async throws {
         let first = try file("a")
         let second = try file("b")

@@ -1,5 +1,5 @@
-/// Checks of an activity, which is work that repeats. If each start of the activity makes a task from a request, this
-/// request must also pass `RequestCheck`.
+/// Checks of an activity, which is work that repeats. An activity may have a request, from which each start makes a
+/// task. This request must also pass `RequestCheck`.
 public enum ActivityCheck {
     public static func check(_ activity: Activity) throws(Failure) {
         let size = activity.identifier.utf8.count

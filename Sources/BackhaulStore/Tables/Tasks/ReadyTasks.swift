@@ -55,10 +55,10 @@ struct ReadyTasks {
         }
     }
 
-    /// Returns waiting tasks of the session that were enqueued at `age` or earlier, oldest first. Tasks with a resource
+    /// Returns waiting tasks of the session that were enqueued at `time` or earlier, oldest first. Tasks with a resource
     /// time-out of their own are left out. The time for which a task was suspended is added to its time of enqueue.
-    func enqueued(of session: SessionID, before age: Int64, limit: Int) throws(Failure) -> [TaskID] {
-        try connection.all(Self.selectByAge, .id(session), .integer(age), .number(limit)) { row throws(Failure) in
+    func enqueued(of session: SessionID, before time: Int64, limit: Int) throws(Failure) -> [TaskID] {
+        try connection.all(Self.selectByAge, .id(session), .integer(time), .number(limit)) { row throws(Failure) in
             row.taskID()
         }
     }

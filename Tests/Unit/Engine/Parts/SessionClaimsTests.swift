@@ -51,7 +51,7 @@ struct SessionClaimsTests {
         #expect(claims.count(of: name) == 0)
     }
 
-    @Test("a waiting consumer requests a yield, and retries every second while the present consumer is disconnected")
+    @Test("a waiting consumer requests a yield, and tries to attach every second while the consumer with the claim is disconnected")
     func yields() throws {
         let (consumer, waiting) = (FakeClient(clients), FakeClient(clients))
         consumer.attach(1, SessionID(rawValue: 1))
@@ -102,7 +102,7 @@ struct SessionClaimsTests {
         #expect(claims.count(of: name) == 0)
     }
 
-    @Test("when the claims from before a restart of the engine expire, waiting consumers retry")
+    @Test("after a restart of the engine, waiting consumers retry when the old claims expire")
     func absentClients() throws {
         let client = FakeClient(clients)
         claims.startReconnectTimer()

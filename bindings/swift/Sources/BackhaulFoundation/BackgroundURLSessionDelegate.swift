@@ -88,7 +88,7 @@ public protocol BackgroundURLSessionDownloadDelegate: BackgroundURLSessionTaskDe
         didWriteData bytesWritten: Int64, totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64)
 
     /// Called at the first `resume` of a task that `downloadTask(withResumeData:)` has made. If the file has changed on
-    /// the server, the download starts again from the first byte after this call.
+    /// the server, this call comes first, and then the download starts again from the first byte.
     func urlSession(
         _ session: BackgroundURLSession, downloadTask: BackgroundURLSessionDownloadTask,
         didResumeAtOffset fileOffset: Int64, expectedTotalBytes: Int64)
