@@ -783,8 +783,9 @@ BH_ENUM(bh_role) {
 BH_FLAGS(bh_tolerances) {
     BH_TOLERATE_MISSING_CLOSE_NOTIFY = 1, /* some bodies end at the end of the TLS connection. With this flag, such a
                                              body counts as complete even if the server sent no close_notify (RFC 9112,
-                                             section 9.8). Without this flag, the task then fails with BH_TLS_TRUNCATED,
-                                             because an attacker may have truncated the body */
+                                             section 9.8). Without this flag, the task fails with BH_TLS_TRUNCATED if
+                                             close_notify is missing, because an attacker may have truncated the
+                                             body */
     BH_TOLERATE_EARLY_RESPONSE = 2        /* a successful response makes an upload succeed, even if the upload's body
                                              was not sent completely. Without this flag the whole body must be sent */
 };
@@ -1039,7 +1040,8 @@ typedef struct bh_request {
                                     request makes no task: the call returns the earlier task, and does not check files.
                                     The two requests may differ only in rate, constraints, priority, start times and
                                     expiry, and the earlier task keeps its values of these fields. If other fields
-                                    differ, the call fails with BH_KEY_CONFLICT. If the task has failed or was
+                                    differ, the call fails with BH_KEY_CONFLICT. They are not compared if the task has
+                                    succeeded and its event is acknowledged. If the task has failed or was
                                     cancelled, the key is free for another request after the task's event is
                                     acknowledged. If the task has succeeded, the key is free after the round's
                                     BH_EVENT_SESSION_FINISHED is acknowledged */
@@ -1074,12 +1076,12 @@ typedef struct bh_request {
     int64_t latest_start_ms;     /* after this time, the constraints of the task's own preset and of its session's
                                     preset do not apply to the task any more. latest_start_ms must not be before
                                     earliest_start_ms. 0: no such time */
-    uint64_t expected_bytes_received; /* upper bound of the received bytes. While a budget has fewer bytes left than
-                                         this bound, the task is held (Apple: countOfBytesClientExpectsToReceive). 0:
-                                         expected_size, or not known */
-    uint64_t expected_bytes_sent; /* upper bound of the sent bytes. While a budget has fewer bytes left than this bound,
-                                     the task is held (Apple: countOfBytesClientExpectsToSend). 0: the size of the
-                                     body */
+    uint64_t expected_bytes_received; /* upper bound of the received bytes (Apple: countOfBytesClientExpectsToReceive).
+                                         0: expected_size, or not known. While a budget has fewer bytes left than this
+                                         bound and expected_bytes_sent together, the task is held. When a part of the
+                                         file is stored, the bounds do not matter any more */
+    uint64_t expected_bytes_sent; /* upper bound of the sent bytes, which is added to expected_bytes_received (Apple:
+                                     countOfBytesClientExpectsToSend). 0: the size of the body */
     bh_request_flags flags;
     bh_if_exists if_exists;
     bh_body_source body_source;  /* for body_file and the files of parts */
@@ -1368,7 +1370,8 @@ typedef struct bh_task_info {
     bh_status status;         /* status of the ended task, or of the last failed attempt; else BH_OK */
     const char *reason_text;  /* one sentence; NULL with BH_REASON_NONE */
     const char *error_message; /* message about `status`, or NULL */
-    int64_t next_attempt_ms;  /* when the engine starts an attempt or checks the condition again, or 0 */
+    int64_t next_attempt_ms;  /* when the engine starts the next attempt, or checks again whether the task must wait; or
+                                 0 */
     const char *url;
     const char *destination;  /* NULL: no destination */
     const char *path;         /* path of a successful download's file, or NULL */
@@ -1706,7 +1709,7 @@ typedef struct bh_activity {
                                   its interval_ms, 0 does not change its next window */
     int64_t next_ms;           /* read only: when the open window opened. If no window is open: when the next window
                                   opens */
-    int64_t next_ends_ms;      /* read only: when the window of next_ms ends */
+    int64_t next_ends_ms;      /* read only: when the window that begins at next_ms ends */
     int64_t last_started_ms;   /* read only: time of the last start, or 0 */
     uint64_t last_task;        /* read only: id of the last task, or 0 */
     const char *url;           /* read only: URL of the request, or NULL */

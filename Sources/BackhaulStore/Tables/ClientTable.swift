@@ -2,9 +2,9 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 
 /// The table `clients` has the clients that opened sessions, with their processes. A *client* is one application
-/// handle that a process has opened with the library. A *handle* is a program's reference to a session. A handle *consumes* a
-/// session if it has the right to read the session's events. The table `consumers` has the session that each handle of
-/// a client consumes.
+/// handle that a process has opened with the library. A *session handle* is a program's reference to a session. It
+/// *consumes* the session if it has the right to read the session's events. The table `consumers` has the session that
+/// each session handle of a client consumes.
 struct ClientTable {
     let connection: Connection
 

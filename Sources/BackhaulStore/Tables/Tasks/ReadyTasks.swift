@@ -55,7 +55,7 @@ struct ReadyTasks {
         }
     }
 
-    /// Returns waiting tasks of the session that were enqueued at `time` or earlier, oldest first. Tasks with a resource
+    /// Returns the session's waiting tasks that were enqueued at `time` or earlier, oldest first. Tasks with a resource
     /// time-out of their own are left out. The time for which a task was suspended is added to its time of enqueue.
     func enqueued(of session: SessionID, before time: Int64, limit: Int) throws(Failure) -> [TaskID] {
         try connection.all(Self.selectByAge, .id(session), .integer(time), .number(limit)) { row throws(Failure) in

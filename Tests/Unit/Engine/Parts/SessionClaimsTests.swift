@@ -51,7 +51,7 @@ struct SessionClaimsTests {
         #expect(claims.count(of: name) == 0)
     }
 
-    @Test("a waiting consumer requests a yield, and tries to attach every second while the consumer with the claim is disconnected")
+    @Test("a waiting consumer requests a yield, and retries every second while the claim's consumer is disconnected")
     func yields() throws {
         let (consumer, waiting) = (FakeClient(clients), FakeClient(clients))
         consumer.attach(1, SessionID(rawValue: 1))

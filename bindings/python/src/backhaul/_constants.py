@@ -288,8 +288,8 @@ class Tolerances(IntFlag):
     """Faults of servers that a session tolerates."""
 
     #: Some bodies end at the end of the TLS connection. With this flag, such a body counts as complete even if the
-    #: server sent no ``close_notify`` (RFC 9112, section 9.8). Without this flag, the task then fails with
-    #: Status.TLS_TRUNCATED, because an attacker may have truncated the body.
+    #: server sent no ``close_notify`` (RFC 9112, section 9.8). Without this flag, the task fails with
+    #: Status.TLS_TRUNCATED if ``close_notify`` is missing, because an attacker may have truncated the body.
     MISSING_CLOSE_NOTIFY = 1
     #: A successful response makes an upload succeed, even if the upload's body was not sent completely. Without this
     #: flag the whole body must be sent.
