@@ -89,7 +89,7 @@ public func bh_ticket_release(_ ticket: OpaquePointer?) {
 }
 
 /// The verb of the ticket (the function call that sent the command), and the outcome of this verb. Throws if `isRight`
-/// is false for the kind of the verb, or if the engine has not replied yet.
+/// is false for the kind of the verb, if the engine has not replied yet, or if a verb other than an enqueue has failed.
 private func completedOutcome(
     _ ticket: OpaquePointer?, _ isRight: (StartedVerb.Kind) -> Bool
 ) throws(Failure) -> (StartedVerb, Ticket.Outcome) {

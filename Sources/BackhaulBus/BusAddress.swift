@@ -48,8 +48,8 @@ public enum BusAddress {
                 bytes.append(byte)
                 continue
             }
-            // The initializer would accept a sign ("+a").
-            guard rest.count >= 2, rest.first != UInt8(ascii: "+"),
+            // The initializer would accept a sign ("+a", "-0").
+            guard rest.count >= 2, rest.prefix(2).allSatisfy({ isxdigit(Int32($0)) != 0 }),
                 let decoded = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
             else { return nil }
             bytes.append(decoded)

@@ -239,9 +239,9 @@ final class HoldController {
         }.min()
     }
 
-    /// Begins the wait records of a hold. A hold of all lanes of the session gets one record. A hold of more than
-    /// `recordLimit` lanes also gets one record for the whole session. In a smaller hold, each held lane gets its own
-    /// record.
+    /// Begins the wait records of a hold. Each held lane gets its own record if the reason is of the network, and if
+    /// the hold affects some lanes of the session, but at most `recordLimit` lanes. Any other hold gets one record for
+    /// the whole session.
     private func begin(_ group: ConstraintGroup, _ hold: Hold) -> (rows: [WaitRow], began: Int64) {
         let mine = scheduler.lanes(of: group.session)
         let ofGroup = mine.filter { $0.networkScope == group.networkScope }

@@ -12,9 +12,9 @@ public struct StartOperations {
     private var options: OptionOperations { OptionOperations(tables: tables) }
     private var waits: WaitOperations { WaitOperations(tables: tables) }
 
-    /// Sets `isPastLatestStart` in the constraints (demands on the system) of each waiting or running task whose latest
-    /// start has come. With this mark, presets do not delay the task any more. One call changes up to
-    /// `DelayOperations.batch` tasks. If more tasks are left, `next` of the result is a past or present time.
+    /// Sets `isPastLatestStart` in the constraints (demands on the system) of each task whose latest start has come.
+    /// With this mark, presets do not delay the task any more. One call changes up to `DelayOperations.batch` tasks. If
+    /// more tasks are left, `next` of the result is a past or present time.
     public func applyLatestStarts(now: Int64) throws(Failure) -> RestatedTasks {
         var restated = RestatedTasks()
         var after: [ConstraintsOfSession: ConstraintsID] = [:]
@@ -71,7 +71,8 @@ public struct StartOperations {
     // The column `start_delayed_ms` is set for tasks whose earliest start was changed after the enqueue. The column has
     // the time at which the task began to wait for its earliest start. If the task has not begun to wait, the column
     // has the earliest start itself. If the change removed the earliest start or ended the wait, the column has the
-    // time of the change.
+    // time of the change. The column stays NULL if the task has waited since the enqueue, and now waits for another
+    // earliest start.
 
     /// Changes the earliest and latest starts of the selected tasks. Afterwards the selection has only the changed
     /// tasks. If one of the tasks could never start, throws and writes nothing.

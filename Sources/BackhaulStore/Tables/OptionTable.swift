@@ -37,7 +37,8 @@ struct OptionTable {
     // MARK: Starts
 
     /// Sets the task's earliest and latest start. `delayed` is when the task began to wait for its earliest start. It
-    /// is nil if the earliest start has not changed since the enqueue (when the request became a task).
+    /// is nil if the earliest start has not changed since the enqueue (when the request became a task), or if the task
+    /// has waited since the enqueue.
     func setStarts(of task: TaskID, earliest: Int64?, latest: Int64?, delayed: Int64?) throws(Failure) {
         try connection.run(Self.setStarts, .id(task), .optional(earliest), .optional(latest), .optional(delayed))
     }
@@ -46,9 +47,9 @@ struct OptionTable {
         try connection.run(Self.setDelayed, .id(task), .integer(now))
     }
 
-    /// Records that the selected tasks wait for their earliest start from now on. Changes only tasks whose earliest
-    /// start was changed after the enqueue, and is in the future. `now` is the present time of `StartClock.calendar`,
-    /// and `wall` is the present time of the wall clock.
+    /// Records that the selected tasks wait for their earliest start from now on. Changes only tasks with a
+    /// `start_delayed_ms` (see `StartOperations`) whose earliest start is in the future. `now` is the present time of
+    /// `StartClock.calendar`, and `wall` is the present time of the wall clock.
     func setDelayedOfSelected(since now: Int64, wall: Int64) throws(Failure) {
         try connection.run(Self.setDelayedOfSelected, .integer(now), .integer(wall))
     }
@@ -64,7 +65,7 @@ struct OptionTable {
         "(SELECT longest_retry_delay_ms FROM request_options WHERE request_options.task_id = tasks.id)"
     static let earliestStart =
         "(SELECT earliest_start_ms FROM request_options WHERE request_options.task_id = tasks.id)"
-    /// The SQL condition that the earliest start of task ?1 was changed after the enqueue.
+    /// The SQL condition that task ?1 has a `start_delayed_ms` (see `StartOperations`).
     static let isRescheduled =
         "EXISTS (SELECT 1 FROM request_options WHERE task_id = ?1 AND start_delayed_ms IS NOT NULL)"
     /// The SQL list of the selected tasks whose earliest start is after ?2.

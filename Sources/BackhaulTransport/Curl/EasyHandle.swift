@@ -54,7 +54,7 @@ final class EasyHandle {
         // The time is in seconds. libcurl also caches addresses that do not respond.
         bhl_easy_set_long(handle, CURLOPT_DNS_CACHE_TIMEOUT, bypassesDNSCache ? 0 : 60)
         // If the first of several addresses does not respond, libcurl spends half of the time-out on that address. A
-        // request bypasses the cache if an earlier request has failed. Such a request tries the addresses in a random
+        // request bypasses the cache if its task had an attempt before. Such a request tries the addresses in a random
         // order, so that a silent address is not always the first.
         bhl_easy_set_long(handle, CURLOPT_DNS_SHUFFLE_ADDRESSES, bypassesDNSCache ? 1 : 0)
         for option in [

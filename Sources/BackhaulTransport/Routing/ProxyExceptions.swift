@@ -5,7 +5,7 @@ internal import Glibc
 /// name, an address, or a network such as "10.0.0.0/8". A name includes its subdomains. Commas, spaces or tabs separate
 /// entries. If "*" is the only entry, it stands for all servers.
 ///
-/// This type reads the list itself, because libcurl before version 8.7 does not report which proxy it has chosen.
+/// This type reads the list itself, because libcurl before version 8.7 does not report whether it has used a proxy.
 struct ProxyExceptions {
     private let entries: [Substring]
 

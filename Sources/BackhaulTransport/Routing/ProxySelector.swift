@@ -19,8 +19,8 @@ struct ProxyRoute: Hashable {
 }
 
 /// Chooses the proxy of a request. This type chooses the proxy in place of libcurl, for two reasons. First, the rules
-/// for NO_PROXY differ between versions of libcurl. Second, before version 8.7, libcurl does not report which proxy it
-/// has chosen. The engine, which runs the transfers, must know the proxy, because a challenge names the proxy.
+/// for NO_PROXY differ between versions of libcurl. Second, before version 8.7, libcurl does not report whether it has
+/// used a proxy. The engine, which runs the transfers, must know the proxy, because a challenge names the proxy.
 enum ProxySelector {
     /// Returns the proxy, or nil if the request needs none. The configuration has priority over the environment
     /// (libcurl-env(3)).

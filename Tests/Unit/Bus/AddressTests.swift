@@ -30,7 +30,8 @@ import Testing
             ("unix:path=/run/dbus/system_bus_socket", "/run/dbus/system_bus_socket"),
             ("unix:guid=1,path=/a%20b%c3%bc", "/a bü"), ("unix:path=/a;unix:path=/b", nil),
             ("unix:abstract=/a", nil), ("unix:path=/a%", nil), ("unix:path=/a%zz", nil),
-            ("unix:path=/a%+a", nil), ("unix:path=/%ff", nil), ("unix:path=a", nil), ("tcp:path=/a", nil), ("", nil),
+            ("unix:path=/a%+a", nil), ("unix:path=/a%-0", nil), ("unix:path=/%ff", nil), ("unix:path=a", nil),
+            ("tcp:path=/a", nil), ("", nil),
         ] as [(String, String?)])
     func paths(address: String, path: String?) {
         #expect(BusAddress.path(of: address) == path)

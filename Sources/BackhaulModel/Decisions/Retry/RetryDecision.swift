@@ -50,7 +50,7 @@ public enum RetryDecision: Equatable, Sendable {
     /// count towards the limit of attempts.
     case whenUplinkIsUp
 
-    /// The most retries in a row without a delay, after a server has closed an HTTP/2 connection before its response.
+    /// The most retries in a row without a delay, after a server has ended a request over HTTP/2 without a response.
     /// After these retries, such a failure is retried like any other broken connection.
     static let immediateLimit: UInt32 = 5
     /// After this many failed attempts in a row, the task fails if most servers would repeat the last failure.
@@ -87,9 +87,10 @@ public enum RetryDecision: Equatable, Sendable {
 }
 
 extension FailedAttempt {
-    /// Whether the server closed the connection, and the client may repeat the request. A repetition is allowed if the
-    /// server did not read the request, or if the method is idempotent. False if the connection broke before any byte
-    /// was sent: a proxy may break every connection, so such a request is retried only with a delay.
+    /// Whether the server closed an HTTP/2 connection (`connectionWasClosed`), and the client may repeat the request. A
+    /// repetition is allowed if the server did not read the request, or if the method is idempotent. False for other
+    /// broken connections, even if no byte was sent: a proxy may break every connection, so such a request is retried
+    /// only with a delay.
     fileprivate var isUnprocessedStream: Bool {
         failure.status == .connectionLost
             && connectionWasClosed && (isUnprocessed || HTTPMethod.isIdempotent(method))

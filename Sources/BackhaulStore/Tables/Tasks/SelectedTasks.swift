@@ -140,7 +140,8 @@ struct ScheduledRow {
     let enqueued: Int64
     let earliest: Int64?
     let latest: Int64?
-    /// When the task began to wait for its earliest start; nil if the earliest start has not changed since the enqueue.
+    /// When the task began to wait for its earliest start. Nil if the earliest start has not changed since the enqueue,
+    /// or if the task has waited since the enqueue.
     let delayed: Int64?
 
     @inline(never)

@@ -167,8 +167,8 @@ struct TaskDelays {
         try connection.run(Self.delayStart, .id(task), .integer(due))
     }
 
-    /// Delays a rescheduled task until its earliest start. In this function, a task is rescheduled if its earliest
-    /// start was changed after the enqueue. Returns false, and does nothing, if the task is not ready or was not
+    /// Delays a rescheduled task until its earliest start. In this function, a task is rescheduled if it has a
+    /// `start_delayed_ms` (see `StartOperations`). Returns false, and does nothing, if the task is not ready or was not
     /// rescheduled.
     func delayRescheduled(_ task: TaskID, until due: Int64) throws(Failure) -> Bool {
         try connection.run(Self.delayRescheduled, .id(task), .integer(due))

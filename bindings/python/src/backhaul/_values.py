@@ -59,8 +59,8 @@ class TaskInfo:
     #: The latest start in Unix milliseconds. After this time, no preset (such as "discretionary") delays the task. 0 if
     #: the task has no latest start.
     latest_start_ms: int
-    #: The largest number of bytes that the task will receive, as the request states it. ``expected_bytes_sent`` is the
-    #: largest number of bytes that the task will send. None if the request does not state the number.
+    #: The largest number of bytes that the task will receive, as the request states it. None if the request states
+    #: none. ``expected_bytes_sent`` is the same for the bytes that the task will send.
     expected_bytes_received: int | None
     expected_bytes_sent: int | None
     #: The task's own constraints (demands on the system), from its request or from ``set_constraints``. None if the
