@@ -434,9 +434,10 @@ typedef struct bh_application_options {
     const char *store;               /* absolute path of the store's directory. If the directory does not exist, but its
                                         parent exists, the library makes the directory with mode 0700. The directory
                                         must be on a local file system and belong to the user. NULL: the user's default
-                                        store at $BACKHAUL_STORE, else $XDG_STATE_HOME/backhaul, else
-                                        ~/.local/state/backhaul. The library makes the default store, and also its
-                                        parents. All programs of a user share the default store and its limits */
+                                        store at $BACKHAUL_STORE (an absolute path), else $XDG_STATE_HOME/backhaul, else
+                                        ~/.local/state/backhaul. The library makes the default store. It also makes its
+                                        parents, unless $BACKHAUL_STORE is set. All programs of a user share the default
+                                        store and its limits */
     bh_hosting hosting;
     bh_application_flags flags;
     const char *daemon;              /* absolute path of backhauld. NULL: the path in $BACKHAUL_DAEMON. If this variable

@@ -103,6 +103,15 @@ def test_after_a_kill_of_the_daemon_the_doctor_command_warns_that_transfers_may_
     assert backhaul.wait_command in found["advice"]
 
 
+@pytest.mark.parametrize("path", ["missing/store", "file", "file/store"])
+def test_the_doctor_command_reports_a_store_that_cannot_be_created_and_no_killed_engine(backhaul, path):
+    (backhaul.folder / "file").touch()
+    backhaul.store = backhaul.folder / path
+    found = backhaul.json("doctor", code=6)
+    assert [one["level"] for one in found if one["subject"] == "store"] == ["error"]
+    assert engine_of(found)["level"] == "ok"
+
+
 def test_the_doctor_command_reports_no_problem_after_the_idle_daemon_has_exited(backhaul, serve):
     backhaul("get", f"{serve({'/a': CONTENT}).url}/a")
     until(lambda: not daemons_of(backhaul.folder), "the daemon's end")

@@ -71,6 +71,24 @@ def test_an_invalid_command_line_exits_with_2_and_prints_a_reason(words, tmp_pat
     assert ended.stdout == ""
 
 
+@pytest.mark.parametrize("words", [["why"], ["doctor"], ["add", "http://a/1"]], ids=lambda words: words[0])
+def test_a_relative_path_in_the_variable_of_the_store_is_refused(tmp_path, words):
+    ended = run(*words, HOME=str(tmp_path), BACKHAUL_STORE="relative")
+    assert (ended.returncode, ended.stdout) == (6, "")
+    assert "relative; give an absolute path" in ended.stderr
+
+
+def test_the_doctor_command_accepts_a_home_directory_without_directories_for_the_store(tmp_path):
+    assert f"{tmp_path}/.local/state/backhaul does not exist yet" in run("doctor", HOME=str(tmp_path)).stdout
+
+
+def test_the_doctor_command_reports_a_home_directory_that_is_a_file(tmp_path):
+    home = tmp_path / "file"
+    home.touch()
+    ended = run("doctor", HOME=str(home))
+    assert (ended.returncode, "error    store" in ended.stdout) == (6, True)
+
+
 def test_the_help_starts_with_an_example_and_lists_all_commands_and_exit_codes():
     text = run("--help").stdout
     assert text.splitlines()[2].startswith("  backhaul get ")

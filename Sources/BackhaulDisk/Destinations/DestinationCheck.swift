@@ -85,8 +85,9 @@ public struct DestinationCheck: Sendable {
         if let known = directories[path] { return known }
         do throws(SystemError) {
             // The engine, which runs the download, needs all three rights: to find the part file (the unfinished
-            // download), to make and rename it, and to open the directory for a sync.
-            try files.checkAccess(path, R_OK | W_OK | X_OK)
+            // download), to make and rename it, and to open the directory for a sync. With a slash at the end of the
+            // path, the kernel reports a file as ENOTDIR, not as EACCES.
+            try files.checkAccess(path + "/", R_OK | W_OK | X_OK)
             guard let status = try files.status(of: path) else {
                 throw SystemError(code: ENOENT, messageStart: "Cannot use the directory")
             }

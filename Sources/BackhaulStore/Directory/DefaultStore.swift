@@ -7,11 +7,17 @@ internal import Glibc
 /// store.
 public enum DefaultStore {
     /// Returns the path of the store: `$BACKHAUL_STORE`, or else `backhaul` in `$XDG_STATE_HOME` or in `~/.local/state`
-    /// (XDG Base Directory Specification). Makes missing parent directories with mode 0700.
+    /// (XDG Base Directory Specification). Makes missing parent directories of the last two with
+    /// mode 0700.
     ///
-    /// Throws storeUnavailable when none of these is an absolute path, or when a parent directory cannot be made.
+    /// Throws storeUnavailable if `$BACKHAUL_STORE` is a relative path, if none of the other paths is absolute, or if a
+    /// parent directory cannot be made.
     public static func path() throws(Failure) -> String {
-        if let chosen = variable("BACKHAUL_STORE") { return chosen }
+        if let chosen = Environment.variable("BACKHAUL_STORE"), !chosen.isEmpty {
+            if chosen.utf8.first == UInt8(ascii: "/") { return chosen }
+            throw Failure(
+                .storeUnavailable, "BACKHAUL_STORE is the relative path \(chosen); give an absolute path")
+        }
         let state: String
         if let directory = variable("XDG_STATE_HOME") {
             state = directory

@@ -151,10 +151,14 @@ public struct TaskOperations {
             }
             guard let field else { return found }
             let user = results.containsNew(found.task) ? "another request of this call" : "task \(found.task.rawValue)"
+            // The acknowledgement of its end frees the key of a failed or cancelled task. The key of a succeeded task
+            // is free only after the end of the round is acknowledged.
+            let isFreedByAcknowledgement = found.state == .failed || found.state == .cancelled
+            let advice = isFreedByAcknowledgement
+                ? "that task has failed or was cancelled: acknowledge the event about its end, or use another key"
+                : "give each request a key of its own"
             throw Failure(
-                .keyConflict,
-                "the idempotency key was used for \(user) with another \(field); give each request a key of its own",
-                index: index)
+                .keyConflict, "the idempotency key was used for \(user) with another \(field); \(advice)", index: index)
         }
         if let path = request.destination?.path { try checkNoOtherTaskWrites(path, results) }
         throw Failure(.internal, "the store refused a task for no known reason; please report it", index: index)

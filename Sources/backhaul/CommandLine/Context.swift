@@ -46,6 +46,10 @@ struct Context {
 
     var sessionName: String { session.name }
 
+    /// Whether the library makes the missing parents of the store. It makes them only if neither `--store` nor
+    /// `$BACKHAUL_STORE` chooses the store.
+    var makesParents: Bool { store == nil && environment(Paths.storeVariable) == nil }
+
     /// The absolute path of the store's directory.
     /// - Parameter making: Whether the default directory is created if it does not exist.
     func storePath(making: Bool = true) throws(CommandError) -> String {

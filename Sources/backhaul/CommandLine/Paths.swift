@@ -3,6 +3,9 @@ import Glibc
 
 /// Converts paths to absolute paths, which the library requires, and checks files.
 enum Paths {
+    /// The environment variable with the path of the default store.
+    static let storeVariable = "BACKHAUL_STORE"
+
     static func absolute(_ path: String) throws(CommandError) -> String {
         if path.isEmpty { throw .usage("A path on the command line is empty; give the path of a file or directory.") }
         if path.hasPrefix("/") { return path }
@@ -15,6 +18,12 @@ enum Paths {
 
     static func join(_ directory: String, _ name: String) -> String {
         directory.hasSuffix("/") ? directory + name : directory + "/" + name
+    }
+
+    /// The directory that contains the file with this absolute path.
+    static func directory(of path: String) -> String {
+        let components = path.utf8.split(separator: UInt8(ascii: "/")).dropLast()
+        return "/" + components.map { String(Substring($0)) }.joined(separator: "/")
     }
 
     /// Returns the path without symbolic links, `.` and `..`. The file that the last component names may be missing.
@@ -59,10 +68,13 @@ enum Paths {
 
     /// Returns the default store, which is also the library's default. This is `$BACKHAUL_STORE`, else
     /// `$XDG_STATE_HOME/backhaul`, else `~/.local/state/backhaul`. The XDG Base Directory Specification requires that
-    /// relative values are ignored, and that new directories have mode 0700.
+    /// relative values are ignored, and that new directories have mode 0700. A relative `$BACKHAUL_STORE` is an error.
     static func defaultStore(making: Bool = true) throws(CommandError) -> String {
         let state: String
-        if let value = environment("BACKHAUL_STORE"), value.hasPrefix("/") { return value }
+        if let value = environment(storeVariable) {
+            if value.utf8.first == UInt8(ascii: "/") { return value }
+            throw .stopped(.storeUnusable, "\(storeVariable) is the relative path \(value); give an absolute path.")
+        }
         if let value = environment("XDG_STATE_HOME"), value.hasPrefix("/") {
             state = value
         } else if let home = environment("HOME"), home.hasPrefix("/") {

@@ -15,7 +15,7 @@ struct Doctor: Command {
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
         let path = try context.storePath(making: false)
-        let store = DoctorStore(path: path)
+        let store = DoctorStore(path: path, makesParents: context.makesParents)
         var findings = [DoctorSystem.versions] + store.findings
         let engine = try DoctorEngine(store, context)
         findings += engine.findings + [DoctorSystem.daemon] + DoctorSystem.manager(

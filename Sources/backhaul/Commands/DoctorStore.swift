@@ -10,11 +10,13 @@ struct DoctorStore {
     private(set) var findings: [Finding] = []
     private(set) var exists = false
 
-    init(path: String) {
+    /// - Parameter makesParents: Whether the library also makes the missing parents of the store.
+    init(path: String, makesParents: Bool) {
         self.path = path
         var status = stat()
         guard stat(path, &status) == 0 else {
-            findings = [bhl_errno() == ENOENT ? missing : .error("store", "\(path): \(reasonOfLastError())")]
+            let isMissing = bhl_errno() == ENOENT
+            findings = [isMissing ? missing(makesParents) : .error("store", "\(path): \(reasonOfLastError())")]
             return
         }
         guard status.st_mode & S_IFMT == S_IFDIR else {
@@ -25,8 +27,20 @@ struct DoctorStore {
         findings = [place, access(status), orphanedBodies].compactMap { $0 }
     }
 
-    private var missing: Finding {
-        .ok("store", "\(path) does not exist yet; the first program that needs it creates it")
+    private func missing(_ makesParents: Bool) -> Finding {
+        var parent = Paths.directory(of: path)
+        while makesParents, parent != "/", !Paths.exists(parent) { parent = Paths.directory(of: parent) }
+        guard Paths.isDirectory(parent) else {
+            return .error(
+                "store", "\(path) does not exist, and neither does its parent directory",
+                "Make the directory \(parent), or choose another store with --store.")
+        }
+        guard Glibc.access(parent, W_OK | X_OK) == 0 else {
+            return .error(
+                "store", "\(path) does not exist, and nothing can be created in \(parent): \(reasonOfLastError())",
+                "Let this user write to \(parent), or choose another store with --store.")
+        }
+        return .ok("store", "\(path) does not exist yet; the first program that needs it creates it")
     }
 
     /// The store's path, size, file system and free space.
@@ -100,7 +114,10 @@ struct DoctorStore {
 
     private var socketName: String { Paths.join(path, "engine.socket") }
 
-    var hasSocket: Bool { Paths.exists(socketName) }
+    var hasSocket: Bool {
+        var status = stat()
+        return lstat(socketName, &status) == 0
+    }
 
     /// Whether the engine's socket exists and belongs to the user.
     var socket: Finding {

@@ -224,6 +224,19 @@ def test_the_error_for_another_request_with_the_same_idempotency_key_names_the_f
     assert caught.value.status.name == "KEY_CONFLICT"
 
 
+def test_the_key_of_a_cancelled_task_is_free_after_the_acknowledgement_that_the_conflict_demands(
+        host, misbehaving, downloads):
+    one = host()
+    one.session()
+    wrong = Request(misbehaving.serve("/a", CONTENT), downloads / "a", key="a", suspended=True)
+    right = Request(misbehaving.serve("/b", CONTENT), downloads / "a", key="a")
+    one.cancel([one.enqueue([wrong])[0].task_id])
+    with pytest.raises(Conflict, match="acknowledge the event about its end"):
+        one.enqueue([right])
+    one.acknowledge(one.wait_for(1)[:1])
+    assert one.enqueue([right])[0].is_new
+
+
 def test_a_request_with_the_destination_of_an_unfinished_task_is_refused(host, misbehaving, downloads):
     one = host()
     one.session()

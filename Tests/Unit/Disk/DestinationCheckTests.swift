@@ -65,6 +65,9 @@ import Testing
         #expect(failure(scratch.path("nowhere/file"))?.status == .destinationUnavailable)
         try write([1], to: scratch.path("plain"))
         #expect(failure(scratch.path("plain/file"))?.status == .destinationUnavailable)
+        for path in ["plain/file", "plain/sub/file"] {
+            #expect(failure(scratch.path(path))?.message.contains("Not a directory") == true)
+        }
         #expect(failure(scratch.path("nowhere/file"))?.message.contains(scratch.path("nowhere")) == true)
     }
 
