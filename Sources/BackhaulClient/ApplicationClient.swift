@@ -128,7 +128,7 @@ public final class ApplicationClient: Sendable {
             guard let wanted else { return [] }
             let unreported = try wanted.get()
             let replyDeadline = Deadline.after(milliseconds: max(1_000, deadline.millisecondsLeft))
-            guard let outcome = sessions().wait(until: replyDeadline) else {
+            guard let outcome = listing().wait(until: replyDeadline) else {
                 throw timeoutFailure(hasTicket: false)
             }
             switch outcome {
@@ -140,6 +140,18 @@ public final class ApplicationClient: Sendable {
             default: return []
             }
         }
+    }
+
+    /// Requests a listing of the sessions, for a poll. The poll may time out before the reply comes. A host that uses
+    /// edge-triggered polling (epoll(7)) then needs the new edge that the reply causes, because the descriptor stayed
+    /// readable. Otherwise the host would never poll again.
+    private func listing() -> Ticket {
+        let ticket = makeTicket()
+        send(.sessions) { [state] reply in
+            ticket.complete(with: .reply(reply))
+            state.change { $0.updateDescriptors() }
+        }
+        return ticket
     }
 
     /// Returns the next ticket that has its outcome, and for which the host has requested a notification

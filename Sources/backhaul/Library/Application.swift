@@ -54,10 +54,15 @@ final class Application {
 
     /// Whether this process should give up the right to read the events of the session (a named collection of
     /// transfers), because another process waits for this right. For each such request, this function returns true one
-    /// time.
+    /// time. If the engine does not reply within a second, the result is false, and a later call returns true.
     func isAskedToYield(_ session: String) throws(CommandError) -> Bool {
         var batch: OpaquePointer?
-        do { try check { error in bh_application_poll(handle, 0, &batch, error) } } catch { throw .failure(error) }
+        do {
+            try check { error in bh_application_poll(handle, 0, &batch, error) }
+        } catch {
+            if error.is(BH_TIMEOUT) || error.is(BH_ENGINE_UNRESPONSIVE) { return false }
+            throw .failure(error)
+        }
         return Batch(batch).sessions().contains {
             $0.identifier == session && Int($0.attention) & BH_ATTENTION_YIELD != 0
         }

@@ -145,6 +145,26 @@ def test_the_error_of_a_call_with_a_short_timeout_names_the_stopped_engine(host)
     assert until(lambda: outcome(lambda: other.poll(timeout=0)), lambda got: got is not None) == []
 
 
+@pytest.mark.parametrize("wait", ["attention_after_edges", "next_attention", "next_attention_async"])
+def test_a_session_that_needs_attention_is_reported_even_if_the_engine_replies_late(
+        host, misbehaving, downloads, wait):
+    engine, other = host(), host()
+    engine.session()
+    other.begin(wait)
+    # While both processes are stopped in turn, the other process gets the notice, but no reply to its poll.
+    other.stop()
+    engine.download(misbehaving.serve("/a", CONTENT), downloads / "a")
+    engine.wait_for()
+    engine.all_sessions()
+    engine.stop()
+    other.continue_process()
+    assert not other.has_result_within(2)
+    engine.continue_process()
+    assert other.has_result_within(60)
+    found = other.finish()
+    assert (found[0] if isinstance(found, list) else found).identifier == "gallery"
+
+
 def outcome(verb):
     try:
         return verb()

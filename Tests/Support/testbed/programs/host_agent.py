@@ -5,6 +5,7 @@ The results are values that the test's process can unpickle. The test can observ
 """
 
 import _ctypes
+import asyncio
 import ctypes
 import dataclasses
 import gc
@@ -12,12 +13,14 @@ import json
 import os
 import pickle
 import resource
+import select
 import signal
 import struct
 import subprocess
 import sys
 import time
 import traceback
+from contextlib import suppress
 
 import backhaul
 from testbed.settings import nested
@@ -74,6 +77,23 @@ class HostAgent:
 
     def attention(self, timeout=0):
         return self.application.poll(timeout=timeout)
+
+    def attention_after_edges(self):
+        """Returns the first sessions that need attention. Watches the descriptor edge-triggered (epoll(7)), and polls
+        one time after each edge."""
+        with select.epoll() as edges:
+            edges.register(self.application.fileno(), select.EPOLLIN | select.EPOLLET)
+            while True:
+                edges.poll()
+                with suppress(TimeoutError, backhaul.EngineError):
+                    if found := self.application.poll(timeout=0):
+                        return found
+
+    def next_attention(self):
+        return next(self.application.attention())
+
+    def next_attention_async(self):
+        return asyncio.run(anext(self.application.attention()))
 
     def limits(self):
         return self.application.limits()

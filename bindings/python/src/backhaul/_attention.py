@@ -8,7 +8,9 @@ from collections.abc import AsyncIterator, Iterator
 
 from . import _reading
 from ._copying import released
+from ._constants import Status
 from ._ctypes import bh_batch
+from ._errors import BackhaulError
 from ._handles import ApplicationHandle, BatchHandle, take
 from ._library import library
 from ._values import SessionInfo
@@ -19,10 +21,25 @@ def poll_attention(handle: ApplicationHandle, timeout: float | None) -> list[Ses
     """Returns the sessions that have begun to need attention since the previous call with this handle."""
     deadline = Deadline(timeout)
     while True:
-        batch = take(bh_batch, library.bh_application_poll, handle.pointer, deadline.slice_ms())
-        found = released(BatchHandle(batch), _reading.sessions)
+        try:
+            found = _poll(handle, deadline.slice_ms())
+        except BackhaulError as error:
+            if deadline.is_over or not _is_late(error):
+                raise
+            continue
         if found or deadline.is_over:
             return found
+
+
+def _poll(handle: ApplicationHandle, timeout_ms: int) -> list[SessionInfo]:
+    batch = take(bh_batch, library.bh_application_poll, handle.pointer, timeout_ms)
+    return released(BatchHandle(batch), _reading.sessions)
+
+
+def _is_late(error: BackhaulError) -> bool:
+    """Returns whether the engine (the process that runs the tasks) has not replied in time. A later poll may get a
+    reply."""
+    return error.status in (Status.TIMEOUT, Status.ENGINE_UNRESPONSIVE)
 
 
 class AttentionStream(Iterator[SessionInfo], AsyncIterator[SessionInfo]):
@@ -50,7 +67,11 @@ class AttentionStream(Iterator[SessionInfo], AsyncIterator[SessionInfo]):
         deadline, backoff = Deadline(self._timeout), Backoff(0.25)
         while True:
             if not self._found:
-                self._found.extend(poll_attention(self._handle, 0))
+                try:
+                    self._found.extend(_poll(self._handle, 0))
+                except BackhaulError as error:
+                    if deadline.is_over or not _is_late(error):
+                        raise
             if self._found:
                 return self._found.popleft()
             if deadline.is_over:
