@@ -27,8 +27,9 @@ final class Driver: Sendable {
     private init(
         _ attention: AsyncStream<SessionInfo>.Continuation, limit: Duration
     ) throws(BackhaulError) {
-        tickets = TicketTable(limit: limit)
-        readiness = try Readiness()
+        let readiness = try Readiness()
+        self.readiness = readiness
+        tickets = TicketTable(limit: limit) { readiness.wake() }
         self.attention = attention
     }
 
@@ -144,7 +145,7 @@ final class Driver: Sendable {
             for job in jobs { job(application) }
             if state.withLock({ $0.isStopping && $0.jobs.isEmpty }) { return close(application) }
             deliver(application)
-            readiness.wait(limit: tickets.hasLimits ? Driver.recheckMilliseconds : nil)
+            readiness.wait(limit: tickets.needsRechecks() ? Driver.recheckMilliseconds : nil)
         }
     }
 

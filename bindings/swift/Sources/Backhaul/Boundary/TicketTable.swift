@@ -19,18 +19,57 @@ final class TicketTable: Sendable {
         var entries: [Handle: Entry] = [:]
         /// The tickets whose verbs ended before a Swift task waited for them.
         var early: Set<Handle> = []
+        /// Whether a wait with a limit has begun since the last call of `needsRechecks`.
+        var hasNewLimits = false
+        /// Whether the driver's thread waits without a limit. The next wait with a limit must wake it.
+        var isDriverUnlimited = false
         var isClosed = false
+
+        /// The outcome of a wait that begins now, or nil if the Swift task must wait.
+        mutating func knownOutcome(of ticket: Handle) -> Result<Void, any Error>? {
+            if isClosed { return .failure(BackhaulError.closed) }
+            if early.remove(ticket) != nil {
+                entries[ticket] = nil
+                return .success(())
+            }
+            guard case .cancelled = entries[ticket] else { return nil }
+            entries[ticket] = .abandoned
+            return .failure(CancellationError())
+        }
+
+        /// Notes that a wait with a limit begins. Returns whether the driver's thread must be woken.
+        mutating func beginLimit() -> Bool {
+            hasNewLimits = true
+            defer { isDriverUnlimited = false }
+            return isDriverUnlimited
+        }
     }
 
     private let state = Mutex(State())
     private let limit: Duration
 
-    /// - Parameter limit: The longest wait for a verb.
-    init(limit: Duration) { self.limit = limit }
+    private let wakeDriver: @Sendable () -> Void
 
-    var hasLimits: Bool {
+    /// - Parameters:
+    ///   - limit: The longest wait for a verb.
+    ///   - wakeDriver: Ends the present wait of the driver's thread.
+    init(limit: Duration, wakeDriver: @escaping @Sendable () -> Void) {
+        self.limit = limit
+        self.wakeDriver = wakeDriver
+    }
+
+    /// Whether the driver must call `expire` again soon. If the result is false, the driver may wait without a limit:
+    /// the next wait with a limit wakes it.
+    ///
+    /// A wait that began since the last call counts even if it is over. So a program that calls one verb after the
+    /// other does not wake the driver for each verb.
+    func needsRechecks() -> Bool {
         state.withLock { state in
-            state.entries.values.contains { if case .waiting(_, .some) = $0 { true } else { false } }
+            let hasLimits = state.entries.values.contains { if case .waiting(_, .some) = $0 { true } else { false } }
+            let needsRechecks = hasLimits || state.hasNewLimits
+            state.hasNewLimits = false
+            state.isDriverUnlimited = !needsRechecks
+            return needsRechecks
         }
     }
 
@@ -46,19 +85,14 @@ final class TicketTable: Sendable {
         defer { forgetCancellation(of: ticket) }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
+                var wakesDriver = false
                 let outcome: Result<Void, any Error>? = state.withLock { state in
-                    if state.isClosed { return .failure(BackhaulError.closed) }
-                    if state.early.remove(ticket) != nil {
-                        state.entries[ticket] = nil
-                        return .success(())
-                    }
-                    if case .cancelled = state.entries[ticket] {
-                        state.entries[ticket] = .abandoned
-                        return .failure(CancellationError())
-                    }
+                    if let outcome = state.knownOutcome(of: ticket) { return outcome }
                     state.entries[ticket] = .waiting(continuation, until: isUnlimited ? nil : .now.advanced(by: limit))
+                    if !isUnlimited { wakesDriver = state.beginLimit() }
                     return nil
                 }
+                if wakesDriver { wakeDriver() }
                 if let outcome { continuation.resume(with: outcome) }
             }
         } onCancel: {

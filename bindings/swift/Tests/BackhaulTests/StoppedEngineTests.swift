@@ -1,0 +1,32 @@
+import Backhaul
+import Foundation
+import TestSupport
+import Testing
+
+/// The *engine* performs the transfers. In these tests, it runs in a daemon, which is a process of its own.
+@Suite("Stopped engines")
+struct StoppedEngineTests {
+    @Test("if the engine's process is stopped, a call fails at the application's time-out, and later calls succeed",
+        .timeLimit(.minutes(5)))
+    func stopped() async throws {
+        let server = try Server()
+        let application = try await Application.open(
+            "org.example.tests", store: server.path("store"), timeout: .seconds(10))
+        let daemon = pid_t(try await application.engine().processID)
+        kill(daemon, SIGSTOP)
+        while try StoppedEngineTests.state(of: daemon) != "T" { await Task.yield() }
+        let error = await #expect(throws: BackhaulError.self) { try await application.sessions() }
+        #expect(error?.status == .engineUnresponsive)
+        kill(daemon, SIGCONT)
+        #expect(try await application.sessions().isEmpty)
+        await application.close()
+        // The daemon must end before its directory, the store, is removed.
+        kill(daemon, SIGTERM)
+    }
+
+    /// The state of a process, as in proc_pid_stat(5).
+    private static func state(of process: pid_t) throws -> Character? {
+        try String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8).split(separator: ")").last?
+            .first { $0 != " " }
+    }
+}
