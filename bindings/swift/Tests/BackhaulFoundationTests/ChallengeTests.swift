@@ -94,6 +94,54 @@ struct ChallengeTests {
         session.invalidateAndCancel()
     }
 
+    @Test("if the delegate responds to a challenge during a listing of the tasks, the download succeeds")
+    func responseDuringListing() async throws {
+        typealias Response = @Sendable (BackgroundURLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        final class Delegate: NSObject, BackgroundURLSessionTaskDelegate {
+            let (responses, response) = AsyncStream<Response>.makeStream()
+            let (errors, error) = AsyncStream<URLError?>.makeStream()
+            func urlSession(
+                _ session: BackgroundURLSession, task: BackgroundURLSessionTask,
+                didReceive challenge: URLAuthenticationChallenge, completionHandler: @escaping Response
+            ) { response.yield(completionHandler) }
+            func urlSession(
+                _ session: BackgroundURLSession, task: BackgroundURLSessionTask,
+                didCompleteWithError error: (any Error)?
+            ) { self.error.yield(error as? URLError) }
+        }
+        _ = try World.server.serve("a", content(10))
+        let delegate = Delegate()
+        let session = BackgroundURLSession(
+            configuration: World.configuration("listing-challenge"), delegate: delegate, delegateQueue: nil)
+        session.downloadTask(with: try World.url("secret/a")).resume()
+        let respond = try #require(await delegate.responses.first { _ in true })
+
+        let (listings, listing) = AsyncStream<Void>.makeStream()
+        let isOver = DispatchSemaphore(value: 0)
+        session.getAllTasks { _ in
+            listing.yield()
+            isOver.wait()
+        }
+        await listings.first { _ in true }
+        // The end of the second task is not delivered before the end of the listing.
+        session.downloadTask(with: try World.url("absent")).resume()
+        let application = try await Application.open(
+            "org.example.tests", store: World.server.path("store"), hosting: .embedded)
+        while try await application.sessions().first(where: { $0.identifier == "listing-challenge" })?.events != 2 {
+            await Task.yield()
+        }
+        await application.close()
+        // The pauses give the delivering thread time to read the event, and then the response. Nothing shows when it has
+        // read them. The first pause is longer than the interval of progress readings, which also wake the thread.
+        try await Task.sleep(for: .milliseconds(600))
+        respond(.useCredential, URLCredential(user: "eve", password: "opensesame", persistence: .none))
+        try await Task.sleep(for: .milliseconds(200))
+        isOver.signal()
+        let errors = await delegate.errors.prefix(2).reduce(into: []) { $0.append($1?.code) }
+        #expect(errors == [.badServerResponse, nil])
+        session.invalidateAndCancel()
+    }
+
     /// Returns whether a delegate with this method compiles.
     private func compiles(_ method: String) async throws -> Bool {
         let source = World.server.folder.appendingPathComponent("\(UUID().uuidString).swift")

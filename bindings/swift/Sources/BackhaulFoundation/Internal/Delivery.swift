@@ -116,10 +116,7 @@ final class Delivery {
         while !isOver {
             let (events, more) = try consumer.poll(after: cursor, maximum: 64)
             for event in events where !isOver {
-                while core.isListing {
-                    wait.wait([], milliseconds: -1)
-                    performJobs()
-                }
+                waitForListings()
                 try deliver(event, consumer)
                 cursor = event.id
             }
@@ -138,6 +135,18 @@ final class Delivery {
         unacknowledged += finished
         finished = []
         try flush(consumer)
+    }
+
+    /// Waits until no listing is in progress, and performs jobs during this wait.
+    private func waitForListings() {
+        guard core.isListing else { return }
+        while core.isListing {
+            wait.wait([], milliseconds: -1)
+            performJobs()
+        }
+        // A job may have added a response to a challenge, or another thread may have begun a cancellation. The waits
+        // above consumed the wake-ups for these changes. After this wake-up, the next iteration sees the changes.
+        wait.wake()
     }
 
     private func deliver(_ event: Event, _ consumer: BlockingSession) throws(BackhaulError) {
