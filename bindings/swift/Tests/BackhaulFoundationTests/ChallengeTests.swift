@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// A *challenge* is the demand of a server or proxy for a credential. The session's delegate responds to the challenge.
-@Suite("Challenges of background sessions")
+@Suite("Challenges of background sessions", .timeLimit(.minutes(10)))
 struct ChallengeTests {
     private func ending(
         _ name: String, _ reply: @escaping @Sendable () -> Recorder.Reply

@@ -7,7 +7,7 @@ import Testing
 
 /// A *constraint* is a demand on the system, such as external power. While the system does not meet the demand, the
 /// tasks wait. The *engine*, which performs the transfers, stores the constraints.
-@Suite("Constraints of background sessions")
+@Suite("Constraints of background sessions", .timeLimit(.minutes(10)))
 struct ConditionTests {
     /// Makes a session with this configuration. Returns the configuration that the engine has stored for this session.
     private func remembered(_ configuration: BackgroundURLSessionConfiguration) async throws -> SessionConfiguration {
@@ -120,7 +120,7 @@ struct ConditionTests {
 
 /// A scheduler calls its block one time in each *window*, which is a period of time. The *engine*, which also performs
 /// transfers, stores the schedule.
-@Suite("Activity schedulers")
+@Suite("Activity schedulers", .timeLimit(.minutes(10)))
 struct ActivitySchedulerTests {
     /// Returns the engine's activities. Each activity is the stored schedule of a scheduler of this process.
     private func activities() async throws -> [ActivityInfo] {

@@ -7,7 +7,7 @@ import Testing
 
 /// Background sessions behave like Foundation's URLSession. Foundation's own tests of URLSession check the same
 /// behaviour. Features that background sessions do not support are not tested here.
-@Suite("Behaviour of Foundation's URLSession")
+@Suite("Behaviour of Foundation's URLSession", .timeLimit(.minutes(10)))
 struct ConformanceTests {
     private struct Ended {
         let task: BackgroundURLSessionTask

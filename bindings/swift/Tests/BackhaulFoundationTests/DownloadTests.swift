@@ -5,7 +5,7 @@ import FoundationNetworking
 import TestSupport
 import Testing
 
-@Suite("Download tasks")
+@Suite("Download tasks", .timeLimit(.minutes(10)))
 struct DownloadTests {
     @Test("the delegate gets the file before didCompleteWithError; after didCompleteWithError, the file is removed")
     func download() async throws {

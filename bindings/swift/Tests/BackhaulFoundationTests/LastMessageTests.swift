@@ -7,7 +7,7 @@ import Testing
 
 /// The last delegate call for a task is `didCompleteWithError`. The last delegate call for a session is
 /// `didBecomeInvalidWithError`: the session has then ended.
-@Suite("Last delegate calls")
+@Suite("Last delegate calls", .timeLimit(.minutes(10)))
 struct LastMessageTests {
     private func ended(_ identifier: String) async throws -> (session: BackgroundURLSession, recorder: Recorder) {
         let recorder = Recorder()

@@ -6,7 +6,7 @@ import Testing
 /// The *engine* performs the transfers. When a session needs its program, for example because a download has ended, the
 /// engine starts (*launches*) the program. Then the program handles the session's events, and *completes* the session
 /// by a call of the session's completion handler.
-@Suite("Launched programs")
+@Suite("Launched programs", .timeLimit(.minutes(10)))
 struct LaunchedProgramTests {
     @Test("a launched program completes its session, uses a new session immediately, and is launched again")
     func story() async throws {

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Progress of download tasks")
+@Suite("Progress of download tasks", .timeLimit(.minutes(10)))
 struct ProgressTests {
     @Test("the progress of a running download is reported to the delegate")
     func progress() async throws {

@@ -7,7 +7,7 @@ import Testing
 
 /// A program can *invalidate* a session, which ends the session. The test program KilledProgram ends before all
 /// delegate calls for the session are made. The next run of KilledProgram gets the missing calls.
-@Suite("Restarts after an invalidation")
+@Suite("Restarts after an invalidation", .timeLimit(.minutes(10)))
 struct RestartTests {
     /// Runs the program KilledProgram with the command, and then runs it with the command `again`. Returns the log of
     /// the second run.

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// A program can cancel a download and get *resume data*. With these data, a new task continues the download.
-@Suite("Resume data")
+@Suite("Resume data", .timeLimit(.minutes(10)))
 struct ResumeDataTests {
     private let whole = Data(String(repeating: "0123456789", count: 20_000).utf8)
 

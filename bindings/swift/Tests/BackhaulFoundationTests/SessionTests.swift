@@ -5,7 +5,7 @@ import FoundationNetworking
 import TestSupport
 import Testing
 
-@Suite("Background sessions")
+@Suite("Background sessions", .timeLimit(.minutes(10)))
 struct SessionTests {
     @Test("delegate calls are made on the delegate queue")
     func queue() async throws {

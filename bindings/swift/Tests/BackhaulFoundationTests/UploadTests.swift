@@ -4,7 +4,7 @@ import FoundationNetworking
 import TestSupport
 import Testing
 
-@Suite("Upload tasks")
+@Suite("Upload tasks", .timeLimit(.minutes(10)))
 struct UploadTests {
     private func request(_ name: String, method: String? = nil) throws -> URLRequest {
         var request = URLRequest(url: try World.url(name))
@@ -130,7 +130,7 @@ struct UploadTests {
 }
 
 /// A configuration lists a property as *unhonored* if the property has no effect.
-@Suite("Configurations of background sessions")
+@Suite("Configurations of background sessions", .timeLimit(.minutes(10)))
 struct ConfigurationTests {
     private func isUnhonored(_ dictionary: [AnyHashable: Any]?) -> Bool {
         let configuration = BackgroundURLSessionConfiguration.background(withIdentifier: "c")

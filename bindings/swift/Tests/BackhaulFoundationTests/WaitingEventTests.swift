@@ -8,7 +8,7 @@ import Testing
 /// An *event* is a stored message, for example that a task has ended. Each event is delivered until the program
 /// acknowledges it. A *waiting event* was stored during an earlier run of the program, and that run did not acknowledge
 /// it.
-@Suite("Events of earlier runs")
+@Suite("Events of earlier runs", .timeLimit(.minutes(10)))
 struct WaitingEventTests {
     /// Acts as an earlier run of the program: downloads a file and reads the events, but does not acknowledge them.
     private func storeWaitingEvents(_ identifier: String, _ name: String) async throws -> (file: String, task: TaskID) {

@@ -4,7 +4,7 @@ import Testing
 
 /// An *activity* is work that repeats. Either the activity has a request, or the program gets an event and does the
 /// work.
-@Suite("Networks and activities")
+@Suite("Networks and activities", .timeLimit(.minutes(10)))
 struct ActivityTests {
     let server: Server
 

@@ -5,7 +5,7 @@ import Testing
 
 /// A *challenge* is the demand of a server for a credential. The tasks wait until the program responds to the
 /// challenge.
-@Suite("Challenges")
+@Suite("Challenges", .timeLimit(.minutes(10)))
 struct ChallengeTests {
     let server: Server
 

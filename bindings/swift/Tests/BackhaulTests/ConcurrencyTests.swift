@@ -5,7 +5,7 @@ import Testing
 
 /// A *Swift task* is a `Task` of the language, and can be cancelled. Other tasks in this file are downloads of the
 /// library.
-@Suite("Swift concurrency")
+@Suite("Swift concurrency", .timeLimit(.minutes(10)))
 struct ConcurrencyTests {
     let server: Server
 

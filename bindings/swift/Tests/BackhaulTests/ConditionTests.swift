@@ -8,7 +8,7 @@ import Testing
 /// system. A *wait record* shows when and why a task waited. A task does not start before its *earliest start*. After
 /// its *latest start*, a task no longer waits for a preset, which is a predefined set of constraints. An *activity* is
 /// work that repeats.
-@Suite("Constraints, conditions and starts")
+@Suite("Constraints, conditions and starts", .timeLimit(.minutes(10)))
 struct ConditionTests {
     let server: Server
 

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The *store* is the directory with all durable data.
-@Suite("Errors")
+@Suite("Errors", .timeLimit(.minutes(10)))
 struct ErrorTests {
     let server: Server
 

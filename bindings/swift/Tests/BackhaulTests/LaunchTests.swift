@@ -5,7 +5,7 @@ import Testing
 
 /// The *engine* runs the tasks. *Hosting* is where the engine runs: in a daemon or in this process. When a session
 /// needs its program, the engine can *launch* the program: it runs the program's launch command.
-@Suite("Hosting and launches")
+@Suite("Hosting and launches", .timeLimit(.minutes(10)))
 struct LaunchTests {
     let server: Server
 

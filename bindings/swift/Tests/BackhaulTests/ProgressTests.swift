@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Progress")
+@Suite("Progress", .timeLimit(.minutes(10)))
 struct ProgressTests {
     let server: Server
 

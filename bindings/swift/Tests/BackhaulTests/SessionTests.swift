@@ -7,7 +7,7 @@ import Testing
 /// begins when a task is enqueued in a session without unfinished tasks, and ends when all tasks have ended. To
 /// *complete* a session is to report that its events are processed. The *consumer* is the one program that reads the
 /// session's events. To *claim* a file is to move it out of the library's store.
-@Suite("Sessions")
+@Suite("Sessions", .timeLimit(.minutes(10)))
 struct SessionTests {
     let server: Server
 

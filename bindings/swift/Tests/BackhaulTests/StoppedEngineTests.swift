@@ -4,10 +4,9 @@ import TestSupport
 import Testing
 
 /// The *engine* performs the transfers. In these tests, it runs in a daemon, which is a process of its own.
-@Suite("Stopped engines")
+@Suite("Stopped engines", .timeLimit(.minutes(10)))
 struct StoppedEngineTests {
-    @Test("if the engine's process is stopped, a call fails at the application's time-out, and later calls succeed",
-        .timeLimit(.minutes(5)))
+    @Test("while the engine's process is stopped, a call fails at the application's time-out; later, calls succeed")
     func stopped() async throws {
         let server = try Server()
         let application = try await Application.open(

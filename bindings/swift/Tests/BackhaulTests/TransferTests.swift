@@ -5,7 +5,7 @@ import Testing
 
 /// The *store* is a directory with all durable data. The *engine* of a store runs the store's tasks. An *event* is a
 /// stored message, for example that a task has ended. An *attempt* is one run of a task.
-@Suite("Requests, sessions and the store")
+@Suite("Requests, sessions and the store", .timeLimit(.minutes(10)))
 struct TransferTests {
     let server: Server
 

@@ -5,7 +5,7 @@ import Testing
 
 /// The *consumer* of a session is the one program that reads the session's events. The *engine* runs the session's
 /// tasks.
-@Suite("Waiting for another consumer")
+@Suite("Waiting for another consumer", .timeLimit(.minutes(10)))
 struct WaitingTests {
     let server: Server
 
