@@ -84,7 +84,7 @@ extension DownloadMachine {
         // A slow transfer needs a checkpoint even for a small file. If more bytes have already come than are allowed
         // without a checkpoint, the transfer pauses.
         if !hasRoom(reception) { reception.isPaused = true }
-        let actions = flush(&reception)
+        let actions = flush(&reception) + recordWhenDue(&reception)
         state = .exchanging(.receiving(reception), transfer)
         return actions
     }

@@ -139,6 +139,7 @@ struct DownloadWalk {
     /// Performs one pending operation, chosen at random. Returns false if no operation is pending.
     private mutating func step() -> Bool {
         if injectsFaults { injectFault() }
+        if random.once(in: 4) { handle(.aged) }
         if machine.isOver { return true }
         var choices: [Int] = []
         if !diskQueue.isEmpty { choices.append(0) }
@@ -356,8 +357,9 @@ extension DownloadMachine.BufferLimits {
         var limits = Self()
         limits.flush = 32
         limits.outstanding = 100
-        limits.firstSync = 80
+        limits.firstSync = 200
         limits.firstCheckpoint = 32
+        limits.aged = 32
         limits.unrecorded = 70
         limits.laterSync = 150
         limits.syncTicks = 2
